@@ -12,7 +12,7 @@
 //! All go to 127.0.0.1 through an ssh server of its own, ours by `--via ssh` with CUBIC. CPU time is that of all processes
 //! of both sides. The ways take turns; the first turn warms the page cache and does not count. Of small files each turn makes a
 //! directory of its own and nothing is removed before the end: for minutes ext4 looks for inodes that were not removed lately, at
-//! the cost of whoever comes next. rsync, ssh and sshd must be installed. sshd runs as the user who starts this. `--check`
+//! the cost of the next turn. rsync, ssh and sshd must be installed. sshd runs as the user of this command. `--check`
 //! fails if a bound is missed.
 
 mod delta;

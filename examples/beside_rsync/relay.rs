@@ -53,7 +53,7 @@ fn pass(mut from: TcpStream, mut to: TcpStream, passed: &Passed) {
     _ = to.shutdown(Shutdown::Write);
 }
 
-/// Relays datagrams between whoever comes first and a port of the loopback, to the end of the process. Returns its own port.
+/// Relays datagrams between the first sender and a port of the loopback, to the end of the process. Returns its own port.
 pub fn udp(to: SocketAddr, passed: &Passed) -> Result<SocketAddr> {
     let (near, far) = (UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);
     let address = near.local_addr()?;

@@ -74,7 +74,7 @@ impl Store {
 
     fn differs(&self, glance: &Glance, near: &mut Near) -> Option<bool> {
         let target = self.target(&glance.path, (glance.mode, glance.mtime, glance.extras.as_deref())).ok()?;
-        // What the source could not keep is told with an offer.
+        // An offer reports what the source could not keep.
         if target.note.is_some() {
             return None;
         }

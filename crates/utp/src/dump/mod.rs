@@ -105,10 +105,10 @@ impl Dump {
         Dump { snap: bytes, ..self }
     }
 
-    /// The same files for the socket at `local`, which becomes an interface of the capture. An endpoint does so itself. `now` is the time of the clock
-    /// that all further calls have.
-    pub fn bound(mut self, local: SocketAddr, now: Time) -> Dump {
-        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    /// The same files for the socket at `local`, which becomes an interface of the capture. An endpoint does so itself. `wall` is the
+    /// reading of the wall clock at the time `now` of the clock that all further calls have.
+    pub fn bound(mut self, local: SocketAddr, now: Time, wall: SystemTime) -> Dump {
+        let wall = wall.duration_since(UNIX_EPOCH).unwrap_or_default();
         let zero = wall.saturating_sub(Duration::from_nanos(now.0));
         let interface = self.capture.as_ref().map_or(0, |capture| capture.interface(local));
         self.socket = Socket { local, zero, interface };

@@ -201,7 +201,7 @@ impl Endpoint {
         let epoch = Instant::now();
         #[cfg(feature = "dump")]
         {
-            config.dump = config.dump.bound(local_addr, Time::ZERO);
+            config.dump = config.dump.bound(local_addr, Time::ZERO, std::time::SystemTime::now());
         }
         let inner = Arc::new(Inner {
             table: Mutex::new(table::Table::new(config.memory)),

@@ -1,5 +1,7 @@
 //! All connections of an endpoint: their identities, deadlines and waiting tasks.
 
+mod entry;
+
 use super::batch::{Batch, Limits};
 use super::budget::{Budget, STALE};
 use super::cookies::Cookies;
@@ -10,7 +12,6 @@ use super::resets::Resets;
 use super::socket::Manner;
 use super::socket_buffer::{Activity, SocketBuffer};
 use super::{EndpointConfig, EndpointStatistics};
-use crate::connection::receiver::ALWAYS_TAKEN;
 use crate::connection::{Arrival, Connection};
 use crate::error::Error;
 use crate::packet::{Header, Kind, Packet};
@@ -20,6 +21,9 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::task::Waker;
 
+pub(super) use entry::Entry;
+use entry::CONNECTION;
+
 /// Below this many places the table does not shrink.
 const MIN_CAPACITY: usize = 256;
 /// A connection id that libutp resets: its partner id would not fit in 16 bits.
@@ -27,30 +31,6 @@ const UNUSABLE_ID: u16 = u16::MAX;
 
 /// Window of a connection that has no place yet, bytes.
 const FIRST_WINDOW: u64 = 64 << 10;
-
-/// Controller, bitmaps, its places in tables, bytes.
-const EXTRAS: u64 = 4096;
-/// Charge for every connection, bytes.
-const CONNECTION: u64 = size_of::<Entry>() as u64 + EXTRAS + ALWAYS_TAKEN as u64;
-
-/// A connection and those who wait for it.
-pub(super) struct Entry {
-    pub connection: Connection,
-    pub reader: Option<Waker>,
-    pub writer: Option<Waker>,
-    generation: u64,
-    /// Memory that it is charged with, bytes.
-    memory: u64,
-    activity: Activity,
-    deadline: Option<Time>,
-    queued: bool,
-    /// Came in, so it has one of the [`Places`].
-    incoming: bool,
-    /// Came in and has not been handed to [`accept`](super::Endpoint::accept) yet.
-    half_open: bool,
-    /// Nobody holds a stream any more since then.
-    detached: Option<Time>,
-}
 
 /// A newcomer's place.
 enum Place {
@@ -576,49 +556,6 @@ impl Table {
             entry.reader.take().into_iter().chain(entry.writer.take()).for_each(Waker::wake);
         }
         self.acceptor.take().into_iter().chain(self.closer.take()).for_each(Waker::wake);
-    }
-}
-
-impl Entry {
-    /// Nobody reads any more: what still comes is thrown away, and a peer that goes on after our end gets a reset.
-    fn end_detached(&mut self, config: &EndpointConfig, now: Time) {
-        let unwanted = self.connection.is_readable() && !self.connection.is_at_end();
-        self.connection.discard_received(now);
-        let over = self.given_up_at(config).is_some_and(|at| at <= now);
-        if over || (unwanted && self.connection.is_finish_acknowledged()) {
-            self.connection.abort();
-        }
-    }
-
-    /// The time at which a stream that nobody holds is given up: a peer may keep a reader's pause up indefinitely, but
-    /// not without one.
-    fn given_up_at(&self, config: &EndpointConfig) -> Option<Time> {
-        let since = self.detached.filter(|_| !self.connection.is_ending())?;
-        Some(since.max(self.connection.last_acknowledged()) + config.connection.patience)
-    }
-
-    /// Charges the budget with what the connection takes now.
-    fn charge(&mut self, budget: &mut Budget) {
-        let memory = CONNECTION + self.connection.memory();
-        budget.change(std::mem::replace(&mut self.memory, memory), memory);
-    }
-
-    /// Came in, and its handshake is over, which nobody knows yet.
-    fn is_established(&self) -> bool {
-        self.half_open && (self.connection.is_connected() || self.connection.is_closed())
-    }
-
-    /// Wakes the tasks that can go on, and returns true if there are any.
-    fn wake(&mut self) -> bool {
-        let closed = self.connection.is_closed();
-        let can_read = closed || self.connection.is_readable();
-        let can_write =
-            closed || self.connection.has_room_worth_waking() || self.connection.is_finish_acknowledged();
-        let reader = self.reader.take_if(|_| can_read);
-        let writer = self.writer.take_if(|_| can_write);
-        let any = reader.is_some() || writer.is_some();
-        reader.into_iter().chain(writer).for_each(Waker::wake);
-        any
     }
 }
 

@@ -315,7 +315,7 @@ fn a_log_of_a_connection_without_io_has_its_losses_its_timeouts_and_the_reason_o
     let controller = || Box::new(Cubic::new(&Settings::defaults(PARAMS), 1352));
     let address = |last| SocketAddr::from(([192, 0, 2, last], 6881));
     let (mut now, config) = (Time::ZERO, Config::default());
-    let dump = dump.bound(address(1), now);
+    let dump = dump.bound(address(1), now, SystemTime::now());
     let mut one = dump.connect(address(2), config.clone(), controller(), now, 1, 1);
     let mut syn = Vec::new();
     assert!(one.poll_transmit(now, &mut syn));

@@ -3,6 +3,9 @@
 pub mod fixed;
 pub mod recorder;
 pub mod relay;
+mod socket;
+
+pub use socket::Socket;
 
 use afteryou_aqm::droptail::DropTail;
 use afteryou_aqm::{Dropped, Ecn, Limit, Packet as Queued, Queue, Site};
@@ -15,7 +18,7 @@ use afteryou_utp::{Config, Connection, SocketShare};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 /// IP and UDP headers, bytes.
 pub const OVERHEAD: u32 = 28;
@@ -160,37 +163,6 @@ enum Event {
     Read(usize),
     Look(usize),
     ReadSocket,
-}
-
-/// The receive buffer of the socket that all servers share, and the host that reads it.
-pub struct Socket {
-    /// Memory as Linux counts it, bytes.
-    capacity: u64,
-    /// How long the host sleeps once there is something to read.
-    sleep: Span,
-    /// Servers know the state of the buffer.
-    is_known: bool,
-    held: u64,
-    waiting: VecDeque<(usize, Vec<u8>)>,
-    empty_at: Time,
-    pub drops: u64,
-}
-
-impl Socket {
-    pub fn new(capacity: u64, sleep: Span, is_known: bool) -> Socket {
-        let (held, waiting, empty_at) = (0, VecDeque::new(), Time::ZERO);
-        Socket { capacity, sleep, is_known, held, waiting, empty_at, drops: 0 }
-    }
-
-    /// Full packets that a buffer of `capacity` holds; the last one may exceed it.
-    pub fn packets(capacity: u64, payload: u64) -> u64 {
-        capacity / Socket::memory(20 + payload) + 1
-    }
-
-    /// Memory of a datagram of up to one page: a buffer that is a power of two, and its description.
-    fn memory(len: u64) -> u64 {
-        (len + 64 + 320).next_power_of_two() + 256
-    }
 }
 
 /// Decides about each datagram before it enters the network: true lets it through.
