@@ -1,10 +1,10 @@
 //! From the source's disk to the data streams: a thread that reads, checks and encodes, and a task that writes.
 //!
 //! # Model
-//! Requested files are encoded in the order of the requests, one after the other, into pieces of 128 KiB. A few pieces
+//! Requested files are encoded in the order of the requests, one after the other, into pieces of 256 KiB. A few pieces
 //! wait between the thread and the task: enough that the disk never makes the network wait, few enough that a pause is
 //! felt. The task opens a stream for each file, writes its pieces at the job's pace, and finishes it. Small files that are
-//! requested together share a piece and a stream: a bundle.
+//! requested together share a stream: a bundle.
 //!
 //! A pause holds what the pace has granted already, too. Only what quinn has taken still leaves, which the
 //! [send window](super::send_window) bounds.
@@ -19,7 +19,7 @@ use crate::entry::Wanted;
 use crate::job::on_thread;
 use crate::pace::{Limit, Pace};
 use crate::source::{EncodeError, Prepared};
-use crate::wire::{How, BUNDLE, SMALL};
+use crate::wire::{How, BUNDLE, MAX_BUNDLE, SMALL};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use std::future::{poll_fn, Future};
 use std::io::{self, Write};
@@ -29,9 +29,11 @@ use std::task::Poll;
 use tokio::sync::{mpsc, watch};
 
 /// Bytes of a piece.
-const PIECE: usize = 128 * 1024;
+const PIECE: usize = 256 * 1024;
+/// A bundle of so many bytes takes no more files. The last one may be as large as a small file is.
+const FULL_BUNDLE: usize = MAX_BUNDLE / 2;
 /// Pieces between the thread and the task.
-const PIECES: usize = 8;
+const PIECES: usize = 4;
 /// No file is given up.
 const NONE: u64 = u64::MAX;
 
@@ -152,7 +154,7 @@ impl Bundle {
     fn add(&mut self, order: Order, out: &mpsc::Sender<Piece>) -> Option<()> {
         let Order { id, prepared, wanted, .. } = order;
         if self.bytes.is_empty() {
-            self.bytes.reserve(PIECE);
+            self.bytes.reserve(FULL_BUNDLE);
             self.bytes.put_u64(BUNDLE);
         }
         let start = self.bytes.len();
@@ -169,7 +171,7 @@ impl Bundle {
         let length = self.bytes.len() - from;
         self.bytes[from - 4..from].copy_from_slice(&(length as u32).to_be_bytes());
         self.files.push((id, length as u64));
-        match self.bytes.len() >= PIECE {
+        match self.bytes.len() >= FULL_BUNDLE {
             true => self.hand_over(out),
             false => Some(()),
         }

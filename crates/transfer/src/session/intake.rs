@@ -3,21 +3,25 @@
 //! # Model
 //! A file of one chunk group is collected and then verified, written and given its name on a blocking thread: nothing
 //! waits for the network there. A larger one has a thread of its own, which takes from the stream what it needs next
-//! and no more. So whatever has left the stream is on the disk, but for the group that is being received. Few large
-//! files are decoded at a time; a source that keeps the order of the requests sends few.
+//! and no more. Before it waits, it writes whatever has left the stream, but for the group that is being received: groups that
+//! came together are written together. Few large files are decoded at a time; a source that keeps the order of the requests
+//! sends few.
 //!
 //! # Bounds
 //! Files have places in the process's [room](super::room), so those that are collected are few. Each file, small or
-//! large, holds a chunk group and some parents: that is what a kill costs. Further data wait in quinn's receive window,
-//! and then at the source.
+//! large, holds a chunk group and some parents, or up to 128 KiB that came together: that is what a kill costs. Further data
+//! wait in quinn's receive window, and then at the source.
 
 use crate::entry::{Wanted, GROUP_BYTES};
 use crate::job::on_thread;
-use crate::store::{Delta, Kept, Next, Reception};
+use crate::store::{Arriving, Delta, Kept, Next, Reception};
 use crate::wire::Why;
 use quinn::{ReadError, RecvStream, VarInt};
+use std::future::Future;
 use std::io::{self, Cursor, Read};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use tokio::runtime::Handle;
 use tokio::sync::{oneshot, Semaphore};
 
@@ -133,7 +137,7 @@ impl Intake {
         let (_wanted, given_up) = oneshot::channel();
         let mut encoded = Encoded { stream, runtime: Handle::current(), given_up, broke: None };
         let decoded = on_thread("decode", move || {
-            let result = reception.receive(&mut encoded, &mut on_group);
+            let result = reception.receive_from(&mut encoded, &mut on_group);
             (result, encoded.stream, encoded.broke)
         });
         match decoded.await {
@@ -179,24 +183,48 @@ struct Encoded {
     broke: Option<ReadError>,
 }
 
+impl Encoded {
+    fn taken(&mut self, read: Result<Option<usize>, ReadError>) -> io::Result<usize> {
+        match read {
+            Ok(read) => Ok(read.unwrap_or(0)),
+            Err(error) => {
+                self.broke = Some(error);
+                Err(io::ErrorKind::ConnectionReset.into())
+            }
+        }
+    }
+}
+
 impl Read for Encoded {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let Encoded { stream, runtime, given_up, broke } = self;
-        if broke.is_some() {
+        if self.broke.is_some() {
             return Err(io::ErrorKind::ConnectionReset.into());
         }
+        let Encoded { stream, runtime, given_up, .. } = self;
         let read = runtime.block_on(async {
             tokio::select! {
                 read = stream.read(out) => read,
                 _ = given_up => Err(ReadError::ClosedStream),
             }
         });
+        self.taken(read)
+    }
+}
+
+impl Arriving for Encoded {
+    fn read_at_hand(&mut self, out: &mut [u8]) -> io::Result<Option<usize>> {
+        if self.broke.is_some() {
+            return Err(io::ErrorKind::ConnectionReset.into());
+        }
+        let mut context = Context::from_waker(Waker::noop());
+        // Looked at here, too: a fast source might never make the thread wait.
+        if pin!(&mut self.given_up).poll(&mut context).is_ready() {
+            return self.taken(Err(ReadError::ClosedStream)).map(Some);
+        }
+        let read = pin!(self.stream.read(out)).poll(&mut context);
         match read {
-            Ok(read) => Ok(read.unwrap_or(0)),
-            Err(error) => {
-                *broke = Some(error);
-                Err(io::ErrorKind::ConnectionReset.into())
-            }
+            Poll::Ready(read) => self.taken(read).map(Some),
+            Poll::Pending => Ok(None),
         }
     }
 }

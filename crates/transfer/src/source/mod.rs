@@ -29,11 +29,13 @@
 //! Holes travel as zeros, and the
 //! sink makes holes of them.
 
+mod ahead;
 mod beneath;
 mod cache;
 mod content;
 mod describe;
 mod extras;
+mod gathered;
 mod hashes;
 mod place;
 mod prepare;

@@ -1,5 +1,6 @@
 //! One entry, ready to be offered and sent: hashed, and its tree at hand.
 
+use super::ahead::Ahead;
 use super::content::{self, Content, Small};
 use super::extras::Keeping;
 use super::hashes::Hashes;
@@ -11,8 +12,8 @@ use crate::store::ranges::to_chunks;
 use crate::store::with_whole;
 use crate::wire::SMALL;
 use bao_tree::io::outboard::{PreOrderMemOutboard, PreOrderOutboard};
-use bao_tree::io::sync::{encode_ranges, ReadAt};
-use bao_tree::io::EncodeError as TreeError;
+use bao_tree::io::sync::{encode_ranges, truncate_ranges, Outboard, ReadAt};
+use bao_tree::iter::BaoChunk;
 use bao_tree::{BaoTree, ChunkRanges};
 use std::fs::File;
 use std::io::{self, Write};
@@ -252,15 +253,12 @@ impl Prepared {
         ranges: &ChunkRanges,
         out: impl Write,
     ) -> Result<(), EncodeError> {
-        let tree = BaoTree::new(size, GROUP);
-        let data = self.open_hashes()?;
-        let outboard = PreOrderOutboard { root: root.into(), tree, data };
-        match encode_ranges(file, outboard, ranges, out) {
+        let data = Ahead::of(self.open_hashes()?);
+        let outboard = PreOrderOutboard { root: root.into(), tree: BaoTree::new(size, GROUP), data };
+        match encode(Ahead::of(file), outboard, ranges, out) {
             Ok(()) => Ok(()),
-            Err(TreeError::Io(error)) if error.kind() != io::ErrorKind::UnexpectedEof => {
-                Err(EncodeError::Io(error))
-            }
-            Err(_) => Err(EncodeError::Changed),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(EncodeError::Changed),
+            Err(error) => Err(EncodeError::Io(error)),
         }
     }
 
@@ -281,6 +279,29 @@ impl Prepared {
         let facts = self.place.facts(true).unwrap_or(*self.facts);
         prepare(self.entry.path, self.place, facts, (self.entry.link, None), with)
     }
+}
+
+/// What [`encode_ranges`] writes for ranges of whole groups. It would copy the content once more.
+fn encode<R: ReadAt>(
+    mut content: Ahead<&File>,
+    outboard: PreOrderOutboard<R>,
+    ranges: &ChunkRanges,
+    mut out: impl Write,
+) -> io::Result<()> {
+    let ranges = truncate_ranges(ranges, outboard.tree.size());
+    for item in outboard.tree.ranges_pre_order_chunks_iter_ref(ranges, 0) {
+        match item {
+            BaoChunk::Parent { node, .. } => {
+                let (left, right) = outboard.load(node)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+                out.write_all(left.as_bytes())?;
+                out.write_all(right.as_bytes())?;
+            }
+            BaoChunk::Leaf { start_chunk, size, .. } => {
+                out.write_all(content.exactly(start_chunk.to_bytes(), size)?)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The writer may be in the middle of it. A file that exists by then looks whole, and would be sent as such.

@@ -4,12 +4,13 @@
 
 use super::cache::Cache;
 use super::content::Uses;
+use super::gathered::Gathered;
 use super::hashes::{Hashes, Region};
 use super::place::Facts;
 use super::turns::{Patient, Stopper, TURNS};
 use crate::entry::{EntryPath, GROUP};
 use bao_tree::io::outboard::{PreOrderMemOutboard, PreOrderOutboard};
-use bao_tree::io::sync::outboard;
+use bao_tree::io::sync::{outboard, WriteAt};
 use bao_tree::BaoTree;
 use std::collections::HashMap;
 use std::fs::File;
@@ -100,8 +101,11 @@ impl Trees {
             return Ok((*root.as_bytes(), Hashes::Memory(hashes.data)));
         }
         let hash_to = |region: Region<&mut File>| {
-            let mut hashes = PreOrderOutboard { root: [0; 32].into(), tree, data: region };
-            outboard(self.patient(file), tree, &mut hashes).map(|root| *root.as_bytes())
+            let data = Gathered::new(region);
+            let mut hashes = PreOrderOutboard { root: [0; 32].into(), tree, data };
+            let root = outboard(self.patient(file), tree, &mut hashes)?;
+            hashes.data.flush()?;
+            io::Result::Ok(*root.as_bytes())
         };
         if let Some((mut kept, cache)) = self
             .cache_for(facts)

@@ -25,6 +25,7 @@
 //! anew.
 
 mod backup;
+mod burst;
 mod claim;
 mod delta;
 mod extras;
@@ -58,7 +59,7 @@ use partial::{Content, Partial, State};
 pub(crate) use path::{components, link_stays_inside, STATE};
 pub(crate) use place::MODE_BITS;
 use place::{refused, why, Attributes, There};
-pub use reception::Reception;
+pub use reception::{Arriving, Reception};
 use renamed::BySize;
 pub(crate) use small::{keep_all, with_whole, Arrived};
 use std::collections::HashSet;

@@ -18,6 +18,7 @@
 //! Outside Unix nothing is locked: two processes that receive the same file there spoil each other's partial file, which
 //! is found out when it is verified.
 
+use super::burst::Burst;
 use super::path::STATE;
 use super::place::There;
 use super::valid::valid_ranges;
@@ -26,6 +27,7 @@ use crate::entry::{EntryPath, Wanted, GROUP};
 use bao_tree::io::sync::{ReadAt, WriteAt};
 use bao_tree::io::Parent;
 use bao_tree::BaoTree;
+use bytes::Bytes;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, OpenOptions};
 use std::ffi::OsStr;
@@ -89,6 +91,8 @@ pub(crate) struct Partial {
     pub(crate) content: Content,
     /// Parents that are not written yet, beginning at this offset of the tree file.
     unsaved: (u64, Vec<u8>),
+    /// Verified leaves that are not written yet.
+    burst: Burst,
 }
 
 /// The common prefix of all partial files of a path.
@@ -174,7 +178,16 @@ impl Partial {
                 true => Some(open(&dir, &format!("{base}{TREE}"), true)?),
                 false => None,
             };
-            return Ok(Some(Self { dir, base, length, file, hashes, content, unsaved: (0, Vec::new()) }));
+            return Ok(Some(Self {
+                dir,
+                base,
+                length,
+                file,
+                hashes,
+                content,
+                unsaved: (0, Vec::new()),
+                burst: Burst::default(),
+            }));
         }
         Ok(None)
     }
@@ -206,7 +219,16 @@ impl Partial {
             if !lock(&file)? || !names(&dir, &part, &file.metadata()?)? {
                 continue;
             }
-            return Ok(Self { dir, base, length: 0, file, hashes: None, content, unsaved: (0, Vec::new()) });
+            return Ok(Self {
+                dir,
+                base,
+                length: 0,
+                file,
+                hashes: None,
+                content,
+                unsaved: (0, Vec::new()),
+                burst: Burst::default(),
+            });
         }
         Err(io::ErrorKind::ResourceBusy.into())
     }
@@ -237,7 +259,7 @@ impl Partial {
         Ok(ranges::merge(ranges::missing(&have, size), ranges::MAX_RANGES))
     }
 
-    /// Keeps a parent's hashes until the next leaf is written.
+    /// Keeps a parent's hashes until the leaves are written.
     pub(crate) fn save_parent(&mut self, parent: &Parent) -> io::Result<()> {
         let Some(index) = self.content.tree().pre_order_offset(parent.node) else { return Ok(()) };
         let at = index * 64;
@@ -250,16 +272,28 @@ impl Partial {
         Ok(())
     }
 
-    /// Writes a verified leaf, its parents first: a kill between the two leaves hashes without content, which is found
-    /// out, and not content that nobody can verify.
-    pub(crate) fn save_leaf(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+    /// Keeps a verified leaf until [`Self::write_out`], or until enough are there.
+    pub(crate) fn save_leaf(&mut self, offset: u64, data: Bytes) -> io::Result<()> {
+        if !self.burst.takes(offset, &data) {
+            self.write_out()?;
+        }
+        if is_zero(&data) {
+            self.flush_parents()?;
+            return self.put(offset, &data);
+        }
+        self.burst.add(offset, data);
+        Ok(())
+    }
+
+    /// Writes what is kept, parents first: a kill between the two leaves hashes without content, which is found out, and not
+    /// content that nobody can verify.
+    pub(crate) fn write_out(&mut self) -> io::Result<()> {
         self.flush_parents()?;
-        self.put(offset, data)
+        self.burst.write_to(&mut self.file)
     }
 
     /// Writes content. Zeros where zeros lie already, or nothing, take no room on the disk.
     pub(super) fn put(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let is_zero = |bytes: &[u8]| bytes.iter().all(|&byte| byte == 0);
         if data.is_empty() || !is_zero(data) {
             return self.file.write_all_at(offset, data);
         }
@@ -373,6 +407,10 @@ fn remove_unheld(dir: &Dir, name: &str) -> io::Result<()> {
     }
     _ = dir.remove_file(format!("{base}{TREE}"));
     dir.remove_file(name)
+}
+
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| byte == 0)
 }
 
 /// BLAKE3 of a file from its beginning; None if it has another size.

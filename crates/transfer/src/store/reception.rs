@@ -10,8 +10,58 @@ use bao_tree::io::sync::DecodeResponseIter;
 use bao_tree::io::{BaoContentItem, DecodeError};
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, OpenOptions};
+use std::cell::{Cell, RefCell};
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
+
+/// Encoded content that is arriving.
+pub trait Arriving: Read {
+    /// Reads of what is at hand. None: nothing is, and reading would wait.
+    fn read_at_hand(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>>;
+}
+
+impl<R: Arriving> Arriving for &mut R {
+    fn read_at_hand(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        (**self).read_at_hand(buffer)
+    }
+}
+
+/// Any read of it may wait.
+struct Unknown<R>(R);
+
+impl<R: Read> Read for Unknown<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl<R: Read> Arriving for Unknown<R> {
+    fn read_at_hand(&mut self, _: &mut [u8]) -> io::Result<Option<usize>> {
+        Ok(None)
+    }
+}
+
+/// Writes what has verified before it waits for more. What came together is written together, and nothing lies in memory alone
+/// while nothing comes.
+struct WritesBeforeItWaits<'a, 'b, R> {
+    encoded: R,
+    partial: &'a RefCell<&'b mut Box<Partial>>,
+    /// Why it could not be written.
+    failed: &'a Cell<Option<io::Error>>,
+}
+
+impl<R: Arriving> Read for WritesBeforeItWaits<'_, '_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(count) = self.encoded.read_at_hand(buffer)? {
+            return Ok(count);
+        }
+        if let Err(error) = self.partial.borrow_mut().write_out() {
+            self.failed.set(Some(error));
+            return Err(io::ErrorKind::Other.into());
+        }
+        self.encoded.read(buffer)
+    }
+}
 
 /// A file that the sink requests. Holds the partial file's lock until it is dropped.
 #[derive(Debug)]
@@ -52,12 +102,12 @@ impl Reception {
     }
 
     /// Writes content that nothing has verified yet.
-    pub(super) fn put(&mut self, offset: u64, data: &[u8]) -> std::io::Result<()> {
+    pub(super) fn put(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
         self.partial.as_mut().ok_or_else(not_open)?.put(offset, data)
     }
 
     /// The partial file.
-    pub(super) fn file(&mut self) -> std::io::Result<&mut File> {
+    pub(super) fn file(&mut self) -> io::Result<&mut File> {
         self.partial.as_mut().map(|partial| &mut partial.file).ok_or_else(not_open)
     }
 
@@ -83,12 +133,17 @@ impl Reception {
         self.has_copies |= any;
     }
 
+    /// [`Self::receive_from`] a reader of which nothing is known: each group is written as it comes.
+    pub fn receive(self, encoded: impl Read, on_group: &mut dyn FnMut(u64, u64)) -> Result<Kept, Why> {
+        self.receive_from(Unknown(encoded), on_group)
+    }
+
     /// Takes the encoding of the requested ranges, writes the verified content and gives the file its final name.
     /// `on_group` is called with offset and length of each group that came in and verified, before it is written.
     /// Written content stays for the next time if something goes wrong.
-    pub fn receive(
+    pub fn receive_from(
         mut self,
-        mut encoded: impl Read,
+        mut encoded: impl Arriving,
         on_group: &mut dyn FnMut(u64, u64),
     ) -> Result<Kept, Why> {
         if self.partial.is_none() && self.content.size <= GROUP_BYTES {
@@ -102,17 +157,20 @@ impl Reception {
         let Some(chunks) = ranges::to_chunks(&self.wanted, content.size) else {
             return Err(Why::Io("the partial file changed under our hands".into()));
         };
-        let partial = self.partial.as_mut().ok_or_else(|| why("write", not_open()))?;
+        let partial = RefCell::new(self.partial.as_mut().ok_or_else(|| why("write", not_open()))?);
+        let failed = Cell::new(None);
+        let encoded = WritesBeforeItWaits { encoded, partial: &partial, failed: &failed };
         for item in DecodeResponseIter::new(content.root.into(), content.tree(), encoded, &chunks) {
-            match item.map_err(undecodable)? {
-                BaoContentItem::Parent(parent) => {
-                    partial.save_parent(&parent).map_err(|error| why("write", error))?
-                }
+            let item = item.map_err(|error| failed.take().map_or_else(|| undecodable(error), unwritten))?;
+            let mut partial = partial.borrow_mut();
+            match item {
+                BaoContentItem::Parent(parent) => partial.save_parent(&parent),
                 BaoContentItem::Leaf(leaf) => {
                     on_group(leaf.offset, leaf.data.len() as u64);
-                    partial.save_leaf(leaf.offset, &leaf.data).map_err(|error| why("write", error))?
+                    partial.save_leaf(leaf.offset, leaf.data)
                 }
             }
+            .map_err(unwritten)?;
         }
         self.finish()
     }
@@ -160,7 +218,7 @@ impl Reception {
             match (item.map_err(undecodable)?, &mut self.partial) {
                 (BaoContentItem::Leaf(leaf), _) => groups.push(leaf),
                 (BaoContentItem::Parent(parent), Some(partial)) => {
-                    partial.save_parent(&parent).map_err(|error| why("write", error))?
+                    partial.save_parent(&parent).map_err(unwritten)?
                 }
                 (BaoContentItem::Parent(_), None) => {}
             }
@@ -175,14 +233,15 @@ impl Reception {
         };
         for leaf in groups {
             on_group(leaf.offset, leaf.data.len() as u64);
-            partial.save_leaf(leaf.offset, &leaf.data).map_err(|error| why("write", error))?;
+            partial.save_leaf(leaf.offset, leaf.data).map_err(unwritten)?;
         }
         self.complete()
     }
 
     /// All content is in the partial file: it gets its attributes.
     fn complete(&mut self) -> Result<Kept, Why> {
-        let partial = self.partial.as_ref().ok_or_else(|| why("write", not_open()))?;
+        let partial = self.partial.as_mut().ok_or_else(|| why("write", not_open()))?;
+        partial.write_out().map_err(unwritten)?;
         let seen = partial.file.metadata().map_err(|error| why("look at the partial file", error))?;
         let length = seen.len();
         if length != self.content.size {
@@ -199,7 +258,7 @@ impl Reception {
     }
 
     /// The content went to the disk, or failed to.
-    pub(super) fn synced(self, result: std::io::Result<()>) -> Result<Self, Why> {
+    pub(super) fn synced(self, result: io::Result<()>) -> Result<Self, Why> {
         match result {
             Ok(()) => Ok(self),
             Err(error) => {
@@ -232,7 +291,7 @@ pub(super) struct Named(Reception);
 
 impl Named {
     /// Returns when what was done to these directories is on the disk.
-    pub(super) fn sync(&self, changed: Vec<Dir>) -> std::io::Result<()> {
+    pub(super) fn sync(&self, changed: Vec<Dir>) -> io::Result<()> {
         self.0.claim.sync(changed)
     }
 
@@ -247,8 +306,8 @@ impl Named {
     }
 }
 
-fn not_open() -> std::io::Error {
-    std::io::Error::other("there is no partial file")
+fn not_open() -> io::Error {
+    io::Error::other("there is no partial file")
 }
 
 impl Drop for Reception {
@@ -256,13 +315,19 @@ impl Drop for Reception {
         if self.named {
             return;
         }
-        let Some(partial) = &self.partial else { return };
+        let Some(partial) = &mut self.partial else { return };
+        // What verified stays as far as it can be written.
+        _ = partial.write_out();
         // Nothing came: leave nothing.
         match partial.is_empty().unwrap_or(false) {
             true => _ = partial.remove(),
             false => self.claim.left_behind(),
         }
     }
+}
+
+fn unwritten(error: io::Error) -> Why {
+    why("write", error)
 }
 
 fn undecodable(error: DecodeError) -> Why {

@@ -3,9 +3,10 @@
 use super::common::{content, encode, file, move_all, names, single, Outcome, Pair};
 use afteryou_transfer::entry::{Kind, GROUP_BYTES};
 use afteryou_transfer::source::{EncodeError, Item, Prepared, Source, SourceOptions};
-use afteryou_transfer::store::{Kept, Reception, Verdict};
+use afteryou_transfer::store::{Arriving, Kept, Reception, Verdict};
 use afteryou_transfer::wire::Why;
 use proptest::prelude::*;
+use std::cell::Cell;
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
@@ -51,6 +52,33 @@ impl Read for Failing<'_> {
     }
 }
 
+/// Comes in bursts, and calls `before` ahead of each.
+struct Bursts<'a, F> {
+    left: &'a [u8],
+    at_hand: usize,
+    burst: usize,
+    before: F,
+}
+
+impl<F: FnMut()> Read for Bursts<'_, F> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        (self.before)();
+        self.at_hand = self.burst;
+        Ok(self.read_at_hand(buffer)?.unwrap_or(0))
+    }
+}
+
+impl<F: FnMut()> Arriving for Bursts<'_, F> {
+    fn read_at_hand(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        let bytes = self.at_hand.min(buffer.len()).min(self.left.len());
+        if bytes == 0 {
+            return Ok(None);
+        }
+        self.at_hand -= bytes;
+        self.left.read_exact(&mut buffer[..bytes]).map(|()| Some(bytes))
+    }
+}
+
 fn spoil(path: &std::path::Path, at: u32) {
     let Ok(mut bytes) = std::fs::read(path) else { return };
     if bytes.is_empty() {
@@ -90,6 +118,12 @@ proptest! {
             let mut count = |_, bytes| received += bytes;
             let result = match cut {
                 Cut::Fails => reception.receive(Failing(&encoded[..end]), &mut count),
+                // Some groups at a time, or less than one.
+                Cut::End => {
+                    let burst = 1 + size * 7919 % (20 * GROUP);
+                    let left = &encoded[..end];
+                    reception.receive_from(Bursts { left, at_hand: 0, burst, before: || {} }, &mut count)
+                }
                 _ => reception.receive(&encoded[..end], &mut count),
             };
             prop_assert_eq!(result.is_ok(), end == encoded.len());
@@ -316,6 +350,34 @@ fn a_writer_that_fails_is_not_taken_for_a_file_that_fails() {
     }
     let beyond = afteryou_transfer::entry::Wanted(vec![(0, 4 * GROUP_BYTES)]);
     assert!(matches!(prepared.encode(&beyond, io::sink()), Err(EncodeError::Ranges)));
+}
+
+#[test]
+fn what_has_verified_is_on_the_disk_before_the_sink_waits_for_more() {
+    let pair = Pair::new();
+    let bytes = content(50 * GROUP + 5, 1);
+    pair.write("file", &bytes);
+    let prepared = single(&pair.source());
+    for burst in [1000, GROUP, 5 * GROUP, 30 * GROUP, 100 * GROUP] {
+        let store = pair.store();
+        let Ok(Verdict::Want(reception)) = store.consider(prepared.entry()) else { panic!("wanted") };
+        let encoded = encode(&prepared, reception.wanted());
+        let (verified, waits) = (Cell::new(0), Cell::new(0));
+        let before = || {
+            waits.set(waits.get() + 1);
+            let there = names(&pair.to().join(".afteryou"));
+            let part = there.iter().find(|name| name.ends_with(".part")).expect("a partial file");
+            let part = std::fs::read(pair.to().join(".afteryou").join(part)).expect("reads");
+            assert_eq!(part.len() as u64, verified.get(), "{burst}");
+            assert!(bytes.starts_with(&part));
+        };
+        let arriving = Bursts { left: &encoded, at_hand: 0, burst, before };
+        let mut on_group = |_, bytes| verified.set(verified.get() + bytes);
+        reception.receive_from(arriving, &mut on_group).expect("stored");
+        assert!(waits.get() >= encoded.len().div_ceil(burst), "{waits:?}");
+        pair.assert_same();
+        std::fs::remove_file(pair.to().join("file")).expect("removes");
+    }
 }
 
 #[test]
