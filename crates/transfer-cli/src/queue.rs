@@ -128,6 +128,7 @@ mod tests {
             failed: 0,
             removed: 0,
             would_change: 0,
+            would_adjust: 0,
             would_remove: 0,
             would_bytes: 0,
             bytes_moved: 1,

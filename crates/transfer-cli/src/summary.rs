@@ -1,7 +1,7 @@
 //! The sentence at the end.
 
 use super::figures::{count, short_time, size};
-use super::tally::{End, Tally};
+use super::tally::{End, Tally, Would};
 use afteryou_terminal::Failure;
 use afteryou_transfer::job::Summary;
 use std::time::{Duration, Instant};
@@ -19,8 +19,8 @@ pub fn summary(verb: &str, end: End, tally: &Tally, now: Instant) -> String {
         0 if end.incomplete > 0 => size(moved),
         stored => format!("{}, {}", count(stored, "file"), size(moved)),
     };
-    if let Some((change, remove, bytes)) = end.would {
-        return dry_run(change, remove, bytes);
+    if let Some(would) = end.would {
+        return dry_run(would);
     }
     let mut parts = vec![match end.stored_files {
         0 if moved == 0 => format!("nothing had to be {verb}"),
@@ -50,12 +50,14 @@ pub fn summary(verb: &str, end: End, tally: &Tally, now: Instant) -> String {
     parts.join("; ")
 }
 
-/// "dry run: would store 3 entries (12 MB) and remove 1 entry".
-fn dry_run(change: u64, remove: u64, bytes: u64) -> String {
+/// "dry run: would store 3 entries (12 MB), set the attributes of 2 entries, remove 1 entry".
+fn dry_run(Would { change, adjust, remove, bytes }: Would) -> String {
     let store = (change > 0).then(|| format!("store {} ({})", entries(change), size(bytes)));
+    let adjust = (adjust > 0).then(|| format!("set the attributes of {}", entries(adjust)));
     let remove = (remove > 0).then(|| format!("remove {}", entries(remove)));
-    let both: Vec<_> = store.into_iter().chain(remove).collect();
-    format!("dry run: would {}", both.join(" and "))
+    let all: Vec<_> = [store, adjust, remove].into_iter().flatten().collect();
+    let between = if all.len() == 2 { " and " } else { ", " };
+    format!("dry run: would {}", all.join(between))
 }
 
 /// The lines of --stats.
@@ -210,13 +212,15 @@ mod tests {
     #[test]
     fn a_dry_run_says_what_the_job_would_do() {
         let (done, now) = tally(4_300_000_000, 0);
-        let end = End { would: Some((3, 1, 12_000_000)), ..End::default() };
-        assert_eq!(
-            summary("sent", end, &done, now),
-            "dry run: would store 3 entries (12 MB) and remove 1 entry"
-        );
-        let end = End { would: Some((0, 2, 0)), ..End::default() };
-        assert_eq!(summary("sent", end, &done, now), "dry run: would remove 2 entries");
+        let text = |change, adjust, remove, bytes| {
+            let would = Some(Would { change, adjust, remove, bytes });
+            summary("sent", End { would, ..End::default() }, &done, now)
+        };
+        assert_eq!(text(3, 0, 1, 12_000_000), "dry run: would store 3 entries (12 MB) and remove 1 entry");
+        assert_eq!(text(0, 0, 2, 0), "dry run: would remove 2 entries");
+        assert_eq!(text(0, 1, 0, 0), "dry run: would set the attributes of 1 entry");
+        let all = "dry run: would store 1 entry (5 B), set the attributes of 2 entries, remove 1 entry";
+        assert_eq!(text(1, 2, 1, 5), all);
     }
 
     #[test]

@@ -62,6 +62,19 @@ pub struct Tally {
     listens: bool,
 }
 
+/// The changes that a dry run found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Would {
+    /// Entries to store or replace.
+    pub change: u64,
+    /// Entries whose attributes alone are to be set.
+    pub adjust: u64,
+    /// Entries to remove.
+    pub remove: u64,
+    /// Bytes of the files to store or replace.
+    pub bytes: u64,
+}
+
 /// How a job ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct End {
@@ -79,8 +92,8 @@ pub struct End {
     pub failed: u64,
     /// Entries that were removed.
     pub removed: u64,
-    /// The changes of a dry run: entries to store, entries to remove, and bytes of files to store.
-    pub would: Option<(u64, u64, u64)>,
+    /// The changes of a dry run.
+    pub would: Option<Would>,
 }
 
 /// The rate since something began to move.
@@ -213,12 +226,18 @@ impl Tally {
                 failed,
                 removed,
                 would_change,
+                would_adjust,
                 would_remove,
                 would_bytes,
                 bytes_moved,
             } => {
-                let would = (would_change, would_remove, would_bytes);
-                let would = (would != (0, 0, 0)).then_some(would);
+                let would = Would {
+                    change: would_change,
+                    adjust: would_adjust,
+                    remove: would_remove,
+                    bytes: would_bytes,
+                };
+                let would = (would != Would::default()).then_some(would);
                 self.end =
                     Some(End { stored, stored_files, had, skipped, incomplete, failed, removed, would });
                 self.bytes_moved = bytes_moved;
@@ -433,6 +452,7 @@ mod tests {
             failed: 0,
             removed: 4,
             would_change: 0,
+            would_adjust: 0,
             would_remove: 0,
             would_bytes: 0,
             bytes_moved: 500,

@@ -90,8 +90,10 @@ pub enum Event {
         failed: u64,
         /// Entries that were removed because they were not sent.
         removed: u64,
-        /// In a dry run, entries that would change.
+        /// In a dry run, entries that would be stored or replaced.
         would_change: u64,
+        /// In a dry run, entries whose attributes alone would be set.
+        would_adjust: u64,
         /// In a dry run, entries that would be removed.
         would_remove: u64,
         /// In a dry run, bytes of the files that would change. Less may travel.

@@ -137,6 +137,7 @@ fn a_job_of_many_connections_says_once_that_there_is_one() {
         failed: 0,
         removed: 0,
         would_change: 0,
+        would_adjust: 0,
         would_remove: 0,
         would_bytes: 0,
         bytes_moved: 1,

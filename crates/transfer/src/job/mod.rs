@@ -140,8 +140,10 @@ pub struct Summary {
     pub failed: u64,
     /// Entries removed because they were not sent.
     pub removed: u64,
-    /// In a dry run, entries that would change.
+    /// In a dry run, entries that would be stored or replaced.
     pub would_change: u64,
+    /// In a dry run, entries whose attributes alone would be set.
+    pub would_adjust: u64,
     /// In a dry run, entries that would be removed.
     pub would_remove: u64,
     /// In a dry run, bytes of the files that would change.
@@ -162,6 +164,7 @@ impl Summary {
             failed: self.failed.saturating_add(other.failed),
             removed: self.removed + other.removed,
             would_change: self.would_change + other.would_change,
+            would_adjust: self.would_adjust + other.would_adjust,
             would_remove: self.would_remove + other.would_remove,
             would_bytes: self.would_bytes + other.would_bytes,
             bytes_moved: self.bytes_moved + other.bytes_moved,

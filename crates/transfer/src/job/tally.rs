@@ -119,9 +119,10 @@ impl Tally {
             Outcome::Failed(_) => summary.failed = summary.failed.saturating_add(1),
             Outcome::Removed => summary.removed += 1,
             Outcome::Would(Change::Remove) => summary.would_remove += 1,
-            Outcome::Would(change) => {
+            Outcome::Would(Change::Adjust) => summary.would_adjust += 1,
+            Outcome::Would(Change::Create | Change::Replace) => {
                 summary.would_change += 1;
-                summary.would_bytes += if *change == Change::Adjust { 0 } else { size };
+                summary.would_bytes += size;
             }
         }
         true
@@ -184,7 +185,8 @@ impl Tally {
         self.progress(&mut VecDeque::new());
         let summary = self.summary();
         let Summary { stored, had, skipped, incomplete, failed, bytes_moved, .. } = summary;
-        let Summary { stored_files, removed, would_change, would_remove, would_bytes, .. } = summary;
+        let Summary { stored_files, removed, would_change, would_adjust, would_remove, would_bytes, .. } =
+            summary;
         tracing::info!(stored, had, skipped, incomplete, failed, removed, bytes_moved, "the job is complete");
         self.tell(Event::Finished {
             stored,
@@ -195,6 +197,7 @@ impl Tally {
             failed,
             removed,
             would_change,
+            would_adjust,
             would_remove,
             would_bytes,
             bytes_moved,

@@ -118,6 +118,8 @@ async fn a_dry_run_changes_nothing_and_names_what_the_same_command_does_then() {
     assert_eq!(would(Change::Create), set(&["photos/2026", "photos/2026/b.jpg"]));
     assert_eq!(would(Change::Replace), set(&["photos/a.jpg"]));
     assert_eq!((summary.stored, summary.bytes_moved, summary.would_bytes), (0, 0, 17 + 12));
+    assert_eq!((summary.would_change, summary.would_remove), (3, would(Change::Remove).len() as u64));
+    assert_eq!(summary.would_adjust, would(Change::Adjust).len() as u64);
 
     let (then, _) = push(&pair, DELETE, excluding(&["*.tmp"])).await;
     assert_eq!(would(Change::Remove), outcomes(&then, |outcome| *outcome == Outcome::Removed));
