@@ -87,7 +87,7 @@ mod tests {
         assert!(burst.takes(7, &Bytes::from_static(b"anywhere")), "nothing waits any more");
         burst.write_to(&mut file).expect("nothing to write");
         let content = [[0; 100].as_slice(), &[1; 10], &[2; 10], &[3; 10]].concat();
-        assert_eq!(read(&mut file), content);
+        assert_eq!(read(&file), content);
     }
 
     fn read(mut file: &File) -> Vec<u8> {
