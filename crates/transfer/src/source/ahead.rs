@@ -1,4 +1,4 @@
-//! Reading ahead: what is read piece by piece comes from the system in larger pieces.
+//! Reading ahead: small reads in a row are served from larger ones.
 //!
 //! # Model
 //! A tree is encoded in reads of 16 KiB of content and 64 bytes of hashes. Two reads that follow each other double what is
@@ -21,7 +21,7 @@ pub(super) struct Ahead<R> {
     read: RefCell<Window>,
 }
 
-/// What was read last.
+/// The bytes of the last read.
 #[derive(Default)]
 struct Window {
     /// Offset of the first byte.
@@ -52,7 +52,7 @@ impl Window {
         self.start.saturating_add(self.held as u64)
     }
 
-    /// What is held from this offset on.
+    /// The held bytes from this offset on.
     fn at(&self, offset: u64) -> &[u8] {
         let skipped = offset.checked_sub(self.start).and_then(|skipped| usize::try_from(skipped).ok());
         skipped.and_then(|skipped| self.buffer[..self.held].get(skipped..)).unwrap_or_default()

@@ -13,7 +13,7 @@ const PARENT: usize = 64;
 /// Parents that wait: of 16 MiB of content.
 const MOST: usize = 1024;
 
-/// Gathers parents. What waits is lost unless it is flushed.
+/// Gathers parents. A flush writes those that wait; without it they are lost.
 pub(super) struct Gathered<W> {
     to: W,
     /// By offset.

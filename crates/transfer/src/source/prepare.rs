@@ -281,7 +281,7 @@ impl Prepared {
     }
 }
 
-/// What [`encode_ranges`] writes for ranges of whole groups. It would copy the content once more.
+/// Writes ranges of whole groups as [`encode_ranges`] does, which would copy the content once more.
 fn encode<R: ReadAt>(
     mut content: Ahead<&File>,
     outboard: PreOrderOutboard<R>,

@@ -41,8 +41,8 @@ impl<R: Read> Arriving for Unknown<R> {
     }
 }
 
-/// Writes what has verified before it waits for more. What came together is written together, and nothing lies in memory alone
-/// while nothing comes.
+/// Writes verified groups before it waits for more. So groups that came together are written together, and while nothing comes,
+/// nothing is in memory alone.
 struct WritesBeforeItWaits<'a, 'b, R> {
     encoded: R,
     partial: &'a RefCell<&'b mut Box<Partial>>,
@@ -316,7 +316,7 @@ impl Drop for Reception {
             return;
         }
         let Some(partial) = &mut self.partial else { return };
-        // What verified stays as far as it can be written.
+        // Verified groups stay as far as they can be written.
         _ = partial.write_out();
         // Nothing came: leave nothing.
         match partial.is_empty().unwrap_or(false) {
