@@ -63,11 +63,8 @@ pub(crate) struct Role {
 /// Where an offer stands.
 enum Stage {
     Offered,
-    /// A description is ordered, or under way.
-    Describing,
-    /// Its data is ordered, or under way.
+    /// Its data is ordered, under way or sent.
     Ordered,
-    Sent,
     /// It cannot be sent as offered; what to do when the sink has answered.
     Withdrawn(Result<(), String>),
 }
@@ -77,6 +74,8 @@ struct Open {
     stage: Stage,
     /// How it was described.
     described: Vec<How>,
+    /// Descriptions that the writer has not reported as sent. The sink may have read one to its end by then, and answered.
+    describing: usize,
     /// Bytes of content that are to be sent.
     unsent: u64,
     /// Bytes that count as done.
@@ -224,8 +223,10 @@ impl Session {
         let entry = offer.prepared.entry().clone();
         let unsent = entry.content().unwrap_or(0);
         self.unsent += unsent;
-        self.open
-            .insert(id, Open { offer, stage: Stage::Offered, described: Vec::new(), unsent, credited: 0 });
+        self.open.insert(
+            id,
+            Open { offer, stage: Stage::Offered, described: Vec::new(), describing: 0, unsent, credited: 0 },
+        );
         FromSource::Offer { id, entry }
     }
 
@@ -281,11 +282,11 @@ impl Session {
 
     /// True if content of it was requested.
     fn is_under_way(&self, id: u64) -> bool {
-        self.open.get(&id).is_some_and(|open| matches!(open.stage, Stage::Ordered | Stage::Sent))
+        self.open.get(&id).is_some_and(|open| matches!(open.stage, Stage::Ordered))
     }
 
-    /// A file whose content was not requested yet.
-    fn offered(&mut self, id: u64, ranges: &Wanted) -> Result<(&mut Open, u64), End> {
+    /// A file whose content was not requested yet. None: it was withdrawn, which the sink does not know yet.
+    fn offered(&mut self, id: u64, ranges: &Wanted) -> Result<Option<(&mut Open, u64)>, End> {
         let unknown = || End::violation("the sink requests what was not offered");
         let open = self.open.get_mut(&id).ok_or_else(unknown)?;
         let Kind::File { size, .. } = open.offer.prepared.entry().kind else {
@@ -293,25 +294,26 @@ impl Session {
         };
         check(ranges, size)?;
         match open.stage {
-            Stage::Offered => Ok((open, size)),
-            _ => Err(End::violation("the sink requests a file twice")),
+            Stage::Offered => Ok(Some((open, size))),
+            Stage::Withdrawn(_) => Ok(None),
+            Stage::Ordered => Err(End::violation("the sink requests a file twice")),
         }
     }
 
     fn describe(&mut self, id: u64, how: How, ranges: Wanted) -> Result<(), End> {
-        let (open, _) = self.offered(id, &ranges)?;
+        let Some((open, _)) = self.offered(id, &ranges)? else { return Ok(()) };
         if open.described.contains(&how) {
             return Err(End::violation("the sink requests a description twice"));
         }
         open.described.push(how);
-        open.stage = Stage::Describing;
+        open.describing += 1;
         let prepared = open.offer.prepared.clone();
         self.ordered.push(Order { id, prepared, wanted: ranges, describe: Some(how) });
         Ok(())
     }
 
     fn wanted(&mut self, id: u64, wanted: Wanted) -> Result<(), End> {
-        let (open, size) = self.offered(id, &wanted)?;
+        let Some((open, size)) = self.offered(id, &wanted)? else { return Ok(()) };
         let bytes = wanted.bytes();
         open.stage = Stage::Ordered;
         let before = std::mem::replace(&mut open.unsent, bytes);
@@ -346,7 +348,7 @@ impl Session {
         match note {
             Note::Moved(id, bytes) => {
                 let open = self.open.get_mut(&id)?;
-                if matches!(open.stage, Stage::Describing) {
+                if open.describing > 0 {
                     return None;
                 }
                 // The encoding's hashes are no content.
@@ -366,14 +368,12 @@ impl Session {
             }
             Note::Sent(id) => {
                 let open = self.open.get_mut(&id)?;
-                open.stage = match open.stage {
-                    Stage::Describing => Stage::Offered,
-                    _ => Stage::Sent,
-                };
+                open.describing = open.describing.saturating_sub(1);
                 None
             }
             Note::Unsendable(id, error) => {
                 let open = self.open.get_mut(&id)?;
+                open.describing = open.describing.saturating_sub(1);
                 let reason = error.to_string();
                 open.stage = Stage::Withdrawn(match error {
                     EncodeError::Changed => Ok(()),

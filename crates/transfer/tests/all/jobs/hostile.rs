@@ -11,7 +11,7 @@ use afteryou_transfer::dial::Dialer;
 use afteryou_transfer::entry::{Entry, Kind, Wanted, GROUP_BYTES};
 use afteryou_transfer::event::Event;
 use afteryou_transfer::job::{get, send, Dial};
-use afteryou_transfer::wire::{Answer, FromSink, FromSource, Greeting, Why, MAX_PATH, MAX_UNSETTLED};
+use afteryou_transfer::wire::{Answer, FromSink, FromSource, Greeting, How, Why, MAX_PATH, MAX_UNSETTLED};
 use afteryou_transfer::Error;
 use bytes::BytesMut;
 use quinn::{Connection, ConnectionError, RecvStream, SendStream};
@@ -441,9 +441,9 @@ async fn lying_sink(words: Vec<FromSink>) -> Result<afteryou_transfer::job::Summ
                     _ => return,
                 }
             }
-            for word in words {
-                _ = send.write_all(&bytes(&word)).await;
-            }
+            // At once: nothing happens at the source between two of them.
+            let words: Vec<u8> = words.iter().flat_map(bytes).collect();
+            _ = send.write_all(&words).await;
             connection.closed().await;
         }
     });
@@ -453,11 +453,17 @@ async fn lying_sink(words: Vec<FromSink>) -> Result<afteryou_transfer::job::Summ
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_sink_that_breaks_the_rules_ends_the_job_with_a_clear_error() {
     let want = |id, ranges: &[(u64, u64)]| FromSink::Want { id, ranges: Wanted(ranges.to_vec()) };
+    let describe = FromSink::Describe { id: 0, how: How::Groups, ranges: Wanted(vec![(0, 40_000)]) };
     for (words, expected) in [
         (vec![want(5, &[(0, 40_000)])], "not offered"),
         (vec![want(0, &[(0, 50_000)])], "does not have"),
         (vec![want(0, &[(3, 40_000)])], "does not have"),
         (vec![want(0, &[(0, 40_000)]), want(0, &[(0, 40_000)])], "twice"),
+        // Allowed is a request before the source knows that all of the description is sent: the sink may have read it.
+        (
+            vec![describe, want(0, &[(0, 40_000)]), FromSink::Stored { id: 0 }, FromSink::Have { id: 9 }],
+            "not asked",
+        ),
         (vec![FromSink::Stored { id: 0 }], "did not request"),
         (vec![FromSink::Have { id: 9 }], "not asked"),
         (vec![FromSink::Finished], "finished before"),
