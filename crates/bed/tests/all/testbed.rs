@@ -1,5 +1,6 @@
 //! Whole scenarios with the kernel's TCP, where the user may make namespaces.
 
+use super::common::{alone, beside_others};
 use afteryou_bed::run::Options;
 use afteryou_bed::{testbed, Error};
 use afteryou_scenario::outcome::{Outcome, Totals};
@@ -18,8 +19,20 @@ pub const CUBIC: &str =
     "[[flow]]\nname = \"cubic\"\ncontroller = \"cubic\"\nrtt = \"40 ms\"\ntransport = \"tcp\"\n";
 pub const LEDBAT: &str = "[[flow]]\nname = \"ledbat\"\nrole = \"background\"\ncontroller = \"ledbat++\"\nrtt = \"40 ms\"\ntransport = \"utp\"\n";
 
-/// Runs it; none, with a word of why, where the user may not.
+/// Runs it beside others; none, with a word of why, where the user may not.
 pub fn run(scenario: &Scenario) -> Option<Outcome> {
+    let _beside_others = beside_others();
+    started(scenario)
+}
+
+/// The same with the machine to itself. The ends of several testbeds keep each other waiting, which costs a sender a round trip
+/// or more: enough to show beside the simulator.
+pub fn run_alone(scenario: &Scenario) -> Option<Outcome> {
+    let _alone = alone();
+    started(scenario)
+}
+
+fn started(scenario: &Scenario) -> Option<Outcome> {
     match testbed::run(scenario, &Options::default(), &mut |_| true) {
         Ok(outcome) => Some(outcome),
         Err(error) => skipped(error),
@@ -365,7 +378,7 @@ fn queues_and_losses_are_recorded_as_in_the_simulator() {
     scenario.record = vec![Record::Queues, Record::Losses];
     scenario.link.buffer = "20 packets".parse().unwrap();
     let simulated = afteryou_sim::run(&scenario, &mut |_| true).unwrap();
-    let Some(real) = run(&scenario) else { return };
+    let Some(real) = run_alone(&scenario) else { return };
     let of = |outcome: &Outcome| {
         let (link, set) = (outcome.run.windows[0].links[0].clone(), outcome.run.sets[0].clone());
         println!(
