@@ -223,6 +223,8 @@ class Slow:
         for _ in range(10000): pass
 flow = {"name": "a", "controller": "slow", "rtt": "20 ms"}
 scenario = afteryou.Scenario({"duration": "10000 s", "link": {"rate": "1 Gbit/s", "buffer": "50 packets"}, "flow": [flow]})
+# A shell starts what runs in the background with this signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     afteryou.run(scenario)
