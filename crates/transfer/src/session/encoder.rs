@@ -33,7 +33,7 @@ const PIECE: usize = 256 * 1024;
 /// A bundle of so many bytes takes no more files. The last one may be as large as a small file is.
 const FULL_BUNDLE: usize = MAX_BUNDLE / 2;
 /// Pieces between the thread and the task.
-const PIECES: usize = 4;
+const PIECES: usize = 3;
 /// No file is given up.
 const NONE: u64 = u64::MAX;
 
