@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
-/// The largest block for which glibc moves its thresholds.
-const LARGEST: usize = 32 << 20;
+/// Bytes of the largest block for which glibc moves its thresholds on 64 bits (`DEFAULT_MMAP_THRESHOLD_MAX`), less its header and the
+/// rounding to pages.
+const LARGEST: usize = (32 << 20) - (64 << 10);
 
 fn main() -> ExitCode {
     keep_freed_memory();
@@ -16,5 +17,5 @@ fn main() -> ExitCode {
 /// time. Once a block of its own mapping was freed, glibc maps only larger ones and trims only twice as much (mallopt(3),
 /// `M_MMAP_THRESHOLD`). Other allocators notice nothing.
 fn keep_freed_memory() {
-    drop(std::hint::black_box(Vec::<u8>::with_capacity(LARGEST - (1 << 16))));
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(LARGEST)));
 }

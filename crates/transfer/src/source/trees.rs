@@ -4,8 +4,8 @@
 
 use super::cache::Cache;
 use super::content::Uses;
-use super::gathered::Gathered;
 use super::hashes::{Hashes, Region};
+use super::parents::Parents;
 use super::place::Facts;
 use super::turns::{Patient, Stopper, TURNS};
 use crate::entry::{EntryPath, GROUP};
@@ -101,7 +101,7 @@ impl Trees {
             return Ok((*root.as_bytes(), Hashes::Memory(hashes.data)));
         }
         let hash_to = |region: Region<&mut File>| {
-            let data = Gathered::new(region);
+            let data = Parents::new(region);
             let mut hashes = PreOrderOutboard { root: [0; 32].into(), tree, data };
             let root = outboard(self.patient(file), tree, &mut hashes)?;
             hashes.data.flush()?;

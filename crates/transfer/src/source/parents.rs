@@ -14,13 +14,13 @@ const PARENT: usize = 64;
 const MOST: usize = 1024;
 
 /// Gathers parents. A flush writes those that wait; without it they are lost.
-pub(super) struct Gathered<W> {
+pub(super) struct Parents<W> {
     to: W,
     /// By offset.
     waiting: BTreeMap<u64, [u8; PARENT]>,
 }
 
-impl<W: WriteAt> Gathered<W> {
+impl<W: WriteAt> Parents<W> {
     pub(super) fn new(to: W) -> Self {
         Self { to, waiting: BTreeMap::new() }
     }
@@ -39,7 +39,7 @@ impl<W: WriteAt> Gathered<W> {
     }
 }
 
-impl<W: WriteAt> WriteAt for Gathered<W> {
+impl<W: WriteAt> WriteAt for Parents<W> {
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<usize> {
         let parent = bytes.first_chunk().ok_or(io::ErrorKind::InvalidInput)?;
         self.waiting.insert(at, *parent);
@@ -85,7 +85,7 @@ mod tests {
             let tree = BaoTree::new(content.len() as u64, GROUP);
             let expected = PreOrderMemOutboard::create(&content, GROUP);
             let mut hashes = vec![0; tree.outboard_size() as usize];
-            let data = Gathered::new(Counted(&mut hashes, 0));
+            let data = Parents::new(Counted(&mut hashes, 0));
             let mut made = PreOrderOutboard { root: [0; 32].into(), tree, data };
             let root = outboard(&content[..], tree, &mut made).expect("nothing fails");
             made.data.flush().expect("nothing fails");

@@ -1,0 +1,94 @@
+//! How much a sender hands to the system at once.
+
+use super::*;
+
+/// A window that never limits, and a rate.
+#[derive(Debug)]
+struct AtRate(u64);
+
+impl afteryou_cc::Controller for AtRate {
+    fn on_ack(&mut self, _: &afteryou_cc::Ack) {}
+    fn on_loss(&mut self, _: &afteryou_cc::Loss) {}
+    fn on_timeout(&mut self, _: &afteryou_cc::Timeout) {}
+    fn on_mtu(&mut self, _: u32) {}
+    fn directive(&self) -> afteryou_cc::Directive {
+        let pacing = afteryou_cc::Pacing::Rate(self.0);
+        afteryou_cc::Directive { pacing, ..afteryou_cc::Directive::window(8 << 20) }
+    }
+    fn snapshot(&self) -> afteryou_cc::Snapshot {
+        afteryou_cc::Snapshot::default()
+    }
+}
+
+/// The largest piece that a sender of `rate` bytes a second hands to the system in its first 20 round trips, bytes.
+fn largest_train(rate: u64, rtt: Span) -> usize {
+    let controller: crate::endpoint::MakeController = std::sync::Arc::new(move |_| Box::new(AtRate(rate)));
+    let connection = Config::default();
+    let mut table = Host::with(EndpointConfig { connection, ..EndpointConfig::new(controller, 0) });
+    let config = &table.config;
+    let (mut ours, mut acks) = (VecDeque::new(), VecDeque::new());
+    let handle = table.table.open(config, table.now, host(1), || 6).expect("there is room");
+    let mut far: Option<Connection> = None;
+    let mut largest = 0;
+    while table.now < Time::ZERO + rtt * 20 {
+        if let Some(entry) = table.table.entry(handle) {
+            if entry.connection.is_connected() {
+                entry.connection.write_zeros(8 << 20).expect("open");
+                table.table.touch(handle.key);
+            }
+        }
+        while table.table.has_work() {
+            let mut out = Batch::default();
+            table.table.transmit(&table.config, table.now, &mut out);
+            for (train, bytes) in out.trains() {
+                largest = largest.max(bytes.len());
+                ours.extend(bytes.chunks(train.segment).map(|one| (table.now + rtt / 2, one.to_vec())));
+            }
+        }
+        let arrivals = [ours.front(), acks.front()].into_iter().flatten().map(|(at, _)| *at);
+        let deadlines = [far.as_ref().and_then(Connection::deadline), table.table.next_deadline()];
+        let next = arrivals.chain(deadlines.into_iter().flatten()).min().expect("nothing will ever happen");
+        // A busy host is late, and owes several milliseconds' worth then.
+        table.now = Time(next.max(table.now).0.next_multiple_of(Span::from_millis(4).0));
+        while ours.front().is_some_and(|(at, _)| *at <= table.now) {
+            let Some((_, datagram)) = ours.pop_front() else { break };
+            let packet = Packet::decode(&datagram).expect("what is sent is well-formed");
+            match &mut far {
+                Some(far) => far.handle(table.now, &packet),
+                None => {
+                    let config = Config { keep_received: false, ..Config::default() };
+                    far = Some(Connection::accept(config, Box::new(AtRate(rate)), table.now, &packet, 5000));
+                }
+            }
+        }
+        if let Some(far) = &mut far {
+            far.handle_deadline(table.now);
+            let mut datagram = Vec::new();
+            while far.poll_transmit(table.now, &mut datagram) {
+                acks.push_back((table.now + rtt / 2, std::mem::take(&mut datagram)));
+            }
+        }
+        while acks.front().is_some_and(|(at, _)| *at <= table.now) {
+            let Some((_, datagram)) = acks.pop_front() else { break };
+            table.table.receive(&table.config, at(table.now), host(1), &datagram, || 5000);
+        }
+        table.table.run_deadlines(table.now);
+    }
+    largest
+}
+
+/// A full packet, bytes.
+const DATAGRAM: usize = 1352 + 20;
+
+#[test]
+fn no_train_is_longer_than_a_millisecond_at_the_current_rate_but_for_a_single_datagram() {
+    for rtt_ms in [5, 50, 135, 250] {
+        for rate in [100_000, 2_500_000, 10_000_000, 125_000_000] {
+            // The kernel takes a train of 65 507 bytes at most.
+            let most = (rate as usize / 1000).min(65_507);
+            let whole = (most / DATAGRAM).max(1) * DATAGRAM;
+            let what = format!("{rate} bytes/s, {rtt_ms} ms");
+            assert_eq!(largest_train(rate, Span::from_millis(rtt_ms)), whole, "{what}");
+        }
+    }
+}
