@@ -107,7 +107,7 @@ fn one(folder: &Path, size: usize, change: &Change) -> Result<(u64, u64)> {
     let passed = Passed::default();
     let ssh = server.ssh_to(relay::tcp(server.port(), &passed)?);
     let far = far_end(folder, &passed)?;
-    send(&server, &ssh, &far, &[], &from, &folder.join("ours"))?;
+    send((&ssh, &far), &server.state(), &[], &from, &folder.join("ours"))?;
     let ours = (passed.bytes(), ours);
 
     let passed = Passed::default();

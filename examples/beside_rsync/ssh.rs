@@ -57,6 +57,11 @@ impl Server {
         Ok(server)
     }
 
+    /// A folder for what `afteryou` keeps. It goes with the server.
+    pub fn state(&self) -> PathBuf {
+        self.folder.join("state")
+    }
+
     /// Where it listens.
     pub fn port(&self) -> u16 {
         self.port
@@ -102,18 +107,26 @@ pub fn run(command: &mut Command) -> Result<()> {
 /// One way to take what lies in `from` to `to`.
 pub type Way = Box<dyn Fn(&Server, &Path, &Path) -> Result<()>>;
 
-/// `afteryou send`.
+/// `afteryou send`, of which every run is the first.
 pub fn ours(options: &[&'static str]) -> Way {
+    ours_in(None, options)
+}
+
+/// `afteryou send`, which keeps in this folder what later runs of it use.
+pub fn ours_again(state: PathBuf, options: &[&'static str]) -> Way {
+    ours_in(Some(state), options)
+}
+
+fn ours_in(state: Option<PathBuf>, options: &[&'static str]) -> Way {
     let options = options.to_vec();
     Box::new(move |server, from, to| {
-        let far = program()?;
-        send(server, &server.ssh(), &far, &options, from, to)
+        let state = state.clone().unwrap_or_else(|| server.state());
+        send((&server.ssh(), &program()?), &state, &options, from, to)
     })
 }
 
 /// `afteryou send` by way of this ssh client and this command at the other end.
-pub fn send(server: &Server, ssh: &str, far: &Path, options: &[&str], from: &Path, to: &Path) -> Result<()> {
-    let state = server.folder.join("state");
+pub fn send((ssh, far): (&str, &Path), state: &Path, options: &[&str], from: &Path, to: &Path) -> Result<()> {
     run(Command::new(program()?)
         .args(["send", "--quiet", "--controller", "cubic", "--dscp", "default", "--ssh-command", ssh])
         .args(options)
@@ -121,9 +134,9 @@ pub fn send(server: &Server, ssh: &str, far: &Path, options: &[&str], from: &Pat
         .arg(far)
         .args(["--via", "ssh", &format!("127.0.0.1:{}", to.display())])
         .arg(from)
-        .env("XDG_STATE_HOME", &state)
-        .env("XDG_RUNTIME_DIR", &state)
-        .env("XDG_CACHE_HOME", &state))
+        .env("XDG_STATE_HOME", state)
+        .env("XDG_RUNTIME_DIR", state)
+        .env("XDG_CACHE_HOME", state))
 }
 
 /// `rsync`.

@@ -37,6 +37,8 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// End of the files' names.
 const SUFFIX: &str = ".tree";
+/// End of the names of those with roots.
+const ROOTS: &str = ".roots";
 /// How the names of those begin that are not finished.
 const NEW: &str = "new-";
 /// Times that a new file may be removed before it is locked.
@@ -61,7 +63,7 @@ impl Cache {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             // Nothing but our own.
-            if !name.ends_with(SUFFIX) {
+            if ![SUFFIX, ROOTS].iter().any(|suffix| name.ends_with(suffix)) {
                 continue;
             }
             // Another process may have removed it just now.
@@ -90,6 +92,11 @@ impl Cache {
         self.dir.join(format!("{}{SUFFIX}", &hasher.finalize().to_hex()[..32]))
     }
 
+    /// The file of a job's roots.
+    pub(super) fn roots(&self, job: &[u8; 32]) -> PathBuf {
+        self.dir.join(format!("{}{ROOTS}", &blake3::Hash::from_bytes(*job).to_hex()[..32]))
+    }
+
     /// Root and hashes of a file, if they are there and undamaged.
     pub(super) fn find(&self, path: &EntryPath, facts: &Facts) -> Option<([u8; 32], Hashes)> {
         let path = self.path(path, facts);
@@ -107,14 +114,11 @@ impl Cache {
             _ = std::fs::remove_file(&path);
             return None;
         }
-        // So that it counts as used.
-        if let Ok(used) = File::options().append(true).open(&path) {
-            _ = used.set_modified(SystemTime::now());
-        }
+        mark_used(&path);
         Some((root, Hashes::Cached(path, HEADER_BYTES)))
     }
 
-    /// A new file; its hashes go to [`Self::region`].
+    /// A new file; the hashes of a tree go to [`Self::region`].
     pub(super) fn begin(&self) -> io::Result<NamedTempFile> {
         for _ in 0..ATTEMPTS {
             let file = tempfile::Builder::new().prefix(NEW).suffix(SUFFIX).tempfile_in(&self.dir)?;
@@ -150,6 +154,13 @@ impl Cache {
     /// Removes what is kept of a file.
     pub(super) fn forget(&self, path: &EntryPath, facts: &Facts) {
         _ = std::fs::remove_file(self.path(path, facts));
+    }
+}
+
+/// Nothing is removed that was used a short time ago.
+pub(super) fn mark_used(path: &Path) {
+    if let Ok(used) = File::options().append(true).open(path) {
+        _ = used.set_modified(SystemTime::now());
     }
 }
 

@@ -39,6 +39,7 @@ mod hashes;
 mod parents;
 mod place;
 mod prepare;
+mod remembered;
 mod trees;
 mod turns;
 mod walk;
@@ -80,7 +81,7 @@ pub enum Symlinks {
 pub struct SourceOptions {
     /// The treatment of symbolic links.
     pub symlinks: Symlinks,
-    /// Directory in which the trees of large files are kept, so that a restart need not hash them again.
+    /// Directory in which roots of files and trees of large ones are kept, so that later runs need not read the files again.
     pub cache: Option<PathBuf>,
     /// Entries that are left out without a report.
     pub exclude: Vec<Filter>,
@@ -283,10 +284,24 @@ impl Source {
     pub fn entries(&self) -> Entries {
         Entries {
             walk: self.walk(),
-            trees: Arc::new(Trees::new(self.options.cache.clone(), self.stopper.clone())),
+            trees: Arc::new(Trees::new(self.options.cache.clone(), self.job(), self.stopper.clone())),
             keeping: Arc::new(Keeping::new(self.options.keep)),
             quick: self.options.quick,
         }
+    }
+
+    /// A name for the job that sends these paths; none where files are not read.
+    fn job(&self) -> Option<[u8; 32]> {
+        if self.options.quick {
+            return None;
+        }
+        let mut hasher = blake3::Hasher::new();
+        for top in &self.tops {
+            let (device, inode) = top.place.facts(true).ok()?.id?;
+            hasher.update(&device.to_le_bytes()).update(&inode.to_le_bytes());
+            hasher.update(&(top.path.0.len() as u64).to_le_bytes()).update(&top.path.0);
+        }
+        Some(*hasher.finalize().as_bytes())
     }
 
     fn walk(&self) -> Walk {
@@ -308,7 +323,13 @@ pub struct Entries {
 impl Entries {
     /// The next; `before_large` is called before a file is read that takes a while.
     pub(crate) fn next_before(&mut self, before_large: impl FnOnce()) -> Option<Item> {
-        let item = match self.walk.next()? {
+        let Some(found) = self.walk.next() else {
+            if !self.trees.stopper.is_stopped() {
+                self.trees.finish();
+            }
+            return None;
+        };
+        let item = match found {
             Found::Skipped { path, reason } => Item::Skipped { path, reason },
             Found::Failed { path, reason } => Item::Failed { path, reason },
             Found::Entry { path, place, facts, link, here } => {

@@ -124,9 +124,14 @@ fn file(
     (seen, here): (&Facts, &Here),
     trees: &Trees,
 ) -> Result<Looked, String> {
+    if let Some(root) = trees.remembered_root(path, seen) {
+        return Ok((Kind::File { size: seen.size, root }, seen.clone(), OnceLock::new(), None));
+    }
+    let now = SystemTime::now();
     if let Some(Small { root, facts, content }) =
         content::read(place, here, seen, &trees.uses).map_err(unreadable)?
     {
+        trees.remember_root(path, &facts, root, now);
         return Ok((Kind::File { size: facts.size, root }, facts, OnceLock::new(), content));
     }
     for _ in 0..ATTEMPTS {
@@ -149,7 +154,10 @@ fn file(
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => continue,
             Err(error) => return Err(unreadable(error)),
             Ok(_) if !after.same_content(&facts) => continue,
-            Ok((root, hashes)) => return looked(root, facts, hashes),
+            Ok((root, hashes)) => {
+                trees.remember_root(path, &facts, root, now);
+                return looked(root, facts, hashes);
+            }
         }
     }
     Err("it changes while it is being read; try again when it holds still".into())
@@ -273,10 +281,9 @@ impl Prepared {
     /// Hashes it anew, whatever was known, when it holds still. Blocks for that.
     pub fn again(self) -> Item {
         wait_until_still(&self.place);
-        self.trees.forget(&self.entry.path, &self.facts);
+        let facts = self.place.facts(true).unwrap_or_else(|_| (*self.facts).clone());
+        self.trees.forget(&self.entry.path, &self.facts, &facts);
         let with = (self.trees, self.keeping);
-        // Not the facts of before: it has changed since.
-        let facts = self.place.facts(true).unwrap_or(*self.facts);
         prepare(self.entry.path, self.place, facts, (self.entry.link, None), with)
     }
 }

@@ -7,6 +7,7 @@ use super::content::Uses;
 use super::hashes::{Hashes, Region};
 use super::parents::Parents;
 use super::place::Facts;
+use super::remembered::Remembered;
 use super::turns::{Patient, Stopper, TURNS};
 use crate::entry::{EntryPath, GROUP};
 use bao_tree::io::outboard::{PreOrderMemOutboard, PreOrderOutboard};
@@ -33,15 +34,21 @@ pub(super) struct Trees {
     spool: Mutex<Option<(Arc<File>, u64)>>,
     /// Roots of the files with several names, by device and inode.
     roots: Mutex<Roots>,
+    /// Roots of smaller files from earlier runs.
+    remembered: Option<Mutex<Remembered>>,
     pub(super) stopper: Stopper,
     /// Of the content of small files.
     pub(super) uses: Uses,
 }
 
 impl Trees {
-    pub(super) fn new(cache: Option<PathBuf>, stopper: Stopper) -> Self {
+    /// `job`: whose roots are remembered.
+    pub(super) fn new(cache: Option<PathBuf>, job: Option<[u8; 32]>, stopper: Stopper) -> Self {
+        let cache = cache.map(Cache::open);
+        let remembered = cache.clone().zip(job).map(|(cache, job)| Remembered::open(cache, &job));
         Self {
-            cache: cache.map(Cache::open),
+            cache,
+            remembered: remembered.map(Mutex::new),
             spool: Mutex::new(None),
             roots: Mutex::default(),
             stopper,
@@ -62,6 +69,32 @@ impl Trees {
         self.roots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn remembered(&self) -> Option<MutexGuard<'_, Remembered>> {
+        self.remembered.as_ref().map(|remembered| remembered.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The root of a file that was read in an earlier run.
+    pub(super) fn remembered_root(&self, path: &EntryPath, facts: &Facts) -> Option<[u8; 32]> {
+        self.remembered()?.find(path, facts)
+    }
+
+    /// Keeps the root of a file for later runs. `now` is a moment before it was read.
+    pub(super) fn remember_root(&self, path: &EntryPath, facts: &Facts, root: [u8; 32], now: SystemTime) {
+        if facts.size > IN_MEMORY_BYTES {
+            return;
+        }
+        if let Some(mut remembered) = self.remembered() {
+            remembered.add(path, facts, root, now);
+        }
+    }
+
+    /// The walk has come to its end.
+    pub(super) fn finish(&self) {
+        if let Some(mut remembered) = self.remembered() {
+            remembered.finish();
+        }
+    }
+
     /// The root of a file that was hashed under another name.
     pub(super) fn root_of(&self, facts: &Facts) -> Option<[u8; 32]> {
         let roots = self.roots();
@@ -75,13 +108,19 @@ impl Trees {
         }
     }
 
-    /// They were wrong.
-    pub(super) fn forget(&self, path: &EntryPath, facts: &Facts) {
+    /// What is known of a file was wrong, or it has changed: these are its facts now.
+    pub(super) fn forget(&self, path: &EntryPath, facts: &Facts, now: &Facts) {
         if let Some(id) = facts.id {
             self.roots().remove(&id);
         }
         if let Some(cache) = self.cache_for(facts) {
-            cache.forget(path, facts);
+            return cache.forget(path, facts);
+        }
+        // The record of a file that has changed has no effect.
+        if facts.same_content(now) {
+            if let Some(mut remembered) = self.remembered() {
+                remembered.forget();
+            }
         }
     }
 

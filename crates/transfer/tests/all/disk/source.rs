@@ -2,7 +2,7 @@
 
 use super::common::{content, encode, move_all, names, Outcome, Pair};
 use afteryou_transfer::entry::{Kind, Wanted};
-use afteryou_transfer::source::{Item, Prepared, Source, SourceOptions, Symlinks};
+use afteryou_transfer::source::{EncodeError, Item, Prepared, Source, SourceOptions, Symlinks};
 use afteryou_transfer::store::Verdict;
 use afteryou_transfer::wire::Why;
 use afteryou_transfer::Error;
@@ -343,4 +343,111 @@ fn trees_of_large_files_are_remembered_and_a_spoilt_memory_is_harmless() {
     std::fs::remove_file(large.pair.from().join("large")).expect("removes");
     assert_eq!(large.source.entries().count(), 0);
     assert_eq!(names(&large.cache), Vec::<String>::new());
+}
+
+/// Small files in a served directory, and a cache.
+#[cfg(unix)]
+struct Smalls {
+    pair: Pair,
+    cache: PathBuf,
+    source: Source,
+}
+
+#[cfg(unix)]
+impl Smalls {
+    /// `empty`, `d/one` and `d/two`, of which the second is sent in several groups.
+    fn settled() -> Self {
+        let pair = Pair::new();
+        pair.write("empty", b"");
+        pair.write("d/one", &content(5_000, 1));
+        pair.write("d/two", &content(300_000, 2));
+        settle();
+        let cache = pair.base.path().join("to/cache");
+        let mut options = SourceOptions::default();
+        options.cache = Some(cache.clone());
+        let source = Source::below(&pair.from(), b"", options).expect("a source");
+        Self { pair, cache, source }
+    }
+
+    fn offered(&self) -> Vec<Prepared> {
+        let prepared = |item| match item {
+            Item::Entry(prepared) => Some(prepared),
+            _ => None,
+        };
+        let is_file = |prepared: &Prepared| matches!(prepared.entry().kind, Kind::File { .. });
+        self.source.entries().filter_map(prepared).filter(is_file).collect()
+    }
+
+    /// Roots that are offered beside those of what is on the disk.
+    fn assert_right(&self) {
+        for prepared in self.offered() {
+            let Kind::File { root, .. } = prepared.entry().kind else { panic!("a file") };
+            let path = self.pair.from().join(prepared.entry().path.to_string());
+            assert_eq!(root, *blake3::hash(&std::fs::read(path).expect("reads")).as_bytes());
+        }
+    }
+
+    /// Exchanges the root of `d/two` in the records for another, with a check that agrees.
+    fn lie(&self) -> [u8; 32] {
+        use std::os::unix::fs::MetadataExt;
+        let [kept] = names(&self.cache).try_into().expect("one file");
+        let kept = self.cache.join(kept);
+        let mut records = std::fs::read(&kept).expect("reads");
+        let name = b"d/two";
+        let at = records.windows(name.len()).position(|bytes| bytes == name).expect("a record") + name.len();
+        records[at] ^= 1;
+        let root: [u8; 32] = records[at..at + 32].try_into().expect("32 bytes");
+        let file = std::fs::metadata(self.pair.from().join("d/two")).expect("metadata");
+        let mut hasher = blake3::Hasher::new();
+        for number in [file.dev(), file.ino(), file.size()] {
+            hasher.update(&number.to_le_bytes());
+        }
+        for (seconds, nanos) in [(file.mtime(), file.mtime_nsec()), (file.ctime(), file.ctime_nsec())] {
+            hasher.update(&seconds.to_le_bytes()).update(&(nanos as u32).to_le_bytes());
+        }
+        hasher.update(&root).update(name);
+        records[at + 32..at + 48].copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        std::fs::write(kept, records).expect("writes");
+        root
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn roots_of_small_files_are_remembered_until_a_file_changes_with_its_old_time_too() {
+    let smalls = Smalls::settled();
+    smalls.assert_right();
+    assert_eq!(names(&smalls.cache).len(), 1, "they are remembered");
+    for prepared in smalls.offered() {
+        let Kind::File { size, .. } = prepared.entry().kind else { panic!("a file") };
+        prepared.encode(&Wanted(vec![(0, size)]), std::io::sink()).expect("encodes");
+    }
+    let path = smalls.pair.from().join("d/one");
+    let time = std::fs::metadata(&path).expect("metadata").modified().expect("a time");
+    std::fs::write(&path, content(5_000, 7)).expect("writes");
+    std::fs::File::options().write(true).open(&path).expect("opens").set_modified(time).expect("a time");
+    smalls.assert_right();
+    std::fs::remove_file(smalls.pair.from().join("empty")).expect("removes");
+    smalls.pair.write("a/new", b"new");
+    smalls.assert_right();
+    smalls.assert_right();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_remembered_root_that_is_wrong_is_found_out_by_the_sink_and_forgotten() {
+    let smalls = Smalls::settled();
+    smalls.assert_right();
+    let lie = smalls.lie();
+    let is_two = |prepared: &Prepared| prepared.entry().path.0 == b"d/two";
+    let prepared = smalls.offered().into_iter().find(is_two).expect("it is there");
+    let Kind::File { root, .. } = prepared.entry().kind else { panic!("a file") };
+    assert_eq!(root, lie, "the records were not used");
+    // Its hashes are made when it is requested, and do not agree.
+    let whole = Wanted(vec![(0, 300_000)]);
+    assert!(matches!(prepared.encode(&whole, std::io::sink()), Err(EncodeError::Changed)));
+    let Item::Entry(prepared) = prepared.again() else { panic!("prepared") };
+    prepared.encode(&whole, std::io::sink()).expect("encodes");
+    assert_eq!(names(&smalls.cache), Vec::<String>::new());
+    smalls.assert_right();
 }
