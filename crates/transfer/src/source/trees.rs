@@ -108,7 +108,7 @@ impl Trees {
         }
     }
 
-    /// What is known of a file was wrong, or it has changed: these are its facts now.
+    /// The hashes of a file were wrong, or it has changed: `now` has its facts.
     pub(super) fn forget(&self, path: &EntryPath, facts: &Facts, now: &Facts) {
         if let Some(id) = facts.id {
             self.roots().remove(&id);
