@@ -438,7 +438,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;compare' {
-            [CompletionResult]::new('--figure', '--figure', [CompletionResultType]::ParameterName, 'Compare only this figure of single runs, such as goodput_bit_s. May be given several times; all figures by default')
+            [CompletionResult]::new('--figure', '--figure', [CompletionResultType]::ParameterName, 'Compare only this figure, such as goodput_bit_s. May be given several times; all figures by default')
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write a page with the figures and the curves of all')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')

@@ -407,7 +407,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --help 'Print help'
         }
         &'afteryou;compare'= {
-            cand --figure 'Compare only this figure of single runs, such as goodput_bit_s. May be given several times; all figures by default'
+            cand --figure 'Compare only this figure, such as goodput_bit_s. May be given several times; all figures by default'
             cand --out 'Write a page with the figures and the curves of all'
             cand -h 'Print help'
             cand --help 'Print help'

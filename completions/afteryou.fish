@@ -321,7 +321,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l out -d 'File 
 complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand report" -l png -d 'Write each figure as figure.png, too'
 complete -c afteryou -n "__fish_afteryou_using_subcommand report" -s h -l help -d 'Print help'
-complete -c afteryou -n "__fish_afteryou_using_subcommand compare" -l figure -d 'Compare only this figure of single runs, such as goodput_bit_s. May be given several times; all figures by default' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand compare" -l figure -d 'Compare only this figure, such as goodput_bit_s. May be given several times; all figures by default' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand compare" -l out -d 'Write a page with the figures and the curves of all' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand compare" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l engine -d 'The engine. `bed` prints first how long it will take' -r -f -a "sim\t'The packet simulator, and the fluid model where the paper has one'

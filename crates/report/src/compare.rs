@@ -6,7 +6,7 @@ mod names;
 mod sweeps;
 
 pub use names::short_names;
-pub use sweeps::{ComparedMeans, SweepPair};
+pub use sweeps::{ComparedMeans, ComparedSweeps};
 
 use crate::error::Error;
 use crate::escape;
@@ -127,13 +127,8 @@ impl Comparison<'_> {
         Ok(document(&self.title(), &format!("{pictures}{}", markup(&self.table()))))
     }
 
-    /// "a and b", "a, b and c".
     fn title(&self) -> String {
-        match &self.names[..] {
-            [] => String::new(),
-            [one] => (*one).to_owned(),
-            [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
-        }
+        listed(&self.names)
     }
 
     fn table(&self) -> Table {
@@ -210,6 +205,16 @@ impl Comparison<'_> {
                 }
             }
         }
+    }
+}
+
+/// "a and b", "a, b and c".
+fn listed<S: AsRef<str>>(names: &[S]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match &names[..] {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
     }
 }
 

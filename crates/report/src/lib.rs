@@ -35,7 +35,7 @@
 //! | every sender, for qvis | [`Qlogs`] |
 //! | any figure of saved rows; as PNG | [`plot`], [`png()`] |
 //! | several outcomes, figure by figure and on one page | [`Comparison`] |
-//! | two sweeps, the means at each point and their differences | [`SweepPair`] |
+//! | sweeps, the means at each point and their differences | [`ComparedSweeps`] |
 //! | figures of given numbers, with published points | [`given`] |
 //! | a page of tables, words and figures | [`page`] |
 //! | pages drawn again | [`redraw`] |
@@ -75,7 +75,7 @@ mod text;
 mod totals;
 
 pub use batch::{index_html, Brief, Estimate, Finished, Folders, Parts, Record, MOST_SHOWN};
-pub use compare::{short_names, Compared, ComparedMeans, Comparison, SweepPair};
+pub use compare::{short_names, Compared, ComparedMeans, ComparedSweeps, Comparison};
 pub use error::Error;
 pub use folder::{check_writable, read, result_json, write_files, write_folder, Written};
 pub use headline::headline;

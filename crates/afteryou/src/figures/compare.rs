@@ -1,7 +1,7 @@
-//! `afteryou compare`: results or two sweeps, figure by figure and on one page.
+//! `afteryou compare`: results or sweeps, figure by figure and on one page.
 
 use super::{failure, plot};
-use afteryou_report::{read, short_names, Comparison, Error, SweepPair};
+use afteryou_report::{read, short_names, ComparedSweeps, Comparison, Error};
 use afteryou_scenario::words::unknown;
 use afteryou_scenario::Outcome;
 use afteryou_terminal::{output, Failure};
@@ -16,11 +16,11 @@ const MOST: usize = 6;
 #[derive(Args, Clone, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct CompareArgs {
-    /// Compare these: result.json of each run, or its folder; or the folders of two sweeps, or tables of theirs (CSV)
+    /// Compare these: result.json of each run, or its folder; or the folders of sweeps, or tables of theirs (CSV)
     #[arg(value_name = "RESULT", required = true, num_args = 2..)]
     pub results: Vec<PathBuf>,
 
-    /// Compare only this figure of single runs, such as goodput_bit_s. May be given several times; all figures by default
+    /// Compare only this figure, such as goodput_bit_s. May be given several times; all figures by default
     #[arg(long, value_name = "NAME")]
     pub figure: Vec<String>,
 
@@ -35,34 +35,32 @@ Examples:
   afteryou compare packets equations --out both.html
   afteryou compare equations packets real --figure goodput_bit_s --out all.html
   afteryou compare sweep-of-ledbat sweep-of-ledbat++ --out sweeps.html
+  afteryou compare ten-simulated ten-real --figure kept
 
 Of two results, the difference is the second minus the first; of more, the spread is the largest minus the smallest. Figures that a \
-result lacks are a dash there. Of two sweeps, points with the same settings are compared: the means over the repetitions, with 95 % \
-intervals. Of many intervals, 5 % exclude zero by chance; the number is printed.";
+result lacks are a dash there. Of sweeps, points with the same settings are compared: the means over the repetitions, with 95 % \
+intervals, and the differences from the first. Of many intervals, 5 % exclude zero by chance; the number is printed.";
 
 impl CompareArgs {
     /// Prints the comparison, and draws it if a file is named.
     pub fn run(&self) -> Result<(), Failure> {
         let paths: Vec<&Path> = self.results.iter().map(PathBuf::as_path).collect();
         let sweeps: Vec<&Path> = paths.iter().copied().filter(|path| is_of_a_sweep(path)).collect();
-        match (&sweeps[..], &paths[..]) {
-            ([], _) => self.compare_runs(&paths),
-            (_, [first, second]) if sweeps.len() == 2 => {
-                if !self.figure.is_empty() {
-                    return Err(Failure::usage(
-                        "--figure chooses figures of single runs: leave it out".to_owned(),
-                    ));
-                }
-                let pair = SweepPair::read([first, second]).map_err(failure)?;
-                self.show(|width, colour| pair.text(width, colour), || pair.html())
+        match &sweeps[..] {
+            [] => self.compare_runs(&paths),
+            _ if paths.len() > MOST && sweeps.len() == paths.len() => {
+                Err(Failure::usage(format!("{} sweeps are too many: compare up to {MOST}", sweeps.len())))
             }
-            (_, _) if sweeps.len() == paths.len() => {
-                Err(Failure::usage(format!("{} sweeps are too many: compare two", sweeps.len())))
+            _ if sweeps.len() == paths.len() => {
+                let sweeps = ComparedSweeps::read(&paths).map_err(failure)?;
+                let sweeps =
+                    sweeps.choose(self.figure.clone()).map_err(|(name, known)| no_figure(&name, &known))?;
+                self.show(|width, colour| sweeps.text(width, colour), || sweeps.html())
             }
-            ([sweep, ..], _) => {
+            [sweep, ..] => {
                 let run = paths.iter().find(|path| !is_of_a_sweep(path)).unwrap_or(sweep);
                 Err(Failure::usage(format!(
-                    "{} is one run and {} is a sweep: compare runs or two sweeps; --repeat 1 makes one run of a file without \
+                    "{} is one run and {} is a sweep: compare runs or sweeps; --repeat 1 makes one run of a file without \
                      [sweep]",
                     run.display(),
                     sweep.display()
@@ -87,8 +85,7 @@ impl CompareArgs {
         };
         let known = comparison.names_of_figures();
         if let Some(name) = self.figure.iter().find(|name| !known.contains(name)) {
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            return Err(Failure::usage(unknown("figure", name, &known).to_string()));
+            return Err(no_figure(name, &known));
         }
         self.show(|width, colour| comparison.text(width, colour), || comparison.html())
     }
@@ -105,6 +102,11 @@ impl CompareArgs {
             None => Ok(()),
         }
     }
+}
+
+fn no_figure(name: &str, known: &[String]) -> Failure {
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    Failure::usage(unknown("figure", name, &known).to_string())
 }
 
 /// Does this lead to rows of many runs? A run's own folder has a result.json.

@@ -286,7 +286,7 @@ fn the_page_of_a_sweep_leads_to_each_run_and_back() {
 }
 
 #[test]
-fn two_sweeps_are_compared_point_by_point() {
+fn sweeps_are_compared_point_by_point() {
     let place = Place::new();
     assert!(place.run("one", &["--no-series"]).status.success());
     assert!(place.run("other", &["--no-series", "--seed", "50"]).status.success());
@@ -309,7 +309,7 @@ fn two_sweeps_are_compared_point_by_point() {
     let refused = afteryou(&["compare".as_ref(), run.as_os_str(), one.as_os_str()]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(stderr(&refused).contains("is one run and"), "{}", stderr(&refused));
-    // Three runs have a column each, three sweeps are too many.
+    // Three runs have a column each, and so have three sweeps.
     let run = run.as_os_str();
     let page = place.path("three.html");
     let words = ["compare".as_ref(), run, run, run, "--figure".as_ref(), "goodput_bit_s".as_ref()];
@@ -321,8 +321,13 @@ fn two_sweeps_are_compared_point_by_point() {
         "{text}"
     );
     assert!(std::fs::read_to_string(page).expect("a page").contains("(again, 2)"));
+    let words = ["compare".as_ref(), one.as_os_str(), other.as_os_str(), one.as_os_str()];
+    let three = afteryou(&[&words[..], &["--figure".as_ref(), "utilisation".as_ref()]].concat());
+    assert!(three.status.success(), "{}", stderr(&three));
+    let text = String::from_utf8_lossy(&three.stdout).into_owned();
+    assert!(text.contains("utilisation") && !text.contains("goodput_bit_s"), "{text}");
     let refusals: [(&[&std::ffi::OsStr], &str); 3] = [
-        (&[one.as_os_str(); 3], "3 sweeps are too many: compare two"),
+        (&[one.as_os_str(); 7], "7 sweeps are too many: compare up to 6"),
         (&[run; 7], "7 results are too many: compare up to 6"),
         (
             &[run, run, "--figure".as_ref(), "goodput".as_ref()],

@@ -1,6 +1,7 @@
-//! Two sweeps beside each other: at each point of both, the means of every figure over the repetitions and their difference.
+//! Sweeps beside each other: at each common point, the means of every figure over the repetitions and their differences from
+//! those of the first sweep.
 //!
-//! Points are matched by the varied settings, the columns before `run` in the tidy rows. Where both sweeps ran a point
+//! Points are matched by the varied settings, the columns before `run` in the tidy rows. Where two sweeps ran a point
 //! with the same seeds, the interval is that of the differences run by run. The effect of the common draws falls out.
 //! Otherwise it is Welch's. Rows that have no counterpart are counted in the note above the table.
 
@@ -13,7 +14,7 @@ use crate::plot::{Data, Figure, Kind};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::text::table_text;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The tables of a folder that are compared.
 const TABLES: [&str; 2] = ["runs.csv", "flows.csv"];
@@ -32,15 +33,17 @@ const MOST_PICTURES: usize = 24;
 /// The part of 95 % intervals that exclude the true value.
 const ERROR: f64 = 0.05;
 
-/// Two sweeps, each with a name.
+/// Two sweeps or more, each with a name.
 #[derive(Clone, Debug)]
-pub struct SweepPair {
+pub struct ComparedSweeps {
     names: Vec<String>,
-    /// The same table of both.
-    tables: Vec<[Data; 2]>,
+    /// The same table of all.
+    tables: Vec<Vec<Data>>,
+    /// The figures to compare; all of them if there is none.
+    chosen: Vec<String>,
 }
 
-/// A figure at a point of both sweeps.
+/// A figure at a point of all sweeps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedMeans {
     /// The values of the varied settings.
@@ -50,16 +53,25 @@ pub struct ComparedMeans {
     /// The figure's name, which ends with its unit.
     pub figure: String,
     /// Means over the repetitions, each with half the width of its 95 % interval.
-    pub means: [(f64, Option<f64>); 2],
-    /// The second minus the first, with half the width of its 95 % interval.
-    pub difference: (f64, Option<f64>),
+    pub means: Vec<(f64, Option<f64>)>,
+    /// Of each further sweep: its mean minus that of the first, with half the width of the difference's 95 % interval.
+    pub differences: Vec<(f64, Option<f64>)>,
 }
 
 impl ComparedMeans {
-    /// Is zero outside of the difference's interval? Without an interval, is there a difference?
+    /// Is zero outside of a difference's interval? Without an interval, is there a difference?
     pub fn is_clear(&self) -> bool {
-        self.difference.0.abs() > self.difference.1.unwrap_or(0.0)
+        self.differences.iter().any(is_clear)
     }
+
+    /// Without its sweep's window.
+    fn is_called(&self, name: &str) -> bool {
+        self.figure == name || self.figure.rsplit('.').next() == Some(name)
+    }
+}
+
+fn is_clear((difference, half_width): &Mean) -> bool {
+    difference.abs() > half_width.unwrap_or(0.0)
 }
 
 /// Where rows belong: the point, what they are about.
@@ -67,50 +79,78 @@ type Place = (Vec<String>, String);
 /// Rows of one place by seed.
 type Seeds = Vec<(String, usize)>;
 
-impl SweepPair {
-    /// Reads two folders of sweeps, or two tables that sweeps wrote. They are called by the parts of their paths that differ.
+impl ComparedSweeps {
+    /// Reads folders of sweeps, or tables that sweeps wrote. They are called by the parts of their paths that differ.
     ///
     /// # Errors
     /// A path without tables of a sweep, sweeps that vary different settings, and sweeps without a common point.
-    pub fn read(paths: [&Path; 2]) -> Result<SweepPair, Error> {
-        let files =
-            |name: &str| paths.map(|path| if path.is_dir() { path.join(name) } else { path.to_owned() });
+    pub fn read(paths: &[&Path]) -> Result<ComparedSweeps, Error> {
+        let are_folders = paths.iter().all(|path| path.is_dir());
         let names = if paths.iter().any(|path| path.is_dir()) { &TABLES[..] } else { &TABLES[..1] };
         let mut tables = Vec::new();
         for name in names {
-            let [first, second] = files(name);
-            let pair = [Data::read(&first, &[])?, Data::read(&second, &[])?];
-            check_settings(&pair, [&first, &second])?;
-            tables.push(pair);
+            let file = |path: &&Path| if path.is_dir() { path.join(name) } else { path.to_path_buf() };
+            let files: Vec<PathBuf> = paths.iter().map(file).collect();
+            let table: Vec<Data> =
+                files.iter().map(|file| Data::read(file, &[])).collect::<Result<_, _>>()?;
+            check_settings(&table, &files)?;
+            tables.push(table);
             // A file beside a folder is compared with one of its tables.
-            if paths.iter().any(|path| !path.is_dir()) {
+            if !are_folders {
                 break;
             }
         }
-        let pair = SweepPair { names: short_names(&paths), tables };
-        match pair.figures().is_empty() {
-            false => Ok(pair),
+        let sweeps = ComparedSweeps { names: short_names(paths), tables, chosen: Vec::new() };
+        match sweeps.figures().is_empty() {
+            false => Ok(sweeps),
             true => Err(Error::Plot(format!(
-                "{} and {} have no figure at the same point: compare sweeps over the same values",
-                pair.names[0], pair.names[1]
+                "{} have no figure at the same point: compare sweeps over the same values",
+                sweeps.title()
             ))),
         }
     }
 
-    /// Every figure at every common point.
+    /// Compares these figures only, such as `kept`, in any window.
+    ///
+    /// # Errors
+    /// The first name that no figure has, and the names that there are.
+    pub fn choose(self, chosen: Vec<String>) -> Result<ComparedSweeps, (String, Vec<String>)> {
+        let figures = self.figures();
+        if let Some(name) = chosen.iter().find(|name| !figures.iter().any(|figure| figure.is_called(name))) {
+            let short = |figure: ComparedMeans| figure.figure.rsplit('.').next().map(str::to_owned);
+            let mut known: Vec<String> = figures.into_iter().filter_map(short).collect();
+            known.sort();
+            known.dedup();
+            return Err((name.clone(), known));
+        }
+        Ok(ComparedSweeps { chosen, ..self })
+    }
+
+    /// Every chosen figure at every common point.
     pub fn figures(&self) -> Vec<ComparedMeans> {
-        self.tables.iter().flat_map(figures_of).collect()
+        self.tables.iter().flat_map(|table| self.figures_of(table)).collect()
+    }
+
+    fn figures_of(&self, table: &[Data]) -> Vec<ComparedMeans> {
+        let mut figures = figures_of(table);
+        figures
+            .retain(|figure| self.chosen.is_empty() || self.chosen.iter().any(|name| figure.is_called(name)));
+        figures
+    }
+
+    fn title(&self) -> String {
+        super::listed(&self.names)
     }
 
     /// The figures for a terminal of `width` columns.
     pub fn text(&self, width: usize, colour: bool) -> String {
         let remarks = self.remarks().into_iter().map(|remark| remark + "\n");
-        let tables = self.tables.iter().map(|pair| table_text(&self.table(pair), width, colour));
+        let tables = self.tables().map(|table| table_text(&table, width, colour));
         let blocks: Vec<String> = remarks.chain(tables).collect();
         blocks.join("\n")
     }
 
-    /// The figures, and pictures of those that differ with both sweeps in each, as a page that works offline.
+    /// The figures, and pictures of those that differ with all sweeps in each, as a page that works offline.
     ///
     /// # Errors
     /// Rows that cannot be drawn.
@@ -121,8 +161,8 @@ impl SweepPair {
         }
         let remarks = self.remarks().into_iter();
         let remarks: String = remarks.map(|remark| format!("<p>{}</p>\n", escape::html(&remark))).collect();
-        let tables: String = self.tables.iter().map(|pair| markup(&self.table(pair))).collect();
-        Ok(document(&self.names.join(" and "), &format!("{remarks}{body}{tables}")))
+        let tables: String = self.tables().map(|table| markup(&table)).collect();
+        Ok(document(&self.title(), &format!("{remarks}{body}{tables}")))
     }
 
     /// Sentences about the whole comparison.
@@ -133,9 +173,9 @@ impl SweepPair {
     /// How many intervals exclude zero, and how many would by chance.
     fn by_chance(&self) -> Option<String> {
         let figures = self.figures();
-        let intervals: Vec<&ComparedMeans> =
-            figures.iter().filter(|figure| figure.difference.1.is_some()).collect();
-        let clear = intervals.iter().filter(|figure| figure.is_clear()).count();
+        let differences = figures.iter().flat_map(|figure| &figure.differences);
+        let intervals: Vec<&Mean> = differences.filter(|(_, half_width)| half_width.is_some()).collect();
+        let clear = intervals.iter().filter(|difference| is_clear(difference)).count();
         let by_chance = (intervals.len() as f64 * ERROR).round();
         (!intervals.is_empty()).then(|| {
             format!(
@@ -146,60 +186,66 @@ impl SweepPair {
         })
     }
 
-    /// The number of points that one sweep alone has.
+    /// The number of points that not all sweeps have.
     fn points_alone(&self) -> Option<String> {
-        let [first, second] = self.tables.first()?;
-        let points = [first, second].map(|data| {
-            let mut points: Vec<Vec<String>> = places(data).into_keys().map(|(point, _)| point).collect();
-            points.dedup();
-            points
-        });
-        let alone = |one: usize, other: usize| {
-            points[one].iter().filter(|point| !points[other].contains(point)).count()
-        };
-        let (first, second) = (alone(0, 1), alone(1, 0));
-        let [one, other] = [&self.names[0], &self.names[1]];
-        (first + second > 0).then(|| {
-            format!("Points without a counterpart are left out: {first} of {one}, {second} of {other}.")
-        })
+        let points: Vec<Vec<Vec<String>>> = self.tables.first()?.iter().map(points).collect();
+        let is_common = |point: &Vec<String>| points.iter().all(|points| points.contains(point));
+        let alone: Vec<usize> =
+            points.iter().map(|points| points.iter().filter(|point| !is_common(point)).count()).collect();
+        let counts = alone.iter().zip(&self.names).map(|(count, name)| format!("{count} of {name}"));
+        let counts: Vec<String> = counts.collect();
+        alone
+            .iter()
+            .any(|count| *count > 0)
+            .then(|| format!("Points without a counterpart are left out: {}.", counts.join(", ")))
     }
 
-    fn table(&self, pair: &[Data; 2]) -> Table {
-        let settings = settings(&pair[0]);
+    /// The tables that have a chosen figure.
+    fn tables(&self) -> impl Iterator<Item = Table> + '_ {
+        self.tables.iter().map(|table| self.table(table)).filter(|table| !table.rows.is_empty())
+    }
+
+    fn table(&self, table: &[Data]) -> Table {
+        let settings = settings(&table[0]);
+        let is_pair = self.names.len() == 2;
         let row = |compared: ComparedMeans| {
-            let tone = if compared.is_clear() { Tone::Plain } else { Tone::Faint };
-            let [first, second] = compared.means;
-            let relative = relative([Some(first.0), Some(second.0)]);
-            let tone = match relative {
-                Some(part) if part.abs() < WORTH_A_TONE => Tone::Faint,
-                _ => tone,
-            };
+            let first = compared.means[0].0;
+            let relative: Vec<Option<f64>> =
+                compared.means[1..].iter().map(|mean| relative([Some(first), Some(mean.0)])).collect();
+            let is_small = relative.iter().all(|part| part.is_some_and(|part| part.abs() < WORTH_A_TONE));
+            let tone = if is_small || !compared.is_clear() { Tone::Faint } else { Tone::Plain };
             let cell = |text: String| Cell { text, tone, ..Cell::default() };
             let plain = |text: &String| Cell::new(text);
             let mut row: Vec<Cell> = compared.point.iter().map(plain).collect();
             row.extend([plain(&compared.about), cell(compared.figure.clone())]);
-            row.extend([first, second].map(|mean| cell(with_width(mean, false))));
-            row.extend([cell(with_width(compared.difference, true)), cell(part(relative))]);
+            row.extend(compared.means.iter().map(|mean| cell(with_width(*mean, false))));
+            row.extend(compared.differences.iter().map(|mean| cell(with_width(*mean, true))));
+            if is_pair {
+                row.push(cell(part(relative[0])));
+            }
             row
         };
         let numbers = |name: &str| Column { number: true, ..Column::setting(name) };
         let mut columns: Vec<Column> = settings.iter().map(|name| Column::setting(name)).collect();
-        columns.extend([
-            Column::setting("about"),
-            Column::setting("figure"),
-            numbers(&self.names[0]),
-            numbers(&self.names[1]),
-            Column::numbers("difference"),
-            Column::numbers("of the first"),
-        ]);
-        let mut table = Table {
-            title: format!("{} and {}", self.names[0], self.names[1]),
-            note: "Means over the repetitions, ± their 95 % intervals. The difference is the second minus the first; runs with the \
-                   same seed are compared in pairs. Faint: zero is within the interval, or less than a twentieth.",
-            grouped: settings.len() + 1,
-            columns,
-            rows: figures_of(pair).into_iter().map(row).collect(),
+        columns.extend([Column::setting("about"), Column::setting("figure")]);
+        columns.extend(self.names.iter().map(|name| numbers(name)));
+        match is_pair {
+            true => columns.extend([Column::numbers("difference"), Column::numbers("of the first")]),
+            false => columns
+                .extend(self.names[1..].iter().map(|name| numbers(&format!("{name} − {}", self.names[0])))),
+        }
+        let note = match is_pair {
+            true => {
+                "Means over the repetitions, ± their 95 % intervals. The difference is the second minus the first; runs with the \
+                 same seed are compared in pairs. Faint: zero is within the interval, or less than a twentieth."
+            }
+            false => {
+                "Means over the repetitions, ± their 95 % intervals. Differences are from the first; runs with the same seed are \
+                 compared in pairs. Faint: zero is within all intervals, or less than a twentieth."
+            }
         };
+        let rows = self.figures_of(table).into_iter().map(row).collect();
+        let mut table = Table { title: self.title(), note, grouped: settings.len() + 1, columns, rows };
         if table.rows.iter().all(|row| row[settings.len()].text.is_empty()) {
             table.remove_column(settings.len());
         }
@@ -208,42 +254,51 @@ impl SweepPair {
 
     /// A picture for each figure of the runs that differs clearly somewhere.
     fn pictures(&self) -> Result<Vec<String>, Error> {
-        let Some(pair) = self.tables.first() else { return Ok(Vec::new()) };
+        let Some(table) = self.tables.first() else { return Ok(Vec::new()) };
         let mut figures: Vec<String> = Vec::new();
-        for compared in figures_of(pair) {
+        for compared in self.figures_of(table) {
             if compared.is_clear() && !figures.contains(&compared.figure) {
                 figures.push(compared.figure);
             }
         }
-        let both = self.both(pair);
-        let axes = settings(&pair[0]);
-        let is_number = |name: &&String| both.column(name).is_ok_and(|place| both.numbers(place).is_some());
+        let all = self.all(table);
+        let axes = settings(&table[0]);
+        let is_number = |name: &&String| all.column(name).is_ok_and(|place| all.numbers(place).is_some());
         let x = axes.iter().find(is_number).or(axes.first()).cloned().unwrap_or_else(|| OF.to_owned());
         let mut by: Vec<String> = axes.iter().filter(|name| **name != x).cloned().collect();
-        by.insert(0, OF.to_owned());
+        if x != OF {
+            by.insert(0, OF.to_owned());
+        }
         let kind = (x == OF).then_some(Kind::Bar);
         let draw = |y: String| {
-            Figure { kind, x: Some(x.clone()), y, by: by.clone(), ..Figure::default() }.draw_of(both.clone())
+            Figure { kind, x: Some(x.clone()), y, by: by.clone(), ..Figure::default() }.draw_of(all.clone())
         };
         figures.into_iter().take(MOST_PICTURES).map(draw).collect()
     }
 
-    /// The rows of both in one table, with a column for the name and none for the controller. A curve's look shows its
+    /// The rows of all in one table, with a column for the name and none for the controller. A curve's look shows its
     /// sweep.
-    fn both(&self, pair: &[Data; 2]) -> Data {
-        let common: Vec<&String> =
-            pair[0].columns.iter().filter(|name| pair[1].has(name) && *name != "controller").collect();
-        let mut both = Data { columns: vec![OF.to_owned()], ..Data::default() };
-        both.columns.extend(common.iter().map(|name| (*name).clone()));
-        for (data, name) in pair.iter().zip(&self.names) {
+    fn all(&self, table: &[Data]) -> Data {
+        let is_common = |name: &&String| table.iter().all(|data| data.has(name)) && *name != "controller";
+        let common: Vec<&String> = table[0].columns.iter().filter(is_common).collect();
+        let mut all = Data { columns: vec![OF.to_owned()], ..Data::default() };
+        all.columns.extend(common.iter().map(|name| (*name).clone()));
+        for (data, name) in table.iter().zip(&self.names) {
             let places: Vec<usize> = common.iter().filter_map(|name| data.column(name).ok()).collect();
             for row in &data.rows {
                 let cells = places.iter().map(|place| row[*place].clone());
-                both.rows.push([name.clone()].into_iter().chain(cells).collect());
+                all.rows.push([name.clone()].into_iter().chain(cells).collect());
             }
         }
-        both
+        all
     }
+}
+
+/// The points of a table, each once.
+fn points(data: &Data) -> Vec<Vec<String>> {
+    let mut points: Vec<Vec<String>> = places(data).into_keys().map(|(point, _)| point).collect();
+    points.dedup();
+    points
 }
 
 /// Names of the varied settings.
@@ -252,27 +307,33 @@ fn settings(data: &Data) -> Vec<String> {
 }
 
 /// Refuses tables that are not of sweeps, or of sweeps over different settings.
-fn check_settings(pair: &[Data; 2], files: [&Path; 2]) -> Result<(), Error> {
-    for (data, path) in pair.iter().zip(files) {
+fn check_settings(table: &[Data], files: &[PathBuf]) -> Result<(), Error> {
+    for (data, path) in table.iter().zip(files) {
         if !data.columns.iter().any(|name| name == RUN) || !data.columns.iter().any(|name| name == SEED) {
             let reason = format!("it has no columns {RUN} and {SEED}: name runs.csv or flows.csv of a sweep");
-            return Err(Error::NotATable { path: path.to_owned(), reason });
+            return Err(Error::NotATable { path: path.clone(), reason });
         }
     }
-    let [mut first, mut second] = [settings(&pair[0]), settings(&pair[1])];
-    first.sort();
-    second.sort();
-    if first == second {
-        return Ok(());
-    }
+    let sorted = |data: &Data| {
+        let mut names = settings(data);
+        names.sort();
+        names
+    };
+    let first = sorted(&table[0]);
     let words = |names: &[String]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
-    Err(Error::Plot(format!(
-        "{} varies {} and {} varies {}: compare sweeps over the same settings",
-        files[0].display(),
-        words(&first),
-        files[1].display(),
-        words(&second)
-    )))
+    for (data, file) in table.iter().zip(files) {
+        let other = sorted(data);
+        if other != first {
+            return Err(Error::Plot(format!(
+                "{} varies {} and {} varies {}: compare sweeps over the same settings",
+                files[0].display(),
+                words(&first),
+                file.display(),
+                words(&other)
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The rows of each place, in its point and by what they are about.
@@ -295,30 +356,29 @@ fn places(data: &Data) -> BTreeMap<Place, Seeds> {
     places
 }
 
-/// Every figure that both tables have, at each common point in the order of the first table.
-fn figures_of(pair: &[Data; 2]) -> Vec<ComparedMeans> {
-    let [first, second] = pair;
-    let of = [first, second].map(places);
+/// Every figure that all tables have, at each common point in the order of the first table.
+fn figures_of(table: &[Data]) -> Vec<ComparedMeans> {
+    let first = &table[0];
+    let of: Vec<BTreeMap<Place, Seeds>> = table.iter().map(places).collect();
     let settings = settings(first);
     let mut sorted = settings.clone();
     sorted.sort();
-    let is_figure = |name: &&String| {
-        !settings.contains(name) && !NO_FIGURES.contains(&name.as_str()) && second.columns.contains(name)
-    };
-    let mut figures: Vec<(&String, [Vec<Option<f64>>; 2])> = Vec::new();
+    let is_figure = |name: &&String| !settings.contains(name) && !NO_FIGURES.contains(&name.as_str());
+    let mut figures: Vec<(&String, Vec<Vec<Option<f64>>>)> = Vec::new();
     for name in first.columns.iter().filter(is_figure) {
-        let values = [first, second].map(|data| Some(data.numbers(data.column(name).ok()?)?.0));
-        if let [Some(one), Some(other)] = values {
-            figures.push((name, [one, other]));
+        let values = |data: &Data| Some(data.numbers(data.column(name).ok()?)?.0);
+        if let Some(values) = table.iter().map(values).collect() {
+            figures.push((name, values));
         }
     }
     let mut order: Vec<(&Place, &Seeds)> = of[0].iter().collect();
     order.sort_by_key(|(_, rows)| rows.iter().map(|(_, row)| *row).min());
     let mut compared = Vec::new();
-    for (place, rows) in order {
-        let Some(others) = of[1].get(place) else { continue };
+    for (place, _) in order {
+        let rows: Option<Vec<&Seeds>> = of.iter().map(|places| places.get(place)).collect();
+        let Some(rows) = rows else { continue };
         for (name, values) in &figures {
-            if let Some((means, difference)) = compare([rows, others], values) {
+            if let Some((means, differences)) = compare(&rows, values) {
                 let point = settings.iter().filter_map(|name| {
                     let at = sorted.iter().position(|known| known == name)?;
                     place.0.get(at).cloned()
@@ -328,7 +388,7 @@ fn figures_of(pair: &[Data; 2]) -> Vec<ComparedMeans> {
                     about: place.1.clone(),
                     figure: (*name).clone(),
                     means,
-                    difference,
+                    differences,
                 });
             }
         }
@@ -338,26 +398,36 @@ fn figures_of(pair: &[Data; 2]) -> Vec<ComparedMeans> {
 
 type Mean = (f64, Option<f64>);
 
-/// The means of a figure at a place, and their difference; none where one of them has no value.
-fn compare(rows: [&Seeds; 2], values: &[Vec<Option<f64>>; 2]) -> Option<([Mean; 2], Mean)> {
-    let known = |side: usize| -> Vec<(&str, f64)> {
-        let of_side = rows[side].iter();
-        let mut known: Vec<(&str, f64)> =
-            of_side.filter_map(|(seed, row)| Some((seed.as_str(), values[side][*row]?))).collect();
-        known.sort_by(|a, b| a.0.cmp(b.0));
+/// Values of a figure at a place, each with its seed.
+type Known = Vec<(String, f64)>;
+
+/// The means of a figure at a place, and their differences from the first; none where one of them has no value.
+fn compare(rows: &[&Seeds], values: &[Vec<Option<f64>>]) -> Option<(Vec<Mean>, Vec<Mean>)> {
+    let known = |(rows, values): (&&Seeds, &Vec<Option<f64>>)| {
+        let with_seed = |(seed, row): &'_ (String, usize)| Some((seed.clone(), values[*row]?));
+        let mut known: Known = rows.iter().filter_map(with_seed).collect();
+        known.sort_by(|a, b| a.0.cmp(&b.0));
         known
     };
-    let [first, second] = [known(0), known(1)];
-    let numbers = |of: &[(&str, f64)]| -> Vec<f64> { of.iter().map(|(_, value)| *value).collect() };
-    let (one, other) = (numbers(&first), numbers(&second));
-    let means = [Estimate::of(&one)?, Estimate::of(&other)?];
-    let same_seeds = first.iter().map(|(seed, _)| seed).eq(second.iter().map(|(seed, _)| seed));
-    let difference = match same_seeds {
-        true => Estimate::of(&one.iter().zip(&other).map(|(one, other)| other - one).collect::<Vec<_>>())?,
-        false => estimate_of_difference(&one, &other)?,
-    };
+    let known: Vec<Known> = rows.iter().zip(values).map(known).collect();
+    let numbers = |of: &[(String, f64)]| -> Vec<f64> { of.iter().map(|(_, value)| *value).collect() };
     let plain = |estimate: Estimate| (estimate.mean, estimate.half_width);
-    Some((means.map(plain), plain(difference)))
+    let mean = |of: &Known| Estimate::of(&numbers(of)).map(plain);
+    let difference = |other: &Known| {
+        let first = &known[0];
+        let have_same_seeds = first.iter().map(|(seed, _)| seed).eq(other.iter().map(|(seed, _)| seed));
+        let estimate = match have_same_seeds {
+            true => {
+                let of_runs = first.iter().zip(other).map(|((_, one), (_, other))| other - one);
+                Estimate::of(&of_runs.collect::<Vec<f64>>())
+            }
+            false => estimate_of_difference(&numbers(first), &numbers(other)),
+        };
+        estimate.map(plain)
+    };
+    let means: Option<Vec<Mean>> = known.iter().map(mean).collect();
+    let differences: Option<Vec<Mean>> = known[1..].iter().map(difference).collect();
+    means.zip(differences)
 }
 
 fn with_width((mean, half_width): Mean, is_difference: bool) -> String {
