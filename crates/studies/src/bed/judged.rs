@@ -29,7 +29,11 @@ pub fn findings(tested: &Tested, real: &Result<Vec<Sample>>, simulated: Result<V
         Err(error) => return vec![failed(format!("the simulator: {error}"))],
     };
     match judged(check, real) {
-        Ok(values) => values.into_iter().map(|value| finding(check, blank(), value, &simulated)).collect(),
+        Ok(values) => {
+            let is_only = values.len() == 1;
+            let beside = |value: &Value| simulated.get(place(value, is_only)).copied();
+            values.into_iter().map(|value| finding(check, blank(), beside(&value), value)).collect()
+        }
         Err(error) => vec![failed(error.to_string())],
     }
 }
@@ -47,8 +51,10 @@ fn beside(check: &Check, samples: &[Sample]) -> Result<BTreeMap<String, Simulate
             point: sample.point.clone(),
             readings: vec![sample.readings[seed].clone()],
         };
-        for value in judged(check, &samples.iter().map(of_seed).collect::<Vec<_>>())? {
-            numbers.entry(value.at).or_default().push(value.value);
+        let values = judged(check, &samples.iter().map(of_seed).collect::<Vec<_>>())?;
+        let is_only = values.len() == 1;
+        for value in &values {
+            numbers.entry(place(value, is_only).to_owned()).or_default().push(value.value);
         }
     }
     let simulated = |numbers: &[f64]| {
@@ -59,14 +65,23 @@ fn beside(check: &Check, samples: &[Sample]) -> Result<BTreeMap<String, Simulate
     Ok(numbers.into_iter().filter_map(|(at, numbers)| Some((at, simulated(&numbers)?))).collect())
 }
 
+/// The point that a value is about. The only value of a check is one of all points: the smallest lies at another of them in each run.
+fn place(value: &Value, is_only: bool) -> &str {
+    if is_only {
+        ""
+    } else {
+        &value.at
+    }
+}
+
 /// The standard deviation of a sample; 0 of a single number.
 fn deviation(numbers: &[f64], mean: f64) -> f64 {
     let squares: f64 = numbers.iter().map(|number| (number - mean) * (number - mean)).sum();
     libm::sqrt(squares / (numbers.len() as f64 - 1.0).max(1.0))
 }
 
-fn finding(check: &Check, blank: Finding, value: Value, simulated: &BTreeMap<String, Simulated>) -> Finding {
-    let Some(beside) = simulated.get(&value.at).copied() else {
+fn finding(check: &Check, blank: Finding, simulated: Option<Simulated>, value: Value) -> Finding {
+    let Some(beside) = simulated else {
         let trouble = Some(Error::NoReading("the simulator has no value here".to_owned()).to_string());
         return Finding { at: value.at, trouble, verdict: Verdict::Missed, ..blank };
     };
@@ -152,6 +167,24 @@ mod tests {
         assert_eq!(finding.verdict, Verdict::Met);
         assert_eq!(of(0.55, &seeds).verdict, Verdict::Missed);
         assert_eq!(of(0.53, &[0.5, 0.5]).verdict, Verdict::Missed, "seeds that agree widen nothing");
+    }
+
+    #[test]
+    fn the_smallest_of_all_points_is_compared_wherever_it_lies() {
+        let chosen = choice::named(&["alsaadi2017/s4D-fifo".to_owned()]).unwrap()[0];
+        let check = chosen.entry.checks.iter().find(|check| check.id == "smallest").unwrap();
+        let grid = chosen.grid(check).unwrap();
+        let tested = Tested { chosen, check, grid, points: Vec::new(), real: &[] };
+        let at = |rate: &str, numbers: &[f64]| Sample {
+            point: GridPoint { labels: vec![("rate".to_owned(), rate.to_owned())], ..sample(&[]).point },
+            ..sample(numbers)
+        };
+        let real = vec![at("1 Mbit/s", &[0.985]), at("4 Mbit/s", &[0.99])];
+        let simulated = vec![at("1 Mbit/s", &[0.986, 0.998]), at("4 Mbit/s", &[0.997, 0.984])];
+        let findings = findings(&tested, &Ok(real), Ok(simulated));
+        let [finding] = &findings[..] else { panic!("{findings:?}") };
+        assert_eq!((finding.verdict, &*finding.at), (Verdict::Met, "1 Mbit/s"));
+        assert!((finding.simulated.unwrap().mean - 0.985).abs() < 1e-12);
     }
 
     #[test]
