@@ -5,9 +5,11 @@ use crate::open::set_own_tos;
 use crate::MOST_SEGMENTS;
 use nix::errno::Errno;
 use nix::libc;
-use nix::sys::socket::{recvmsg, sendmsg, setsockopt, sockopt, ControlMessage, ControlMessageOwned};
+use nix::sys::socket::{getsockopt, recvmsg, sendmsg, setsockopt, sockopt};
+use nix::sys::socket::{ControlMessage, ControlMessageOwned};
 use nix::sys::socket::{MsgFlags, SockaddrStorage};
 use nix::sys::time::TimeSpec;
+use nix::{getsockopt_impl, sockopt_impl};
 use rustix::net::sockopt::{
     set_ip_mtu_discover, set_ipv6_mtu_discover, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery,
 };
@@ -17,6 +19,15 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
+
+sockopt_impl!(
+    /// The first number of `SO_MEMINFO`: memory of the datagrams that wait to be read, bytes as the kernel counts them.
+    WaitingMemory,
+    GetOnly,
+    libc::SOL_SOCKET,
+    libc::SO_MEMINFO,
+    u32
+);
 
 /// Does each datagram carry its own TOS or traffic-class byte, and is the byte of received ones reported?
 pub const TOS_IS_CARRIED: bool = true;
@@ -169,6 +180,12 @@ impl Control {
                 }
             }
         }
+    }
+
+    /// Memory of the datagrams that wait to be read, bytes as the kernel counts them against the receive buffer; None if it does
+    /// not say.
+    pub fn waiting_memory(&self, socket: SockRef<'_>) -> Option<u32> {
+        getsockopt(&*socket, WaitingMemory).ok()
     }
 
     /// Reads one datagram, or several of one size from the same peer if the socket was prepared for

@@ -83,6 +83,11 @@ impl Control {
     /// Appends nothing: reports of routers are not read here.
     pub fn take_too_big(&self, _socket: SockRef<'_>, _found: &mut Vec<TooBig>) {}
 
+    /// Not known here.
+    pub fn waiting_memory(&self, _socket: SockRef<'_>) -> Option<u32> {
+        None
+    }
+
     /// Reads one datagram, or several of one size from the same peer.
     ///
     /// # Errors
@@ -162,7 +167,7 @@ mod tests {
         from.1.send_fragmentable(SockRef::from(&from.0), &outgoing).unwrap();
         let mut found = Vec::new();
         from.1.take_too_big(SockRef::from(&from.0), &mut found);
-        assert_eq!(found, []);
+        assert_eq!((found, from.1.waiting_memory(SockRef::from(&from.0))), (Vec::new(), None));
         assert!(from.1.send_segments() >= 1 && to.1.receive_segments() >= 1);
         assert!(!from.1.may_fragment() && !from.1.sends_tos());
         let (mut bytes, mut buffer) = (0, [0; 3000]);

@@ -133,3 +133,24 @@ fn a_datagram_too_long_for_the_interface_is_refused_reported_and_sent_in_fragmen
     assert_eq!(to.recv(&mut buffer).unwrap(), payload.len());
     assert!(control.send(SockRef::from(&from), &outgoing).is_err(), "the permission is for one call");
 }
+
+#[test]
+fn memory_of_waiting_datagrams_is_that_of_the_receive_buffer_and_batches_take_less_of_it() {
+    let bind = || crate::bind("127.0.0.1:0".parse().unwrap(), crate::Families::Own).unwrap();
+    let waiting = |segment| {
+        let (from, to) = (bind(), bind());
+        let control =
+            Control::new(SockRef::from(&to), Options { batches: true, ..Options::default() }).unwrap();
+        assert_eq!(control.waiting_memory(SockRef::from(&to)), Some(0));
+        let sending = Control::new(SockRef::from(&from), Options::default()).unwrap();
+        let payload = vec![7; 1000 * 20];
+        for payload in payload.chunks(if segment { payload.len() } else { 1000 }) {
+            let outgoing = Outgoing::new(to.local_addr().unwrap(), payload);
+            let segment = segment.then_some(1000);
+            sending.send(SockRef::from(&from), &Outgoing { segment, ..outgoing }).unwrap();
+        }
+        control.waiting_memory(SockRef::from(&to)).unwrap()
+    };
+    let (alone, batch) = (waiting(false), waiting(true));
+    assert!(alone >= 20 * 1000 && batch >= 20 * 1000 && batch <= alone, "{alone} {batch}");
+}

@@ -38,7 +38,7 @@ const SHORTEST_ROUND: Span = Span::from_millis(1);
 /// A connection's part of its socket's receive buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketShare {
-    /// Memory as the system counts it, bytes.
+    /// Memory for packets as large as if each had come alone, bytes.
     pub memory: u64,
     /// When the buffer was last seen empty.
     pub empty_at: Time,
@@ -119,8 +119,8 @@ impl FlightLimit {
     }
 }
 
-/// Memory that a packet takes in a socket's buffer, as Linux counts it (`truesize`): payload, headers and some 400 bytes for the
+/// Memory that a packet takes in a socket's buffer if it came alone, as Linux counts it (`truesize`): payload, headers and some 400 bytes for the
 /// driver and the kernel, rounded up to a power of two, and 256 bytes beside it.
-fn memory(payload: u64) -> u64 {
+pub(crate) fn memory(payload: u64) -> u64 {
     (payload + 448).next_power_of_two() + 256
 }

@@ -43,9 +43,16 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
     let (mut buf, mut messages) = (vec![0; MAX_DATAGRAM], Messages::default());
     let mut out = Batch::default();
     let mut alarm = pin!(tokio::time::sleep(Duration::ZERO));
+    let mut was_empty = true;
     loop {
         // Awake already: a task that wakes itself up makes the runtime rouse another worker, for nothing.
-        inner.table().driver = None;
+        {
+            let mut table = inner.table();
+            table.driver = None;
+            if was_empty {
+                table.socket_buffer.about_to_read(|| socket.waiting_memory());
+            }
+        }
         let mut any_error = false;
         let read = |buf: &mut [u8]| {
             let result = socket.try_recv_from(&mut messages, buf);
@@ -53,6 +60,7 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
             result
         };
         let reading = receive(&inner, read, &mut buf);
+        was_empty = reading == Reading::Drained;
         if inner.table().take_beginnings() {
             // The first packets are acknowledged at once. What the application writes now carries that along.
             tokio::task::yield_now().await;
@@ -133,6 +141,7 @@ fn receive(
                 #[cfg(feature = "dump")]
                 dump_received(inner, stamp, &incoming, buf);
                 for datagram in incoming.datagrams(buf) {
+                    table.socket_buffer.read(datagram.len());
                     table.receive(&inner.config, at, incoming.from, datagram, super::random::random_u16);
                     datagrams += 1;
                 }

@@ -89,6 +89,11 @@ impl Socket {
         found
     }
 
+    /// Memory of the datagrams that wait to be read, as the system counts it.
+    pub(super) fn waiting_memory(&self) -> Option<u32> {
+        self.control.waiting_memory(self.sock_ref())
+    }
+
     #[cfg(unix)]
     fn sock_ref(&self) -> SockRef<'_> {
         SockRef::from(self.registered.get_ref())

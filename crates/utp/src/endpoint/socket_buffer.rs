@@ -1,10 +1,24 @@
 //! The socket's receive buffer, shared by the connections that data arrives for.
+//!
+//! # Model
+//! The system counts memory, not bytes of payload. [`memory`] assumes the memory of a packet that came alone from a network card.
+//! Packets that came as one batch over loopback or a virtual link take little more than their bytes. So the memory of all waiting
+//! packets is asked for now and then, before they are read, and compared with all that is read until nothing is left. Packets that
+//! come meanwhile make the result too small, so the largest of one to two [periods](PERIOD) counts. It is never less than the
+//! bytes themselves.
 
-use crate::connection::flight_limit::SocketShare;
+use crate::connection::flight_limit::{memory, SocketShare};
 use afteryou_base::{Span, Time};
 
 /// A connection without data for one to two of these no longer has a part of the buffer.
 const PERIOD: Span = Span::from_secs(1);
+
+/// One of so many readings of an empty buffer is preceded by a look at its memory: a call for some microseconds of work.
+const LOOK: u32 = 8;
+/// A look counts if so large a part of the buffer is in use. Few packets say little about a full buffer.
+const IN_USE: u64 = 8;
+/// The unit of [`SocketBuffer::taken`].
+const WHOLE: u64 = 1024;
 
 /// The buffer.
 #[derive(Debug, Default)]
@@ -16,6 +30,19 @@ pub(super) struct SocketBuffer {
     /// Connections with data in this period, and in the one before.
     active: u64,
     active_before: u64,
+    /// The part of the assumed memory that packets really take, of [`WHOLE`], in this period and in the one before.
+    taken: [Option<u64>; 2],
+    look: Option<Look>,
+    looks: u32,
+}
+
+/// A look at the buffer, before what lay in it was read.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    memory: u64,
+    /// Bytes that have been read since.
+    bytes: u64,
+    assumed: u64,
 }
 
 /// The latest period in which a connection had data.
@@ -30,9 +57,29 @@ impl SocketBuffer {
         SocketBuffer { capacity, ..SocketBuffer::default() }
     }
 
+    /// Datagrams that came since the buffer was empty are about to be read. `waiting` is their memory, as the system counts it.
+    pub(super) fn about_to_read(&mut self, waiting: impl FnOnce() -> Option<u32>) {
+        self.looks = (self.looks + 1) % LOOK;
+        let (0, Some(capacity)) = (self.looks, self.capacity) else { return };
+        let memory = waiting().map(u64::from).filter(|memory| *memory >= capacity / IN_USE);
+        self.look = memory.map(|memory| Look { memory, bytes: 0, assumed: 0 });
+    }
+
+    /// A datagram was read.
+    pub(super) fn read(&mut self, bytes: usize) {
+        if let Some(look) = &mut self.look {
+            look.bytes += bytes as u64;
+            look.assumed += memory(bytes as u64);
+        }
+    }
+
     /// Nothing was left to read.
     pub(super) fn emptied(&mut self, now: Time) {
         self.empty_at = now;
+        if let Some(look) = self.look.take().filter(|look| look.assumed > 0) {
+            let taken = look.memory.max(look.bytes) * WHOLE / look.assumed;
+            self.taken[0] = self.taken[0].max(Some(taken));
+        }
     }
 
     /// When nothing was left to read for the last time.
@@ -44,7 +91,9 @@ impl SocketBuffer {
     pub(super) fn share(&mut self, now: Time, activity: &mut Activity) -> Option<SocketShare> {
         let period = now.since(Time::ZERO).as_nanos() / PERIOD.as_nanos() + 1;
         if period != self.period {
-            self.active_before = if period == self.period + 1 { self.active } else { 0 };
+            let is_next = period == self.period + 1;
+            self.active_before = if is_next { self.active } else { 0 };
+            self.taken = [None, self.taken[0].filter(|_| is_next)];
             (self.period, self.active) = (period, 0);
         }
         if activity.0 != period {
@@ -60,7 +109,9 @@ impl SocketBuffer {
     }
 
     fn part_of(&self, connections: u64) -> Option<SocketShare> {
-        Some(SocketShare { memory: self.capacity? / connections, empty_at: self.empty_at })
+        let taken = self.taken[0].max(self.taken[1]).unwrap_or(WHOLE).max(1);
+        let memory = self.capacity? * WHOLE / taken / connections;
+        Some(SocketShare { memory, empty_at: self.empty_at })
     }
 }
 
@@ -83,5 +134,37 @@ mod tests {
         assert_eq!(memory(&mut buffer, 1_500, &mut one), 1500);
         assert_eq!(memory(&mut buffer, 2_500, &mut one), 3000);
         assert_eq!(memory(&mut buffer, 9_000, &mut one), 3000);
+    }
+
+    /// Reads `count` datagrams of 1472 bytes that take `each` bytes of memory, and those that come meanwhile.
+    fn read(buffer: &mut SocketBuffer, ms: u64, each: u32, [count, meanwhile]: [u32; 2]) {
+        for _ in 0..LOOK {
+            buffer.about_to_read(|| Some(each * count));
+        }
+        for _ in 0..count + meanwhile {
+            buffer.read(1472);
+        }
+        buffer.emptied(Time::from_millis(ms));
+    }
+
+    #[test]
+    fn a_share_grows_where_packets_take_less_memory_than_assumed_and_shrinks_where_they_take_more() {
+        let mut buffer = SocketBuffer::new(Some(200_000));
+        let mut one = Activity::default();
+        assert_eq!(memory(&mut buffer, 10, &mut one), 150_000);
+        // In batches over loopback: what came meanwhile does not make a packet smaller than it is.
+        read(&mut buffer, 10, 1500, [44, 0]);
+        read(&mut buffer, 20, 1500, [44, 500]);
+        let assumed = crate::connection::flight_limit::memory(1472);
+        let grown = memory(&mut buffer, 30, &mut one);
+        assert!(grown.abs_diff(150_000 * assumed / 1500) < 1000, "{grown}");
+        // A card that spends a page on each packet; few of them say nothing.
+        read(&mut buffer, 40, 4864, [3, 0]);
+        assert_eq!(memory(&mut buffer, 50, &mut one), grown);
+        read(&mut buffer, 60, 4864, [30, 0]);
+        let shrunk = memory(&mut buffer, 70, &mut one);
+        assert!(shrunk.abs_diff(150_000 * assumed / 4864) < 1000, "{shrunk}");
+        // Nothing was measured for more than a period.
+        assert_eq!(memory(&mut buffer, 3_000, &mut one), 150_000);
     }
 }
