@@ -79,15 +79,7 @@ impl Cache {
     }
 
     fn path(&self, path: &EntryPath, facts: &Facts) -> PathBuf {
-        let (device, inode) = facts.id.unwrap_or_default();
-        let mut hasher = blake3::Hasher::new();
-        for number in [device, inode, facts.size] {
-            hasher.update(&number.to_le_bytes());
-        }
-        for time in [facts.mtime, facts.ctime.unwrap_or_default()] {
-            hasher.update(&time.seconds.to_le_bytes());
-            hasher.update(&time.nanos.to_le_bytes());
-        }
+        let mut hasher = facts.content_identity();
         hasher.update(&path.0);
         self.dir.join(format!("{}{SUFFIX}", &hasher.finalize().to_hex()[..32]))
     }

@@ -90,6 +90,20 @@ impl Facts {
         identity(self) == identity(other)
     }
 
+    /// The beginning of a hash: what identifies a file's content without reading it. What the system does not have counts as 0.
+    pub(super) fn content_identity(&self) -> blake3::Hasher {
+        let (device, inode) = self.id.unwrap_or_default();
+        let mut hasher = blake3::Hasher::new();
+        for number in [device, inode, self.size] {
+            hasher.update(&number.to_le_bytes());
+        }
+        for time in [self.mtime, self.ctime.unwrap_or_default()] {
+            hasher.update(&time.seconds.to_le_bytes());
+            hasher.update(&time.nanos.to_le_bytes());
+        }
+        hasher
+    }
+
     /// True if any change after `now`, when this was looked at, gives the file other times: they are so old that it
     /// cannot fall into the same step of the file system's clock.
     pub(super) fn settled(&self, now: SystemTime) -> bool {

@@ -194,15 +194,8 @@ impl Record {
 
 /// None where the file system does not say enough.
 fn check(path: &EntryPath, facts: &Facts, root: &[u8; 32]) -> Option<[u8; CHECK]> {
-    let ((device, inode), ctime) = (facts.id?, facts.ctime?);
-    let mut hasher = blake3::Hasher::new();
-    for number in [device, inode, facts.size] {
-        hasher.update(&number.to_le_bytes());
-    }
-    for time in [facts.mtime, ctime] {
-        hasher.update(&time.seconds.to_le_bytes());
-        hasher.update(&time.nanos.to_le_bytes());
-    }
+    facts.id.zip(facts.ctime)?;
+    let mut hasher = facts.content_identity();
     hasher.update(root).update(&path.0);
     hasher.finalize().as_bytes().first_chunk().copied()
 }

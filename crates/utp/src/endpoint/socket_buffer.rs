@@ -3,7 +3,7 @@
 //! # Model
 //! The system counts memory, not bytes of payload. [`memory`] assumes the memory of a packet that came alone from a network card.
 //! Packets that came as one batch over loopback or a virtual link take little more than their bytes. So the memory of all waiting
-//! packets is asked for now and then, before they are read, and compared with all that is read until nothing is left. Packets that
+//! packets is asked for every few readings, before they are read, and compared with all that is read until nothing is left. Packets that
 //! come meanwhile make the result too small, so the largest of one to two [periods](PERIOD) counts. It is never less than the
 //! bytes themselves.
 
