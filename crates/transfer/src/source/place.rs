@@ -90,7 +90,7 @@ impl Facts {
         identity(self) == identity(other)
     }
 
-    /// The beginning of a hash: what identifies a file's content without reading it. What the system does not have counts as 0.
+    /// The beginning of a hash of everything that identifies a content without reading it. A fact that the system lacks counts as 0.
     pub(super) fn content_identity(&self) -> blake3::Hasher {
         let (device, inode) = self.id.unwrap_or_default();
         let mut hasher = blake3::Hasher::new();
