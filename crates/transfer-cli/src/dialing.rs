@@ -3,7 +3,7 @@
 use super::args::{is_standard, Common, Dialing, GetArgs, SendArgs, Target};
 use super::ctl::Job;
 use super::qlogs::Logs;
-use super::stage::Stage;
+use super::stage::{First, Stage};
 use super::summary;
 use super::timetable::Direction;
 use super::{network, pipes, sources};
@@ -11,7 +11,7 @@ use afteryou_report::Vantage;
 use afteryou_terminal::Failure;
 use afteryou_transfer::dial::Dialer;
 use afteryou_transfer::filter::Filter;
-use afteryou_transfer::job::{self, Dial, JobOptions, Summary};
+use afteryou_transfer::job::{self, Dial, JobOptions, Outgoing, Summary};
 use afteryou_transfer::source::Source;
 use afteryou_transfer::ssh::FarEnd;
 use afteryou_transfer::store::{Allow, Store, StoreOptions};
@@ -28,7 +28,7 @@ use tempfile::TempDir;
 pub async fn send(args: &SendArgs) -> Result<(), Failure> {
     let (paths, target) = args.paths_and_target()?;
     let job = Job { command: "send", done: "sent", direction: Direction::Up, what: names(&paths) };
-    let stage = Stage::start(&args.common, job, true)?;
+    let stage = Stage::start(&args.common, job, first(&target))?;
     let Some((_kept, paths)) = with_input(&stage, args, paths).await? else {
         return Err(Failure::Stopped(summary::stopped(&stage.end())));
     };
@@ -38,10 +38,19 @@ pub async fn send(args: &SendArgs) -> Result<(), Failure> {
     let source = Source::of(&paths, options).map_err(Failure::usage)?;
     let wishes = args.wishes();
     let delete = wishes.delete;
-    run(stage, target, Role::Receive, &args.common, &args.dialing, delete, |dial, _, options| {
-        job::send(dial, source, JobOptions { wishes, ..options })
+    run(stage, target, Role::Receive, &args.common, &args.dialing, delete, |options| {
+        let outgoing = Outgoing::begin(source, JobOptions { wishes, ..options })?;
+        Ok(|dial, _| outgoing.send(dial))
     })
     .await
+}
+
+/// A bar must not paint over the question for a password.
+fn first(target: &Target) -> First {
+    match target {
+        Target::Ticket { .. } => First::Dials,
+        Target::Ssh { .. } => First::AsksSsh,
+    }
 }
 
 /// The paths, with standard input as the file that it was kept in. None: somebody ended the job meanwhile.
@@ -85,25 +94,31 @@ pub async fn get(args: &GetArgs) -> Result<(), Failure> {
             if output.is_some() { "standard output".into() } else { directory.display().to_string() }
         ),
     };
-    let stage = Stage::start(&args.common, job, true)?;
+    let stage = Stage::start(&args.common, job, first(&target))?;
     let delete = wishes.delete;
-    run(stage, target, Role::Serve, &args.common, &args.dialing, delete, |dial, path, options| {
-        job::get(dial, path.into_bytes(), store, JobOptions { wishes, patterns, quick, ..options })
+    run(stage, target, Role::Serve, &args.common, &args.dialing, delete, |options| {
+        let options = JobOptions { wishes, patterns, quick, ..options };
+        Ok(|dial, path: String| job::get(dial, path.into_bytes(), store, options))
     })
     .await?;
     output.map_or(Ok(()), |output| pipes::pour(&output, std::io::stdout().lock()))
 }
 
-/// Finds the peer, runs the job of `begin` until it is done or stopped, and reports the outcome.
-async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
+/// Begins the job, finds the peer, runs the job with it until it is done or stopped, and reports the outcome. A source
+/// walks and hashes while ssh starts the peer.
+async fn run<B, J>(
     stage: Stage,
     target: Target,
     role: Role,
     common: &Common,
     dialing: &Dialing,
     delete: bool,
-    begin: impl FnOnce(Arc<dyn Dial>, String, JobOptions) -> J,
-) -> Result<(), Failure> {
+    begin: impl FnOnce(JobOptions) -> Result<B, afteryou_transfer::Error>,
+) -> Result<(), Failure>
+where
+    B: FnOnce(Arc<dyn Dial>, String) -> J,
+    J: Future<Output = Result<Summary, afteryou_transfer::Error>>,
+{
     let any = SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0));
     let command = if role == Role::Receive { "send" } else { "get" };
     let prepared = Logs::begin(common, command, Vantage::Client).and_then(|logs| {
@@ -128,6 +143,7 @@ async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
     };
     let many = dialing.connections > 1;
     let job = async {
+        let begun = begin(options)?;
         let (ticket, path, far_end) = match target {
             Target::Ticket { ticket, path } => (ticket, path, None),
             Target::Ssh { via, path } => {
@@ -138,7 +154,7 @@ async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
         };
         tracing::info!(path, fingerprint = %ticket.fingerprint, "connecting with {ticket}");
         let dial = Dialer::new(endpoint.clone(), &ticket, network::transport(common, many, &logs)?)?;
-        beside(far_end, begin(Arc::new(dial), path, options)).await
+        beside(far_end, begun(Arc::new(dial), path)).await
     };
     let outcome = tokio::select! {
         biased;

@@ -3,7 +3,7 @@
 use super::args::{Common, Listening, ReceiveArgs, ServeArgs};
 use super::ctl::Job;
 use super::qlogs::Logs;
-use super::stage::Stage;
+use super::stage::{First, Stage};
 use super::timetable::Direction;
 use super::{network, qr, ready, sources, summary};
 use afteryou_quic::Socket;
@@ -93,7 +93,7 @@ async fn run(
     tracing::info!(%local, fingerprint = %ticket.fingerprint, "waiting with {ticket}");
     let ticket = ticket.to_line()?;
 
-    let stage = Stage::start(&quiet_for_ssh(listening, common), job, false)?;
+    let stage = Stage::start(&quiet_for_ssh(listening, common), job, First::Listens)?;
     let handed_over = tokio::select! {
         handed_over = hand_over(ticket, listening, common) => handed_over,
         // The reader of the ticket is gone; what follows ends at once.

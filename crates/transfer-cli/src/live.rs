@@ -37,7 +37,7 @@ pub trait View: Send {
     fn finish(&mut self);
 }
 
-/// The view that was asked for; `at_once` if a job begins now rather than when somebody connects.
+/// The requested view; `at_once` if it shows the job before there is a connection.
 pub fn view(common: &Common, at_once: bool) -> Box<dyn View> {
     let list = common.list;
     match (common.json, common.quiet) {

@@ -30,6 +30,17 @@ const STATUS_APART: Duration = Duration::from_secs(10);
 /// A view that has not ended by then waits for a reader that stands still.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
+/// The first act of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum First {
+    /// It looks for its peer.
+    Dials,
+    /// ssh starts its peer, and may ask for a password on this terminal.
+    AsksSsh,
+    /// It waits for somebody to connect.
+    Listens,
+}
+
 /// A job's surroundings.
 pub struct Stage {
     /// How fast it may go.
@@ -50,14 +61,14 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Sets it up, inside a runtime. `at_once` if the job begins now rather than when somebody connects.
-    pub fn start(common: &Common, job: Job, at_once: bool) -> Result<Stage, Failure> {
+    /// Sets it up, inside a runtime.
+    pub fn start(common: &Common, job: Job, first: First) -> Result<Stage, Failure> {
         let (controller, _) = common.controller().controller()?;
         let never_yields = (controller.class == Class::Foreground).then(|| controller.name.to_owned());
         let pace = Pace::new();
         let unit = common.max_rate.as_ref().map(|max_rate| max_rate.unit).unwrap_or_default();
         let tally = Tally::new(pace.clone(), never_yields, Instant::now()).in_unit(unit);
-        let tally = Arc::new(Mutex::new(if at_once { tally } else { tally.listening() }));
+        let tally = Arc::new(Mutex::new(if first == First::Listens { tally.listening() } else { tally }));
         let stop = watch::Sender::new(false);
 
         // To the end of the process: who gives up waiting for us says so by a second signal.
@@ -78,7 +89,7 @@ impl Stage {
             controller = controller.name,
             "the job begins"
         );
-        let view = live::view(common, at_once);
+        let view = live::view(common, first == First::Dials);
         let (messages, received) = queue::queue();
         log::show_in(messages.clone());
         let (showing, shown) = mpsc::channel();

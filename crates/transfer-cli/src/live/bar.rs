@@ -46,7 +46,7 @@ pub fn stderr() -> Place {
 }
 
 impl Bar {
-    /// A bar at once, or when there is a connection.
+    /// A bar at once, or when there is a connection or an attempt at one has failed.
     pub fn new(at_once: bool, list: bool, place: Place) -> Bar {
         let mut bar = Bar { place, list, bar: None, drawn: None, said_paused: false };
         if at_once {
@@ -85,7 +85,9 @@ fn bar(part: u64, whole: u64, columns: usize) -> String {
 impl View for Bar {
     fn event(&mut self, event: &Event, tally: &Tally, now: Instant) {
         match event {
-            Event::Connected { .. } if self.bar.is_none() => self.begin(),
+            Event::Connected { .. } | Event::Disconnected { retry_in_ms: 1.., .. } if self.bar.is_none() => {
+                self.begin();
+            }
             Event::Finished { .. } => self.finish(),
             Event::Pace { .. } => {
                 let sentence = pause(&mut self.said_paused, false, tally, now);

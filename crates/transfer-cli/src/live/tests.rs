@@ -92,6 +92,15 @@ yielding: queue is 148 ms over base 21 ms";
     assert_eq!(terminal.contents(), "", "the summary stays instead");
 }
 
+/// ssh may ask for a password on the same terminal.
+#[test]
+fn nothing_is_painted_before_there_is_a_connection_or_an_attempt_at_one_has_failed() {
+    let (terminal, mut bar) = on_terminal(80, &[plan()]);
+    assert_eq!(terminal.contents(), "");
+    show(&mut bar, &[plan(), Event::Disconnected { reason: "nobody answers".to_owned(), retry_in_ms: 500 }]);
+    assert!(terminal.contents().contains("nobody answers"), "{}", terminal.contents());
+}
+
 #[test]
 fn failures_stay_above_the_bar_and_steer_no_terminal() {
     let (terminal, _bar) = on_terminal(110, &[connected(), plan(), progress(), failed(), state()]);

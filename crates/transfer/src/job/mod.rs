@@ -10,7 +10,7 @@ pub(crate) mod work;
 
 pub use get::get;
 pub use listen::{listen, Arrival, ArrivalOf, ListenOptions, Service, Shutdown};
-pub use send::send;
+pub use send::{send, Outgoing};
 
 use crate::dial::{self, Dialer};
 use crate::error::Error;

@@ -14,35 +14,55 @@ use tracing::{info_span, Instrument};
 /// Sends files and directories, and returns when all are settled. Dropping the future gives the job up; what arrived
 /// is kept by the peer.
 pub async fn send(dial: Arc<dyn Dial>, source: Source, options: JobOptions) -> Result<Summary, Error> {
-    let wishes = Wishes { keep: source.keep(), ..options.wishes.clone() };
-    let tally = Arc::new(Tally::new(options.listener.clone(), options.groups_in_events));
-    let work = Arc::new(Work::start(source, tally.clone())?);
-    let job = new_id()?;
-    let lanes = options.lanes();
-    let mut running = Lanes::new();
-    for lane in 0..lanes {
-        let keeper = Lane::new(dial.clone(), tally.clone(), &options);
-        let (work, pace, state_of) = (work.clone(), options.pace.clone(), options.state_of.clone());
-        let wishes = wishes.clone();
-        running.spawn(
-            async move {
-                let role = || source::Role {
-                    work: work.clone(),
-                    paces: vec![pace.clone()],
-                    far_end: pace.clone(),
-                    state_of: state_of.clone(),
-                    lane,
-                    lanes,
-                    extent: wishes.delete,
-                    window: session::LARGE_WINDOW,
-                };
-                let greeting = || Greeting::Push { job, lane, wishes: wishes.clone() };
-                keeper.keep(|connection| push(connection, greeting(), role())).await
-            }
-            .instrument(info_span!("connection", lane)),
-        );
+    Outgoing::begin(source, options)?.send(dial).await
+}
+
+/// A job that has begun before its peer is known: it walks and hashes while the peer is being started.
+pub struct Outgoing {
+    work: Arc<Work>,
+    options: JobOptions,
+    wishes: Wishes,
+}
+
+impl Outgoing {
+    /// Begins to walk and hash. Dropping the value gives the job up.
+    pub fn begin(source: Source, options: JobOptions) -> Result<Self, Error> {
+        let wishes = Wishes { keep: source.keep(), ..options.wishes.clone() };
+        let tally = Arc::new(Tally::new(options.listener.clone(), options.groups_in_events));
+        Ok(Self { work: Arc::new(Work::start(source, tally)?), options, wishes })
     }
-    running.settle(&tally, &options.pace).await
+
+    /// Sends everything to this peer, as [`send`] does.
+    pub async fn send(self, dial: Arc<dyn Dial>) -> Result<Summary, Error> {
+        let Self { work, options, wishes } = self;
+        let tally = work.tally().clone();
+        let job = new_id()?;
+        let lanes = options.lanes();
+        let mut running = Lanes::new();
+        for lane in 0..lanes {
+            let keeper = Lane::new(dial.clone(), tally.clone(), &options);
+            let (work, pace, state_of) = (work.clone(), options.pace.clone(), options.state_of.clone());
+            let wishes = wishes.clone();
+            running.spawn(
+                async move {
+                    let role = || source::Role {
+                        work: work.clone(),
+                        paces: vec![pace.clone()],
+                        far_end: pace.clone(),
+                        state_of: state_of.clone(),
+                        lane,
+                        lanes,
+                        extent: wishes.delete,
+                        window: session::LARGE_WINDOW,
+                    };
+                    let greeting = || Greeting::Push { job, lane, wishes: wishes.clone() };
+                    keeper.keep(|connection| push(connection, greeting(), role())).await
+                }
+                .instrument(info_span!("connection", lane)),
+            );
+        }
+        running.settle(&tally, &options.pace).await
+    }
 }
 
 async fn push(connection: quinn::Connection, greeting: Greeting, role: source::Role) -> Result<(), End> {

@@ -6,12 +6,20 @@
 //!
 //! # Bounds
 //! All jobs of the process keep [`MOST`] bytes together. A file beyond that is read again.
+//!
+//! # Changes
+//! A file may change while its content waits, for minutes if ssh asks for a password. So content that waited for [`FRESH`] is
+//! sent only if the file's size and times are still the same.
 
 use super::place::{Facts, Here, Place};
 use crate::store::with_whole;
 use crate::wire::SMALL;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long content may wait and be sent without a look at its file: as long as a file may be under way anyhow.
+const FRESH: Duration = Duration::from_secs(1);
 
 /// Bytes that are kept.
 const MOST: usize = 16 * 1024 * 1024;
@@ -45,24 +53,32 @@ impl Uses {
 
 /// A file's content in memory.
 #[derive(Debug)]
-pub(super) struct Content(Box<[u8]>);
+pub(super) struct Content {
+    bytes: Box<[u8]>,
+    read: Instant,
+}
 
 impl Content {
     /// Keeps it, if there is room.
     fn keep(bytes: &[u8]) -> Option<Self> {
         let before = KEPT.fetch_add(bytes.len(), Ordering::Relaxed);
-        let content = Self(bytes.into());
-        (before + content.0.len() <= MOST).then_some(content)
+        let content = Self { bytes: bytes.into(), read: Instant::now() };
+        (before + content.bytes.len() <= MOST).then_some(content)
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
-        &self.0
+        &self.bytes
+    }
+
+    /// It was read a moment ago.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.read.elapsed() < FRESH
     }
 }
 
 impl Drop for Content {
     fn drop(&mut self) {
-        KEPT.fetch_sub(self.0.len(), Ordering::Relaxed);
+        KEPT.fetch_sub(self.bytes.len(), Ordering::Relaxed);
     }
 }
 

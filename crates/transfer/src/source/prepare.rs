@@ -189,7 +189,8 @@ impl Prepared {
         let result = match &self.content {
             Some(content) => {
                 self.trees.uses.count_used();
-                self.encode_kept(content.bytes(), size, root, &ranges, &mut out)
+                self.check_kept(content)
+                    .and_then(|()| self.encode_kept(content.bytes(), size, root, &ranges, &mut out))
             }
             None if size <= SMALL => self.open().and_then(|file| {
                 let encode = |content: &[u8]| self.encode_kept(content, size, root, &ranges, &mut out);
@@ -201,6 +202,15 @@ impl Prepared {
             return Err(EncodeError::Out(error));
         }
         result
+    }
+
+    /// The file is still what was read, if that was long ago.
+    fn check_kept(&self, content: &Content) -> Result<(), EncodeError> {
+        let is_same = || self.place.facts(true).is_ok_and(|now| now.same_content(&self.facts));
+        match content.is_fresh() || is_same() {
+            true => Ok(()),
+            false => Err(EncodeError::Changed),
+        }
     }
 
     /// The same from memory.

@@ -172,6 +172,30 @@ fn ssh_starts_the_peer() {
     assert_eq!(text(&place.run(&["ctl"]).stdout), "no job runs\n", "the peers have ended");
 }
 
+#[test]
+fn a_source_is_looked_through_while_ssh_starts_the_peer() {
+    let place = Place::new();
+    let sent = place.file("photos/a", 200_000);
+    fs::create_dir(place.path("there")).unwrap();
+    let [option, ssh, far_option, program] = over_ssh(&place);
+    let waits = format!(
+        "#!/bin/sh\nuntil [ -e '{}' ]; do sleep 0.05; done\nexec '{ssh}' \"$@\"\n",
+        place.path("may begin").display()
+    );
+    fs::write(place.path("waits"), waits).unwrap();
+    fs::set_permissions(place.path("waits"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let waits = place.path("waits");
+    let over = [&option, waits.to_str().unwrap(), &far_option, &program];
+    let mut job =
+        place.start(&[&["send", "photos", "--json", "--via", "ssh", "host:there"], &over[..]].concat());
+    assert!(job.line().contains("\"plan\""));
+    place.file("may begin", 0);
+    let (code, rest, said) = job.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(finished(&rest)["stored_files"], 1);
+    assert!(same(&sent, &place.path("there/photos/a")));
+}
+
 /// Both ends print to the same terminal.
 #[test]
 fn what_both_ends_of_ssh_know_is_printed_once() {

@@ -3,7 +3,9 @@
 use super::support::{client_endpoint, options, Events, Far, Link};
 use crate::disk::common::{content, names, Pair};
 use afteryou_transfer::event::{Event, Outcome};
-use afteryou_transfer::job::{get, probe, send, Arrival, Dial, JobOptions, ListenOptions, Service, Summary};
+use afteryou_transfer::job::{
+    get, probe, send, Arrival, Dial, JobOptions, ListenOptions, Outgoing, Service, Summary,
+};
 use afteryou_transfer::source::{Source, SourceOptions};
 use afteryou_transfer::wire::Answer;
 use afteryou_transfer::Error;
@@ -375,6 +377,29 @@ async fn the_doctor_is_told_how_packets_arrive() {
     let connection = Dial::dial(&*far.dialer()).await.unwrap();
     let answer = probe(&connection).await.unwrap();
     assert!(matches!(answer, Answer::Probed { tos: Some(4), ce: 1, packets: 9, .. }), "{answer:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_source_is_looked_through_before_its_peer_is_known_and_what_changes_meanwhile_is_sent_as_it_is_then(
+) {
+    let pair = Pair::new();
+    tree(&pair);
+    let (events, options) = options();
+    let outgoing = Outgoing::begin(all(&pair), options).unwrap();
+    let give_up = Instant::now() + Duration::from_secs(20);
+    while !events.all().iter().any(|event| matches!(event, Event::Plan { complete: true, .. })) {
+        assert!(Instant::now() < give_up, "nobody looks through the source");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    // Content that is kept in memory is sent without a look for a second.
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    pair.write("one group", &content(16 * 1024, 4));
+    pair.write("deep/large", &content(3_000_000, 5));
+    let far = Far::receive(&pair);
+    let summary = outgoing.send(far.dialer()).await.unwrap();
+    assert_eq!(far.stop().await.failed, 0);
+    assert_eq!((summary.failed, summary.skipped), (0, 0));
+    pair.assert_same();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
