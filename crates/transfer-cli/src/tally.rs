@@ -180,8 +180,8 @@ impl Tally {
                     let next = Tally { unit: self.unit, ..next };
                     *self = if self.listens { next.listening() } else { next };
                 }
-                // Waiting for somebody is no part of a job.
-                if self.entries == 0 {
+                // Neither waiting for somebody nor ssh's question for a password is a part of a job.
+                if self.entries_done == 0 && self.bytes_moved == 0 {
                     self.began = now;
                 }
                 (self.link, self.down_since) = (Link::Up, None);
@@ -437,6 +437,19 @@ mod tests {
         assert_eq!(after(0), "no connection: no answer, trying again in 5 s");
         assert_eq!(after(3), "no connection: no answer, trying again in 2 s");
         assert_eq!(after(9), "no connection: no answer, trying again");
+    }
+
+    #[test]
+    fn a_job_whose_files_were_counted_before_begins_with_its_connection() {
+        let now = Instant::now();
+        let mut tally = Tally::new(Pace::new(), None, now);
+        tally.add(&Event::Plan { entries: 3, files: 2, bytes: 900, complete: true }, now);
+        let connected = now + Duration::from_secs(60);
+        tally.add(&Event::Connected { peer: "[::1]:4747".to_owned() }, connected);
+        assert_eq!(tally.began, connected);
+        tally.add(&progress(400, 100), connected + Duration::from_secs(1));
+        tally.add(&Event::Connected { peer: "[::1]:4747".to_owned() }, connected + Duration::from_secs(9));
+        assert_eq!(tally.began, connected, "the same job");
     }
 
     #[test]
