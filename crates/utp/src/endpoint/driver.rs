@@ -16,8 +16,6 @@ use tokio::time::Sleep;
 
 /// The two low bits of a mark of Congestion Experienced (RFC 3168 §5).
 const CE: u8 = 0b11;
-/// Datagrams read before sending gets its turn.
-const READ_BATCH: usize = 64;
 /// Largest UDP datagram.
 const MAX_DATAGRAM: usize = 65_536;
 
@@ -126,8 +124,8 @@ fn receive(
     mut read: impl FnMut(&mut [u8]) -> io::Result<Incoming>,
     buf: &mut [u8],
 ) -> Reading {
-    let mut datagrams = 0;
-    while datagrams < READ_BATCH {
+    let (mut datagrams, turn) = (0, inner.table().socket_buffer.turn());
+    while datagrams < turn {
         match read(buf) {
             Ok(incoming) => {
                 // Taken right after the read: a delay measured later would count our own work as queue.
@@ -243,11 +241,12 @@ mod tests {
             table: Mutex::default(),
             endpoints: AtomicUsize::new(1),
         };
+        let turn = inner.table().socket_buffer.turn();
         for (kind, expected, reads) in [
             (io::ErrorKind::NetworkDown, Reading::Failed, 1),
             (io::ErrorKind::WouldBlock, Reading::Drained, 1),
-            (io::ErrorKind::ConnectionReset, Reading::More, READ_BATCH),
-            (io::ErrorKind::Interrupted, Reading::More, READ_BATCH),
+            (io::ErrorKind::ConnectionReset, Reading::More, turn),
+            (io::ErrorKind::Interrupted, Reading::More, turn),
         ] {
             let mut count = 0;
             let read = |_: &mut [u8]| {
