@@ -49,8 +49,9 @@ pub fn on_a_mount_of_its_own(script: &str, test: &str, base: &Path) {
         if output.status.success() && base.join("done").exists() {
             return;
         }
-        let words = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(!words.contains("panicked") && !words.contains("FAILED"), "{words}");
+        let words = String::from_utf8_lossy(&output.stdout);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!words.contains("FAILED") && !errors.contains("panicked"), "{words}{errors}");
     }
     println!("SKIPPED: this user may not mount a small disk");
 }
