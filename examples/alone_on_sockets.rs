@@ -3,27 +3,19 @@
 //! `cargo run --release --example alone_on_sockets [RUNS] [--seconds N] [--check] [CONTROLLER...]`
 //!
 //! Each controller (all of the list if none is named) sends over uTP through the bed's emulated link: 20 Mbit/s, 50 ms, a buffer
-//! of 200 ms, 12 s from its start. The median of RUNS (5) is held against the simulation of the same scenario, alone and with
-//! 16 seeds of a jitter of up to 1 ms. These have one value for most controllers. TCP-LP and NICE have a few, by the number of their
-//! back-offs, so the median must lie within 10 % of one between the smallest and the largest. A run in which
+//! of 200 ms, 12 s from its start. The median of RUNS (5) is held against the simulation of the same scenario. A run in which
 //! the host was too slow for the emulation is invalid and repeated; all controllers together may repeat a fifth of their runs. One
 //! run takes the machine at a time, since two on two cores disturb each other. With the defaults the whole takes 11 to 14
 //! minutes. `--check` fails if a median differs by more than 10 % from the simulation.
 
 use afteryou_bed::run::{run, Options};
 use afteryou_cc::list::{find, Class, CONTROLLERS};
-use afteryou_scenario::draw::Distribution;
-use afteryou_scenario::element::Jitter;
 use afteryou_scenario::{Algorithm, Duration, Flow, Link, Outcome, Role, Scenario, Transport, Window};
 use std::error::Error;
 use std::process::ExitCode;
 
 /// Largest difference, as a part of the simulation's goodput.
 const MOST: f64 = 0.1;
-/// Seeds of the simulation with jitter.
-const SEEDS: u64 = 16;
-/// Packets come up to so much late, as on a machine whose threads wait for a core.
-const JITTER: &str = "1 ms";
 /// One invalid run may be repeated for so many that are asked for.
 const RUNS_PER_REPETITION: usize = 5;
 
@@ -80,21 +72,6 @@ fn goodput_mbit(outcome: &Outcome) -> f64 {
     outcome.run.windows[0].flows[0].goodput_bit_s / 1e6
 }
 
-/// The smallest and the largest goodput in the simulator, Mbit/s.
-fn simulated(scenario: &Scenario) -> Result<(f64, f64), Box<dyn Error>> {
-    let mut scenario = scenario.clone();
-    let run = |scenario: &Scenario| -> Result<f64, Box<dyn Error>> {
-        Ok(goodput_mbit(&afteryou_sim::run(scenario, &mut |_| true)?))
-    };
-    let plain = run(&scenario)?;
-    let law = Distribution::Uniform(Duration::default(), JITTER.parse()?);
-    scenario.link.elements.jitter = Some(Jitter { law, reorder: false });
-    (1..=SEEDS).try_fold((plain, plain), |(least, most), seed| {
-        scenario.seed = seed;
-        run(&scenario).map(|mbit| (least.min(mbit), most.max(mbit)))
-    })
-}
-
 /// Runs of a controller on sockets, Mbit/s.
 #[derive(Default)]
 struct Measured {
@@ -140,21 +117,20 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let request = Request::from_command_line()?;
     let mut repetitions = request.runs * request.controllers.len() / RUNS_PER_REPETITION;
     let (mut agree, mut incomplete) = (true, false);
-    println!("{:<12} {:>9} {:>13} {:>8}  runs (invalid), Mbit/s", "", "sockets", "sim", "differ");
+    println!("{:<12} {:>9} {:>9} {:>8}  runs (invalid), Mbit/s", "", "sockets", "sim", "differ");
     for controller in &request.controllers {
         let scenario = scenario(controller, request.duration)?;
-        let (least, most) = simulated(&scenario)?;
-        let simulated = format!("{least:.2}–{most:.2}");
+        let simulated = goodput_mbit(&afteryou_sim::run(&scenario, &mut |_| true)?);
         let measured = Measured::new(&scenario, request.runs, &mut repetitions)?;
         incomplete |= measured.valid.len() < request.runs;
         let Some(median) = measured.median() else {
-            println!("{controller:<12} {:>9} {simulated:>13} {:>8}  {}", "-", "-", measured.list());
+            println!("{controller:<12} {:>9} {simulated:>9.2} {:>8}  {}", "-", "-", measured.list());
             continue;
         };
-        let difference = median / median.clamp(least, most) - 1.0;
+        let difference = median / simulated - 1.0;
         agree &= difference.abs() <= MOST;
         let percent = difference * 100.0;
-        println!("{controller:<12} {median:>9.2} {simulated:>13} {percent:>7.1}%  {}", measured.list());
+        println!("{controller:<12} {median:>9.2} {simulated:>9.2} {percent:>7.1}%  {}", measured.list());
     }
     if incomplete {
         println!("SKIPPED: what the host was too slow for; repeat it on a quiet machine");
