@@ -51,7 +51,8 @@ pub fn on_a_mount_of_its_own(script: &str, test: &str, base: &Path) {
         }
         let words = String::from_utf8_lossy(&output.stdout);
         let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(!words.contains("FAILED") && !errors.contains("panicked"), "{words}{errors}");
+        let said = format!("{words}{errors}");
+        assert!(!said.contains("panicked") && !said.contains("FAILED"), "{said}");
     }
     println!("SKIPPED: this user may not mount a small disk");
 }

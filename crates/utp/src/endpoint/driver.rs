@@ -42,6 +42,7 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
     let mut out = Batch::default();
     let mut alarm = pin!(tokio::time::sleep(Duration::ZERO));
     let mut was_empty = true;
+    let turn = inner.table().socket_buffer.turn();
     loop {
         // Awake already: a task that wakes itself up makes the runtime rouse another worker, for nothing.
         {
@@ -57,7 +58,7 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
             any_error |= result.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::WouldBlock);
             result
         };
-        let reading = receive(&inner, read, &mut buf);
+        let reading = receive(&inner, turn, read, &mut buf);
         was_empty = reading == Reading::Drained;
         if inner.table().take_beginnings() {
             // The first packets are acknowledged at once. What the application writes now carries that along.
@@ -118,13 +119,14 @@ fn is_too_long(error: &io::Error) -> bool {
     cfg!(target_os = "linux") && error.raw_os_error() == Some(EMSGSIZE)
 }
 
-/// Reads some datagrams. Those that came as one batch have one lock, one reading of the clock and one time of arrival.
+/// Reads up to `turn` datagrams, and the rest of the last batch. Those that came as one batch have one lock, one reading of the clock and one time of arrival.
 fn receive(
     inner: &Inner,
+    turn: usize,
     mut read: impl FnMut(&mut [u8]) -> io::Result<Incoming>,
     buf: &mut [u8],
 ) -> Reading {
-    let (mut datagrams, turn) = (0, inner.table().socket_buffer.turn());
+    let mut datagrams = 0;
     while datagrams < turn {
         match read(buf) {
             Ok(incoming) => {
@@ -241,7 +243,7 @@ mod tests {
             table: Mutex::default(),
             endpoints: AtomicUsize::new(1),
         };
-        let turn = inner.table().socket_buffer.turn();
+        let turn = 64;
         for (kind, expected, reads) in [
             (io::ErrorKind::NetworkDown, Reading::Failed, 1),
             (io::ErrorKind::WouldBlock, Reading::Drained, 1),
@@ -253,7 +255,7 @@ mod tests {
                 count += 1;
                 Err(kind.into())
             };
-            assert_eq!((receive(&inner, read, &mut [0; 10]), count), (expected, reads), "{kind:?}");
+            assert_eq!((receive(&inner, turn, read, &mut [0; 10]), count), (expected, reads), "{kind:?}");
         }
     }
 }
