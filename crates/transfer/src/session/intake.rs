@@ -9,8 +9,8 @@
 //!
 //! # Bounds
 //! Files have places in the process's [room](super::room), so those that are collected are few. Each file, small or
-//! large, holds a chunk group and some parents, or up to 128 KiB that came together: that is what a kill costs. Further data
-//! wait in quinn's receive window, and then at the source.
+//! large, holds a chunk group and some parents, and all files together hold 96 KiB more that came together: that is what a kill
+//! costs. Further data wait in quinn's receive window, and then at the source.
 
 use crate::entry::{Wanted, GROUP_BYTES};
 use crate::job::on_thread;

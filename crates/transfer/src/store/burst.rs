@@ -1,15 +1,29 @@
 //! Content that came together and is written together.
 //!
+//! # Bounds
+//! All files of the process hold [`MOST`] bytes together, so a kill or a full disk costs that and one chunk group of each file under
+//! way, however many there are. A file that finds no room writes each group at once. So do all files after a write has failed, or
+//! each would lose a burst to the same full disk.
+//!
 //! # Constants
-//! 128 KiB make a call's own cost small beside that of its bytes. With more at a time, more of what has come would be in memory
-//! alone.
+//! 96 KiB make a call's own cost small beside that of its bytes. A disk that has taken 1 MiB since a failure has room again.
 
 use bytes::Bytes;
 use std::fs::File;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes that wait at most.
-const MOST: usize = 128 * 1024;
+const MOST: usize = 96 * 1024;
+
+/// Bytes that must be written after a failure before others wait again.
+const PROVEN: usize = 1024 * 1024;
+
+/// Bytes that wait now.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+/// Bytes written since a write failed, as far as they count.
+static SINCE_FAILURE: AtomicUsize = AtomicUsize::new(PROVEN);
 
 /// Leaves that follow each other.
 #[derive(Debug, Default)]
@@ -21,24 +35,40 @@ pub(super) struct Burst {
 }
 
 impl Burst {
-    /// True if the leaf follows the others, and there is room for it.
-    pub(super) fn takes(&self, offset: u64, leaf: &Bytes) -> bool {
-        self.bytes == 0 || (offset == self.start + self.bytes as u64 && self.bytes + leaf.len() <= MOST)
+    /// True if a leaf at this offset follows the others.
+    pub(super) fn takes(&self, offset: u64) -> bool {
+        self.bytes == 0 || offset == self.start + self.bytes as u64
     }
 
-    pub(super) fn add(&mut self, offset: u64, leaf: Bytes) {
+    /// Adds a leaf. True if there was no room for it to wait.
+    pub(super) fn add(&mut self, offset: u64, leaf: Bytes) -> bool {
         if self.bytes == 0 {
             self.start = offset;
         }
-        self.bytes += leaf.len();
+        let more = leaf.len();
+        self.bytes += more;
         self.leaves.push(leaf);
+        let waiting = WAITING.fetch_add(more, Ordering::Relaxed) + more;
+        waiting > MOST || SINCE_FAILURE.load(Ordering::Relaxed) < PROVEN
     }
 
     /// Writes and forgets them, also if that fails.
     pub(super) fn write_to(&mut self, file: &mut File) -> io::Result<()> {
-        let leaves = std::mem::take(&mut self.leaves);
-        self.bytes = 0;
-        write_all_at(file, self.start, &leaves)
+        let Self { start, bytes, leaves } = &*self;
+        let result = write_all_at(file, *start, leaves);
+        match &result {
+            Ok(()) if SINCE_FAILURE.load(Ordering::Relaxed) >= PROVEN => {}
+            Ok(()) => _ = SINCE_FAILURE.fetch_add(*bytes, Ordering::Relaxed),
+            Err(_) => SINCE_FAILURE.store(0, Ordering::Relaxed),
+        }
+        *self = Self::default();
+        result
+    }
+}
+
+impl Drop for Burst {
+    fn drop(&mut self) {
+        WAITING.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -77,17 +107,26 @@ mod tests {
         let mut burst = Burst::default();
         for (offset, byte) in [(100, 1), (110, 2), (120, 3)] {
             let leaf = Bytes::from(vec![byte; 10]);
-            assert!(burst.takes(offset, &leaf));
+            assert!(burst.takes(offset));
             burst.add(offset, leaf);
         }
-        for (offset, length) in [(129, 1), (131, 1), (0, 10), (130, MOST)] {
-            assert!(!burst.takes(offset, &Bytes::from(vec![0; length])), "{offset} {length}");
-        }
+        assert!(![129, 131, 0].into_iter().any(|offset| burst.takes(offset)) && burst.takes(130));
         burst.write_to(&mut file).expect("writes");
-        assert!(burst.takes(7, &Bytes::from_static(b"anywhere")), "nothing waits any more");
+        assert!(burst.takes(7), "nothing waits any more");
         burst.write_to(&mut file).expect("nothing to write");
         let content = [[0; 100].as_slice(), &[1; 10], &[2; 10], &[3; 10]].concat();
         assert_eq!(read(&file), content);
+    }
+
+    #[test]
+    fn all_bursts_have_room_together_and_a_dropped_one_leaves_its_own() {
+        let leaf = || Bytes::from(vec![1; MOST]);
+        let (mut one, mut other) = (Burst::default(), Burst::default());
+        one.add(0, leaf());
+        assert!(other.add(0, Bytes::from_static(b"no room")));
+        drop(one);
+        other.write_to(&mut tempfile::tempfile().expect("a file")).expect("writes");
+        assert!(Burst::default().add(0, Bytes::from(vec![1; MOST + 1])), "more than there ever is");
     }
 
     fn read(mut file: &File) -> Vec<u8> {

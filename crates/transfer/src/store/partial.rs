@@ -274,15 +274,17 @@ impl Partial {
 
     /// Keeps a verified leaf until [`Self::write_out`], or until enough are there.
     pub(crate) fn save_leaf(&mut self, offset: u64, data: Bytes) -> io::Result<()> {
-        if !self.burst.takes(offset, &data) {
+        if !self.burst.takes(offset) {
             self.write_out()?;
         }
         if is_zero(&data) {
             self.flush_parents()?;
             return self.put(offset, &data);
         }
-        self.burst.add(offset, data);
-        Ok(())
+        match self.burst.add(offset, data) {
+            true => self.write_out(),
+            false => Ok(()),
+        }
     }
 
     /// Writes what is kept, parents first: a kill between the two leaves hashes without content, which is found out, and not
