@@ -86,6 +86,12 @@ fn run() -> Result<bool, Failure> {
     let queue = Mutex::new(jobs.into_iter().rev().collect::<Vec<_>>());
     let done: Mutex<Vec<Vec<Figures>>> = Mutex::new(vec![Vec::new(); rows.len()]);
     let spoiled = Mutex::new(Vec::new());
+    // Notes a run; false if it was the last of a row that misses.
+    let note = |row: usize, figures| {
+        let mut done = lock(&done);
+        done[row].push(figures);
+        done[row].len() as u64 != runs[row] || print(rows[row], &done[row], &simulated[row])
+    };
     let work = || -> Result<bool, Failure> {
         let mut holds = true;
         loop {
@@ -95,11 +101,7 @@ fn run() -> Result<bool, Failure> {
                 lock(&spoiled).push((row, seed));
                 continue;
             };
-            let mut done = lock(&done);
-            done[row].push(figures);
-            if done[row].len() as u64 == runs[row] {
-                holds &= print(rows[row], &done[row], &simulated[row]);
-            }
+            holds &= note(row, figures);
         }
     };
     let mut all_hold = true;
@@ -118,11 +120,7 @@ fn run() -> Result<bool, Failure> {
             all_hold = false;
             continue;
         };
-        let mut done = lock(&done);
-        done[row].push(figures);
-        if done[row].len() as u64 == runs[row] {
-            all_hold &= print(rows[row], &done[row], &simulated[row]);
-        }
+        all_hold &= note(row, figures);
     }
     Ok(all_hold || !settings.check)
 }

@@ -16,7 +16,7 @@ use crate::store::with_whole;
 use crate::wire::SMALL;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, SystemTime};
 
 /// How long content may wait and be sent without a look at its file: as long as a file may be under way anyhow.
 const FRESH: Duration = Duration::from_secs(1);
@@ -55,14 +55,14 @@ impl Uses {
 #[derive(Debug)]
 pub(super) struct Content {
     bytes: Box<[u8]>,
-    read: Instant,
+    read: SystemTime,
 }
 
 impl Content {
-    /// Keeps it, if there is room.
-    fn keep(bytes: &[u8]) -> Option<Self> {
+    /// Keeps what is read at `now`, if there is room.
+    fn keep(bytes: &[u8], now: SystemTime) -> Option<Self> {
         let before = KEPT.fetch_add(bytes.len(), Ordering::Relaxed);
-        let content = Self { bytes: bytes.into(), read: Instant::now() };
+        let content = Self { bytes: bytes.into(), read: now };
         (before + content.bytes.len() <= MOST).then_some(content)
     }
 
@@ -70,9 +70,9 @@ impl Content {
         &self.bytes
     }
 
-    /// It was read a moment ago.
-    pub(super) fn is_fresh(&self) -> bool {
-        self.read.elapsed() < FRESH
+    /// It was read a moment ago. Not if the clock was set back since.
+    pub(super) fn is_fresh(&self, now: SystemTime) -> bool {
+        now.duration_since(self.read).is_ok_and(|waited| waited < FRESH)
     }
 }
 
@@ -90,13 +90,19 @@ pub(super) struct Small {
 }
 
 /// Reads a small file of which these facts were seen a moment ago. None: it is large, or changes.
-pub(super) fn read(place: &Place, here: &Here, seen: &Facts, uses: &Uses) -> io::Result<Option<Small>> {
+pub(super) fn read(
+    place: &Place,
+    here: &Here,
+    seen: &Facts,
+    uses: &Uses,
+    now: SystemTime,
+) -> io::Result<Option<Small>> {
     if seen.size > SMALL {
         return Ok(None);
     }
     let file = place.open_here(here)?;
     let read = with_whole(&file, seen.size, |bytes| {
-        let content = if uses.are_likely() { Content::keep(bytes) } else { None };
+        let content = if uses.are_likely() { Content::keep(bytes, now) } else { None };
         uses.count_kept(content.is_some());
         (*blake3::hash(bytes).as_bytes(), content)
     });
@@ -111,10 +117,19 @@ mod tests {
 
     #[test]
     fn what_finds_no_room_is_not_kept_and_room_comes_back() {
-        let large = Content::keep(&vec![0; MOST - 10]).expect("room");
-        assert!(Content::keep(&[0; 4096]).is_none());
+        let keep = |bytes: &[u8]| Content::keep(bytes, SystemTime::UNIX_EPOCH);
+        let large = keep(&vec![0; MOST - 10]).expect("room");
+        assert!(keep(&[0; 4096]).is_none());
         drop(large);
-        assert!(Content::keep(&[0; 4096]).is_some());
+        assert!(keep(&[0; 4096]).is_some());
+    }
+
+    #[test]
+    fn content_is_fresh_for_a_moment_and_not_before_it_was_read() {
+        let read = SystemTime::UNIX_EPOCH + 10 * FRESH;
+        let content = Content { bytes: Box::default(), read };
+        assert!(content.is_fresh(read) && content.is_fresh(read + FRESH / 2));
+        assert!(!content.is_fresh(read + FRESH) && !content.is_fresh(read - FRESH / 2));
     }
 
     #[test]

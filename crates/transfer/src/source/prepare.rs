@@ -129,7 +129,7 @@ fn file(
     }
     let now = SystemTime::now();
     if let Some(Small { root, facts, content }) =
-        content::read(place, here, seen, &trees.uses).map_err(unreadable)?
+        content::read(place, here, seen, &trees.uses, now).map_err(unreadable)?
     {
         trees.remember_root(path, &facts, root, now);
         return Ok((Kind::File { size: facts.size, root }, facts, OnceLock::new(), content));
@@ -207,7 +207,7 @@ impl Prepared {
     /// The file is still what was read, if that was long ago.
     fn check_kept(&self, content: &Content) -> Result<(), EncodeError> {
         let is_same = || self.place.facts(true).is_ok_and(|now| now.same_content(&self.facts));
-        match content.is_fresh() || is_same() {
+        match content.is_fresh(SystemTime::now()) || is_same() {
             true => Ok(()),
             false => Err(EncodeError::Changed),
         }

@@ -147,9 +147,16 @@ fn several_connections_that_get_are_one_job_and_all_carry_content() {
 
 /// A script in ssh's place that runs the remote command here, and the options that name both.
 fn over_ssh(place: &Place) -> [String; 4] {
+    over_ssh_after(place, ":")
+}
+
+/// The same, which runs another command here first.
+fn over_ssh_after(place: &Place, first: &str) -> [String; 4] {
     let ssh = place.path("ssh");
-    let script = "#!/bin/sh\nif [ \"$1\" = -G ]; then echo hostname 127.0.0.1; exit; fi\n\
-        shift; shift; unset AFTERYOU_STATE; exec sh -c \"$*\"\n";
+    let script = format!(
+        "#!/bin/sh\n{first}\nif [ \"$1\" = -G ]; then echo hostname 127.0.0.1; exit; fi\n\
+         shift; shift; unset AFTERYOU_STATE; exec sh -c \"$*\"\n"
+    );
     fs::write(&ssh, script).unwrap();
     fs::set_permissions(&ssh, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let program = env!("CARGO_BIN_EXE_afteryou");
@@ -177,17 +184,11 @@ fn a_source_is_looked_through_while_ssh_starts_the_peer() {
     let place = Place::new();
     let sent = place.file("photos/a", 200_000);
     fs::create_dir(place.path("there")).unwrap();
-    let [option, ssh, far_option, program] = over_ssh(&place);
-    let waits = format!(
-        "#!/bin/sh\nuntil [ -e '{}' ]; do sleep 0.05; done\nexec '{ssh}' \"$@\"\n",
-        place.path("may begin").display()
-    );
-    fs::write(place.path("waits"), waits).unwrap();
-    fs::set_permissions(place.path("waits"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let waits = place.path("waits");
-    let over = [&option, waits.to_str().unwrap(), &far_option, &program];
-    let mut job =
-        place.start(&[&["send", "photos", "--json", "--via", "ssh", "host:there"], &over[..]].concat());
+    let wait = format!("until [ -e '{}' ]; do sleep 0.05; done", place.path("may begin").display());
+    let over = over_ssh_after(&place, &wait);
+    let over = over.each_ref().map(String::as_str);
+    let words = [&["send", "photos", "--json", "--via", "ssh", "host:there"], &over[..]].concat();
+    let mut job = place.start(&words);
     assert!(job.line().contains("\"plan\""));
     place.file("may begin", 0);
     let (code, rest, said) = job.end();
