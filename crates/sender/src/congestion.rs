@@ -6,6 +6,8 @@
 //!               and the pacer lets it go: gain · cwnd / RTT, or the controller's rate
 //!   window:     PRR's in a recovery that a loss began (RFC 9937), else the controller's
 //! ```
+//! A sender that runs late makes good what it could have sent, up to a quarter of the round trip.
+//!
 //! Gains: 1.25 in congestion avoidance (RFC 9002 §7.7), 2 in slow start, 1 below one packet per round trip, where the window is
 //! the spacing.
 
@@ -26,6 +28,9 @@ use afteryou_cc::{
 /// The shortest round-trip time that is accepted. An ack that was sent ahead of the packet can arrive at the very
 /// instant at which the packet left. Spans counted in round trips (a slowdown of LEDBAT++) must not be empty.
 const MIN_RTT: Span = Span::from_micros(1);
+/// A sender that a busy machine wakes late makes good a round trip by this number at most: three tenths of a window at once, with
+/// the gain of congestion avoidance.
+const MADE_GOOD: u64 = 4;
 
 /// A controller and the limits that follow from it.
 #[derive(Debug)]
@@ -186,8 +191,12 @@ impl Congestion {
         self.pacing_until
     }
 
-    /// No packet waits for the pacer.
-    pub fn clear_pacing_deadline(&mut self) {
+    /// No packet waits for the pacer: what can be sent is sent now, or is found to wait again.
+    #[inline]
+    pub fn clear_pacing_deadline(&mut self, now: Time) {
+        if self.pacing_until < now {
+            self.pacer.late(now, self.rtt.smoothed().unwrap_or(Span::ZERO) / MADE_GOOD);
+        }
         self.pacing_until = Time::NEVER;
     }
 

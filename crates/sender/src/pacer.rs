@@ -10,7 +10,7 @@ pub const STEADY_GAIN: f64 = 1.25;
 /// The same in slow start, where the window doubles within the round trip.
 pub const SLOW_START_GAIN: f64 = 2.0;
 /// Time by which sending may run ahead. Real timers wake up late by a millisecond or two, and missed sending must be
-/// made good or the rate would fall short.
+/// made good or the rate would fall short. On a busy machine they are later: see [`Pacer::late`].
 const BURST: Span = Span::from_millis(2);
 /// Packets that may always go back to back.
 const BURST_PACKETS: u64 = 2;
@@ -19,6 +19,9 @@ const BURST_PACKETS: u64 = 2;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pacer {
     next: Time,
+    /// Time for which a packet could have left and did not, as found at `late_at`.
+    late: Span,
+    late_at: Time,
 }
 
 impl Pacer {
@@ -27,14 +30,33 @@ impl Pacer {
         self.next
     }
 
+    /// A packet has waited for [`next`](Pacer::next), and the sender runs only now, since the machine is busy. What it missed is
+    /// made good at once, up to `most`. Otherwise less than a window leaves in a round trip, and a controller that watches
+    /// its flight takes the application for the limit.
+    pub fn late(&mut self, now: Time, most: Span) {
+        self.late = now.since(self.next).min(most);
+        self.late_at = now;
+    }
+
+    /// Time by which the packets of now may run ahead, `allowance` of a sender that is in time.
+    fn allowance(&self, now: Time, allowance: Span) -> Span {
+        // One wake-up sends in several batches, each with a clock of its own.
+        let is_catching_up = now.since(self.late_at) <= BURST;
+        if is_catching_up {
+            allowance.max(self.late)
+        } else {
+            allowance
+        }
+    }
+
     /// A packet of `bytes` leaves now at `bytes_per_second`. `burst_packet` is the size of a packet that may go back to
     /// back with this one; 0 spaces all packets strictly.
     pub fn sent(&mut self, now: Time, bytes: u64, bytes_per_second: u64, burst_packet: u64) {
         let spacing = span_of(bytes, bytes_per_second);
         let allowance = match burst_packet * (BURST_PACKETS - 1) {
             0 => Span::ZERO,
-            burst if burst == bytes => BURST.max(spacing),
-            burst => BURST.max(span_of(burst, bytes_per_second)),
+            burst if burst == bytes => self.allowance(now, BURST.max(spacing)),
+            burst => self.allowance(now, BURST.max(span_of(burst, bytes_per_second))),
         };
         let earliest = Time(now.0.saturating_sub(allowance.0));
         self.next = self.next.max(earliest) + spacing;
@@ -42,7 +64,7 @@ impl Pacer {
 
     /// A packet of `bytes` leaves now at `bytes_per_second`; up to `quantum` bytes may leave back to back.
     pub fn sent_of_quantum(&mut self, now: Time, bytes: u64, bytes_per_second: u64, quantum: u64) {
-        let allowance = span_of(quantum.saturating_sub(bytes), bytes_per_second);
+        let allowance = self.allowance(now, span_of(quantum.saturating_sub(bytes), bytes_per_second));
         let earliest = Time(now.0.saturating_sub(allowance.0));
         self.next = self.next.max(earliest) + span_of(bytes, bytes_per_second);
     }
@@ -132,6 +154,34 @@ mod tests {
     fn the_rate_is_kept_with_a_precise_timer_and_with_a_lazy_one() {
         assert!((1000..=1003).contains(&sent_within(1000, 10)));
         assert!((1000..=1003).contains(&sent_within(1000, 1900)));
+    }
+
+    /// Packets of 1000 B within a second at 1 MB/s of a sender that runs every `step` ms, and the most of one wake-up.
+    fn sent_by_late_wake_ups(step_ms: u64, most: Span) -> (u64, u64) {
+        let mut pacer = Pacer::default();
+        let (mut packets, mut burst) = (0, 0);
+        for now in (0..1000).step_by(step_ms as usize).map(Time::from_millis) {
+            pacer.late(now, most);
+            let before = packets;
+            while pacer.next() <= now {
+                pacer.sent(now, 1000, 1_000_000, 1000);
+                packets += 1;
+            }
+            burst = burst.max(packets - before);
+        }
+        (packets, burst)
+    }
+
+    #[test]
+    fn what_late_wake_ups_miss_is_made_good_up_to_a_bound() {
+        for step_ms in [5, 12] {
+            let (packets, burst) = sent_by_late_wake_ups(step_ms, Span::from_millis(12));
+            assert!((985..=1003).contains(&packets), "{packets} packets, every {step_ms} ms");
+            assert!(burst <= step_ms + 1, "{burst} packets at once, every {step_ms} ms");
+        }
+        let (packets, burst) = sent_by_late_wake_ups(50, Span::from_millis(12));
+        assert!((240..=270).contains(&packets), "{packets} packets");
+        assert!(burst <= 13, "{burst} packets at once");
     }
 
     #[test]

@@ -96,6 +96,28 @@ fn a_rate_is_kept_whatever_the_window_and_unpaced_windows_leave_at_once() {
 }
 
 #[test]
+fn a_sender_that_runs_late_sends_its_window_in_each_round_trip_and_an_idle_one_earns_no_burst() {
+    let (mut congestion, _) = congestion(Directive::window(50 * PACKET));
+    let mut board = Board::new(false);
+    let mut send_at = |now, most: u64| {
+        congestion.clear_pacing_deadline(now);
+        let before = board.next_number();
+        while board.next_number() < before + most && congestion.pacing_allows(now) {
+            board.send_new(now, PACKET as u16);
+            congestion.sent(&board, now, PACKET);
+        }
+        board.next_number() - before
+    };
+    // It runs every 20 ms, a fifth of the round trip: 62.5 packets in 100 ms are due.
+    let sent: u64 = (1..=50).map(|run| send_at(at(20 * run), 1000)).sum();
+    assert!((610..=630).contains(&sent), "{sent} packets in ten round trips");
+    // Nothing waited after the last packet, for there was none.
+    send_at(at(1020), 5);
+    let burst = send_at(at(1100), 1000);
+    assert!(burst <= 3, "{burst} packets at once");
+}
+
+#[test]
 fn nothing_in_flight_lets_one_packet_go_however_small_the_window() {
     let (congestion, _) = congestion(Directive::window(500));
     assert!(congestion.has_room(PACKET, 0, false) && !congestion.has_room(PACKET, 0, true));

@@ -153,7 +153,7 @@ impl Sender {
     }
 
     fn poll_data(&mut self, now: Time) -> Option<Transmit> {
-        self.congestion.clear_pacing_deadline();
+        self.congestion.clear_pacing_deadline(now);
         if std::mem::take(&mut self.timers.loss.probe_due) {
             return self.send_probe(now);
         }

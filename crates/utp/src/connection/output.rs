@@ -149,7 +149,7 @@ impl Connection {
 
     /// Sends the next packet that carries something, if window, peer and pacing allow one, and returns its sequence number.
     fn next_transmission(&mut self, now: Time) -> Option<u16> {
-        self.congestion.clear_pacing_deadline();
+        self.congestion.clear_pacing_deadline(now);
         if self.timers.take_probe() {
             return self.send_probe(now);
         }

@@ -199,7 +199,7 @@ impl Connection {
             self.rest_if_quiet(now);
         }
         if self.congestion.pacing_deadline() <= now {
-            self.congestion.clear_pacing_deadline();
+            self.congestion.clear_pacing_deadline(now);
         }
         self.congestion.refresh();
         self.congestion.wake(now);

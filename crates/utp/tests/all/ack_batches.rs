@@ -41,3 +41,26 @@ fn batches_of_8_and_64_acks_leave_the_goodput_as_it_is() {
         }
     }
 }
+
+/// Payload delivered within `ms`, as a part of the link's, by a host that runs once in `look_ms`.
+fn delivered(controller: &'static str, rtt_ms: u64, look_ms: u64, ms: u64) -> f64 {
+    let plan = Plan { look_us: look_ms * 1000, ..Plan::bulk(controller, rtt_ms) };
+    let mut world = World::new(Path::new(10, 200), vec![plan.without_content()]);
+    world.run_until(ms);
+    world.flows[0].client().bytes_delivered() as f64 / world.payload_capacity(0, ms)
+}
+
+/// A packet waits half a look on average until it is sent, and its ack until it is read; it leaves in a burst, too, whose packets
+/// wait for each other. The host runs so late that a pacer with a fixed allowance would send half of the window.
+#[test]
+fn a_host_that_runs_late_delivers_as_much_as_over_a_path_that_is_longer_by_one_and_a_half_looks() {
+    const BAND: f64 = 0.1;
+    for controller in ["ledbat", "ledbat++", "fledbat", "cubic"] {
+        for (rtt_ms, look_ms) in [(20, 5), (50, 12), (135, 33), (250, 62)] {
+            let ms = 100 * rtt_ms;
+            let late = delivered(controller, rtt_ms, look_ms, ms);
+            let longer = delivered(controller, rtt_ms + look_ms * 3 / 2, 0, ms);
+            assert!(late >= (1.0 - BAND) * longer, "{controller}, {rtt_ms} ms: {late:.3}, {longer:.3}");
+        }
+    }
+}

@@ -62,7 +62,7 @@ pub struct Plan {
     pub server: Option<Config>,
     /// Bytes per second that the receiving application reads; none: all at once.
     pub read_rate: Option<u64>,
-    /// The sender's host reads its socket, and sends, no more often than this; zero: at every datagram.
+    /// The sender's host runs no more often than this: to read its socket, to send, for its deadlines; zero: at once.
     pub look_us: u64,
     /// Payloads have content; if not, they are zeros that no connection ever sees.
     pub content: bool,
@@ -103,6 +103,14 @@ impl Plan {
 
     pub fn active(self, start_ms: u64, stop_ms: u64) -> Plan {
         Plan { start_ms, stop_ms: Some(stop_ms), ..self }
+    }
+
+    /// When a host that something wakes at `at` runs.
+    fn wakes_at(&self, side: Side, at: Time) -> Time {
+        if side == Side::Server || self.look_us == 0 {
+            return at;
+        }
+        Time::from_micros(at.as_micros().next_multiple_of(self.look_us)).max(at)
     }
 }
 
@@ -359,8 +367,8 @@ impl World {
         let flow = &mut self.flows[i];
         flow.unread.push(datagram);
         if flow.unread.len() == 1 {
-            let us = self.now.as_micros().next_multiple_of(flow.plan.look_us);
-            self.schedule(Time::from_micros(us).max(self.now), Event::Look(i));
+            let at = flow.plan.wakes_at(Side::Client, self.now);
+            self.schedule(at, Event::Look(i));
         }
     }
 
@@ -470,10 +478,11 @@ impl World {
             self.send(i, side, datagram);
         }
         let deadline = self.flows[i].side(side).and_then(|connection| connection.deadline());
-        if deadline != self.flows[i].deadlines[side as usize] {
-            self.flows[i].deadlines[side as usize] = deadline.map(|at| at.max(now));
-            if let Some(at) = deadline {
-                self.schedule(at.max(now), Event::Deadline(i, side));
+        let wakes_at = deadline.map(|at| self.flows[i].plan.wakes_at(side, at.max(now)));
+        if wakes_at != self.flows[i].deadlines[side as usize] {
+            self.flows[i].deadlines[side as usize] = wakes_at;
+            if let Some(at) = wakes_at {
+                self.schedule(at, Event::Deadline(i, side));
             }
         }
         let flow = &mut self.flows[i];
