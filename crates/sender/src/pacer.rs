@@ -30,7 +30,7 @@ impl Pacer {
         self.next
     }
 
-    /// A packet has waited for [`next`](Pacer::next), and the sender runs only now, since the machine is busy. What it missed is
+    /// A packet has waited for [`next`](Pacer::next), and the sender runs only now, since the machine is busy. The packets that it missed are
     /// made good at once, up to `most`. Otherwise less than a window leaves in a round trip, and a controller that watches
     /// its flight takes the application for the limit.
     pub fn late(&mut self, now: Time, most: Span) {
