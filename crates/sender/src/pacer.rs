@@ -30,9 +30,9 @@ impl Pacer {
         self.next
     }
 
-    /// A packet has waited for [`next`](Pacer::next), and the sender runs only now, since the machine is busy. The packets that it missed are
-    /// made good at once, up to `most`. Otherwise less than a window leaves in a round trip, and a controller that watches
-    /// its flight takes the application for the limit.
+    /// A packet has waited for [`next`](Pacer::next), and the sender runs only now, since the machine is busy. The packets
+    /// that it missed are made good at once, up to `most`. Otherwise less than a window leaves in a round trip, and a
+    /// controller that watches its flight takes the application for the limit.
     pub fn late(&mut self, now: Time, most: Span) {
         self.late = now.since(self.next).min(most);
         self.late_at = now;
