@@ -160,7 +160,8 @@ mod tests {
     fn sent_by_late_wake_ups(step_ms: u64, most: Span) -> (u64, u64) {
         let mut pacer = Pacer::default();
         let (mut packets, mut burst) = (0, 0);
-        for now in (0..1000).step_by(step_ms as usize).map(Time::from_millis) {
+        for ms in (0..1000).step_by(step_ms as usize) {
+            let now = Time::from_millis(ms);
             pacer.late(now, most);
             let before = packets;
             while pacer.next() <= now {

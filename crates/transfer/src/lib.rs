@@ -37,7 +37,8 @@
 //! # Resume
 //! Nothing is remembered in a journal. On resume the sink hashes its partial file against the tree beside it. So a kill
 //! or a power cut at any moment costs at most what was being written: one chunk group of each file under way, and 96 KiB
-//! of all together if data arrive faster than they are written. A file gets its final name when it is whole, verified and on the disk, and not before.
+//! of all together if data arrive faster than they are written. A file gets its final name when it is whole, verified and on
+//! the disk, and not before.
 
 mod accounts;
 pub mod addresses;

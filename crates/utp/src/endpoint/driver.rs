@@ -119,7 +119,8 @@ fn is_too_long(error: &io::Error) -> bool {
     cfg!(target_os = "linux") && error.raw_os_error() == Some(EMSGSIZE)
 }
 
-/// Reads up to `turn` datagrams, and the rest of the last batch. Those that came as one batch have one lock, one reading of the clock and one time of arrival.
+/// Reads up to `turn` datagrams, and the rest of the last batch. Those that came as one batch have one lock, one reading of
+/// the clock and one time of arrival.
 fn receive(
     inner: &Inner,
     turn: usize,
