@@ -2,7 +2,7 @@
 
 use super::path::link_stays_inside;
 use super::place::{self, refused, why, Attributes};
-use super::{extras, partial, Store, Target, Verdict};
+use super::{extras, partial, state, Store, Target, Verdict};
 use crate::wire::Why;
 use cap_std::fs::Dir;
 use std::ffi::{OsStr, OsString};
@@ -57,7 +57,7 @@ fn place_atomically(root: &Dir, target: &Target, to: &OsStr, parent: &Dir) -> io
     );
     let mut attempts = 8;
     loop {
-        let state = partial::state(root)?;
+        let state = state::open_or_make(root)?;
         let made = symlink(to, &state, &name)
             .and_then(|()| place::writable(parent, || state.rename(&name, parent, &target.name)));
         attempts -= 1;

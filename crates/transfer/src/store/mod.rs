@@ -41,7 +41,9 @@ pub(crate) mod ranges;
 mod reception;
 mod renamed;
 mod small;
+mod state;
 mod sync;
+mod unnamed;
 mod valid;
 
 use crate::accounts::Accounts;
@@ -55,13 +57,14 @@ use claim::{Active, Claim};
 pub use delta::{Delta, Next};
 pub use near::Near;
 pub(crate) use partial::{are_ours, lock};
-use partial::{Content, Partial, State};
+use partial::{Content, Partial};
 pub(crate) use path::{components, link_stays_inside, STATE};
 pub(crate) use place::MODE_BITS;
 use place::{refused, why, Attributes, There};
 pub use reception::{Arriving, Reception};
 use renamed::BySize;
 pub(crate) use small::{keep_all, with_whole, Arrived};
+use state::State;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::Path;
@@ -387,7 +390,7 @@ fn look_at(parent: &Dir, target: &Target) -> Result<Option<There>, Why> {
 
 /// Whether anything can be stored here: makes the directory of partial files, and removes it again if nothing is in it.
 fn probe(root: &Dir) -> io::Result<()> {
-    match partial::state(root) {
+    match state::open_or_make(root) {
         // Nothing may have to be stored; if it has, the source is told, too.
         Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {}
         other => _ = other?,

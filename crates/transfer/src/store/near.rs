@@ -2,7 +2,8 @@
 //!
 //! # Model
 //! An open directory stays the same, whatever takes its name. So it is kept for a batch of entries that are looked at one after
-//! the other, and no longer: then its name counts again.
+//! the other, and no longer: then its name counts again. So is the absence of one: a file that appears there meanwhile is
+//! found when the entry gets its name.
 
 use super::place;
 use super::{Store, Target};
@@ -13,30 +14,30 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-/// The directory that was used last.
+/// The directory that was used last, or looked for in vain.
 #[derive(Debug, Default)]
-pub struct Near(Option<(Vec<OsString>, Arc<Dir>)>);
+pub struct Near(Option<(Vec<OsString>, Option<Arc<Dir>>)>);
 
 impl Near {
-    fn known(&self, steps: &[OsString]) -> Option<Arc<Dir>> {
+    /// None: nothing is known of it. Some(None): it is not there.
+    fn known(&self, steps: &[OsString]) -> Option<Option<Arc<Dir>>> {
         self.0.as_ref().filter(|(known, _)| known == steps).map(|(_, dir)| dir.clone())
     }
 
-    fn keep(&mut self, steps: &[OsString], dir: Dir) -> Arc<Dir> {
-        let dir = Arc::new(dir);
-        self.0 = Some((steps.to_vec(), dir.clone()));
-        dir
+    fn keep(&mut self, steps: &[OsString], dir: Option<Arc<Dir>>) {
+        self.0 = Some((steps.to_vec(), dir));
     }
 }
 
 impl Store {
     /// The directory that an entry goes to, if there is one.
     pub(super) fn find_near(&self, target: &Target, near: &mut Near) -> Result<Option<Arc<Dir>>, Why> {
-        if let Some(dir) = near.known(&target.parents) {
-            return Ok(Some(dir));
+        if let Some(known) = near.known(&target.parents) {
+            return Ok(known);
         }
-        let found = place::find(&self.inner.root, &target.parents)?;
-        Ok(found.map(|dir| near.keep(&target.parents, dir)))
+        let found = place::find(&self.inner.root, &target.parents)?.map(Arc::new);
+        near.keep(&target.parents, found.clone());
+        Ok(found)
     }
 
     /// The same; it is made if it is not there. Directories that got a new entry are added to `changed`, and so is this one,
@@ -47,13 +48,15 @@ impl Store {
         near: &mut Near,
         changed: &mut Vec<Dir>,
     ) -> Result<Arc<Dir>, Why> {
-        if let Some(dir) = near.known(&target.parents) {
+        if let Some(Some(dir)) = near.known(&target.parents) {
             return Ok(dir);
         }
         let dir = self.make(&target.parents, changed)?;
         let again = dir.try_clone().map_err(|error| place::why("open the directory", error))?;
         changed.push(again);
-        Ok(near.keep(&target.parents, dir))
+        let dir = Arc::new(dir);
+        near.keep(&target.parents, Some(dir.clone()));
+        Ok(dir)
     }
 }
 

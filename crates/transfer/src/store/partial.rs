@@ -11,6 +11,8 @@
 //! A lock ends when the last descriptor of its file is closed, and a program that this one starts has a copy of each until
 //! it begins to run. So the lock is given back by a call of its own: nobody finds a file busy that nobody holds.
 //!
+//! A small file of which all has come needs none of this where the system makes [files without a name](super::unnamed).
+//!
 //! # Holes
 //! A chunk group of zeros where nothing was written becomes a hole, whether or not it was one at the source.
 //!
@@ -19,30 +21,26 @@
 //! is found out when it is verified.
 
 use super::burst::Burst;
-use super::path::STATE;
 use super::place::There;
+use super::state::{any_hash, State, ATTEMPTS, PART};
 use super::valid::valid_ranges;
-use super::{place, ranges};
+use super::{place, ranges, unnamed};
 use crate::entry::{EntryPath, Wanted, GROUP};
 use bao_tree::io::sync::{ReadAt, WriteAt};
 use bao_tree::io::Parent;
 use bao_tree::BaoTree;
 use bytes::Bytes;
-use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, OpenOptions};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
-/// Ends of the two files' names.
-const PART: &str = ".part";
+/// End of the name of the file with the hashes.
 const TREE: &str = ".tree";
 /// End of a link's name before it goes to its place.
 pub(crate) const LINK: &str = ".link";
-
-/// Times that a file may slip away between being opened and being locked before we call it busy.
-const ATTEMPTS: usize = 16;
 
 /// The content's identity.
 #[derive(Clone, Copy, Debug)]
@@ -51,38 +49,11 @@ pub(crate) struct Content {
     pub(crate) root: [u8; 32],
 }
 
-/// The directory of partial files, open once for all of them as long as there is one.
-#[derive(Debug)]
-pub(crate) struct State {
-    root: Dir,
-    open: Mutex<Weak<Dir>>,
-}
-
-impl State {
-    pub(crate) fn of(root: &Dir) -> io::Result<Self> {
-        Ok(Self { root: root.try_clone()?, open: Mutex::default() })
-    }
-
-    pub(super) fn get(&self) -> io::Result<Arc<Dir>> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(dir) = open.upgrade() {
-            return Ok(dir);
-        }
-        let dir = Arc::new(state(&self.root)?);
-        *open = Arc::downgrade(&dir);
-        Ok(dir)
-    }
-
-    /// The directory has gone: the next opens it anew.
-    pub(super) fn forget(&self) {
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Weak::new();
-    }
-}
-
-/// Files of a partial reception, locked.
+/// Files of a partial reception, locked, or a file without a name.
 #[derive(Debug)]
 pub(crate) struct Partial {
-    dir: Arc<Dir>,
+    /// The directory of partial files; None as long as it has no name there.
+    dir: Option<Arc<Dir>>,
     base: String,
     /// Bytes of the part file when it was opened; nobody else writes to it.
     length: u64,
@@ -121,28 +92,6 @@ pub(crate) fn are_ours<'a>(names: impl IntoIterator<Item = &'a OsStr>) -> bool {
     names.into_iter().all(ours)
 }
 
-/// Opens the directory of partial files and makes it if it is not there.
-pub(crate) fn state(root: &Dir) -> io::Result<Dir> {
-    for _ in 0..ATTEMPTS {
-        match root.open_dir_nofollow(STATE) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            other => return other,
-        }
-        #[cfg(unix)]
-        let made = {
-            use cap_std::fs::{DirBuilder, DirBuilderExt};
-            root.create_dir_with(STATE, DirBuilder::new().mode(0o700))
-        };
-        #[cfg(not(unix))]
-        let made = root.create_dir(STATE);
-        match made {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
-        }
-    }
-    root.open_dir_nofollow(STATE)
-}
-
 impl Partial {
     /// Opens and locks the files, which may be new. None: another session holds them.
     pub(crate) fn open(
@@ -178,22 +127,19 @@ impl Partial {
                 true => Some(open(&dir, &format!("{base}{TREE}"), true)?),
                 false => None,
             };
-            return Ok(Some(Self {
-                dir,
-                base,
-                length,
-                file,
-                hashes,
-                content,
-                unsaved: (0, Vec::new()),
-                burst: Burst::default(),
-            }));
+            let mut partial = Self::new(Some(dir), base, file, content);
+            (partial.length, partial.hashes) = (length, hashes);
+            return Ok(Some(partial));
         }
         Ok(None)
     }
 
-    /// Makes and locks the file for a content that is at hand. Where one lies, from earlier or another process's, it gets a name
-    /// of its own.
+    fn new(dir: Option<Arc<Dir>>, base: String, file: File, content: Content) -> Self {
+        let (unsaved, burst) = ((0, Vec::new()), Burst::default());
+        Self { dir, base, length: 0, file, hashes: None, content, unsaved, burst }
+    }
+
+    /// Makes the file for a content that is at hand: without a name, or else as a partial file.
     pub(crate) fn create(
         state: &State,
         path: &EntryPath,
@@ -201,12 +147,15 @@ impl Partial {
         mode: Option<u32>,
     ) -> io::Result<Self> {
         let mut base = base(path, &content.root);
+        if let Some(file) = state.unnamed(mode) {
+            return Ok(Self::new(None, base, file, content));
+        }
         for _ in 0..ATTEMPTS {
             let dir = state.get()?;
             let part = format!("{base}{PART}");
             let file = match create(&dir, &part, mode) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    base = format!("{}{}", prefix(path), any_hash());
+                    base = other_base(path);
                     continue;
                 }
                 Err(error) if is_gone(&error) => {
@@ -219,18 +168,41 @@ impl Partial {
             if !lock(&file)? || !names(&dir, &part, &file.metadata()?)? {
                 continue;
             }
-            return Ok(Self {
-                dir,
-                base,
-                length: 0,
-                file,
-                hashes: None,
-                content,
-                unsaved: (0, Vec::new()),
-                burst: Burst::default(),
-            });
+            return Ok(Self::new(Some(dir), base, file, content));
         }
         Err(io::ErrorKind::ResourceBusy.into())
+    }
+
+    /// Gives a file without a name the one of a partial file, or another where that is taken.
+    pub(crate) fn name_as_part(&mut self, state: &State, path: &EntryPath) -> io::Result<()> {
+        if self.is_named() {
+            return Ok(());
+        }
+        // Before it has one: nobody may take it for a left one.
+        lock(&self.file)?;
+        for _ in 0..ATTEMPTS {
+            let dir = state.get()?;
+            match unnamed::link(&self.file, &dir, OsStr::new(&self.part())) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.base = other_base(path),
+                Err(error) if is_gone(&error) => state.forget(),
+                other => {
+                    other?;
+                    self.dir = Some(dir);
+                    return Ok(());
+                }
+            }
+        }
+        Err(io::ErrorKind::ResourceBusy.into())
+    }
+
+    /// Has it a name?
+    pub(crate) fn is_named(&self) -> bool {
+        self.dir.is_some()
+    }
+
+    /// Gives a file without a name its place, unless something is there.
+    pub(crate) fn link(&self, parent: &Dir, name: &OsStr) -> io::Result<()> {
+        unnamed::link(&self.file, parent, name)
     }
 
     /// True if nothing was written before it was opened.
@@ -325,38 +297,37 @@ impl Partial {
         format!("{}{PART}", self.base)
     }
 
-    /// Gives the part file its name.
+    /// Gives the part file its name, whatever has it.
     pub(crate) fn rename(&self, parent: &Dir, name: &OsStr) -> io::Result<()> {
+        let Some(dir) = &self.dir else { return Err(io::ErrorKind::NotFound.into()) };
         // Both names are of one component: one call, where the sandbox makes several.
         #[cfg(unix)]
-        return Ok(rustix::fs::renameat(&*self.dir, self.part(), parent, name)?);
+        return Ok(rustix::fs::renameat(&**dir, self.part(), parent, name)?);
         #[cfg(not(unix))]
-        self.dir.rename(self.part(), parent, name)
+        dir.rename(self.part(), parent, name)
     }
 
     /// Removes the tree file.
     pub(crate) fn remove_tree(&self) -> io::Result<()> {
-        if self.hashes.is_none() {
-            return Ok(());
-        }
-        match self.dir.remove_file(format!("{}{TREE}", self.base)) {
+        let (Some(dir), Some(_)) = (&self.dir, &self.hashes) else { return Ok(()) };
+        match dir.remove_file(format!("{}{TREE}", self.base)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
     }
 
-    /// Removes both files. Only who holds the lock calls it.
+    /// Removes both files. Only who holds the lock calls it. One without a name goes by itself.
     pub(crate) fn remove(&self) -> io::Result<()> {
         self.remove_tree()?;
-        self.dir.remove_file(self.part())
+        self.dir.as_ref().map_or(Ok(()), |dir| dir.remove_file(self.part()))
     }
 
     /// Removes the partial files of other contents of this path that nobody holds.
-    pub(crate) fn remove_older(&self, path: &EntryPath) -> io::Result<()> {
-        let prefix = prefix(path);
-        for name in names_in(&self.dir)? {
+    pub(crate) fn remove_older(&self, state: &State, path: &EntryPath) -> io::Result<()> {
+        let (dir, prefix) = (state.get()?, prefix(path));
+        for name in names_in(&dir)? {
             if name.starts_with(&prefix) && !name.starts_with(&self.base) {
-                remove_unheld(&self.dir, &name)?;
+                remove_unheld(&dir, &name)?;
             }
         }
         Ok(())
@@ -365,7 +336,10 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        unlock(&self.file);
+        // Nobody else can reach one without a name.
+        if self.is_named() {
+            unlock(&self.file);
+        }
     }
 }
 
@@ -445,8 +419,7 @@ fn open_existing(dir: &Dir, name: &str) -> io::Result<File> {
 fn create(dir: &Dir, name: &str, mode: Option<u32>) -> io::Result<File> {
     use rustix::fs::{openat, Mode, OFlags};
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mode = mode.map_or(0o666, |mode| mode & place::MODE_BITS | 0o600);
-    Ok(openat(dir, name, flags, Mode::from_bits_truncate(mode as _))?.into())
+    Ok(openat(dir, name, flags, Mode::from_bits_truncate(place::mode_at_first(mode) as _))?.into())
 }
 
 #[cfg(not(unix))]
@@ -456,11 +429,9 @@ fn create(dir: &Dir, name: &str, _mode: Option<u32>) -> io::Result<File> {
     dir.open_with(name, &options).map(|file| file.into_std())
 }
 
-/// As long as half a hash, and nobody else's.
-fn any_hash() -> String {
-    use std::hash::{BuildHasher, RandomState};
-    let half = || RandomState::new().hash_one(0);
-    format!("{:016x}{:016x}", half(), half())
+/// A base for this path that is nobody else's.
+fn other_base(path: &EntryPath) -> String {
+    format!("{}{}", prefix(path), any_hash())
 }
 
 /// Opens or makes a file for reading and writing, `private`: nobody else may read it until it is whole.

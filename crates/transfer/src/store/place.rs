@@ -23,6 +23,12 @@ use std::time::{Duration, SystemTime};
 /// The bits of a mode that travel: set-id and sticky bits do not.
 pub(crate) const MODE_BITS: u32 = 0o777;
 
+/// The mode that a file is made with if it is to have this one: its owner can write it.
+#[cfg(unix)]
+pub(super) fn mode_at_first(mode: Option<u32>) -> u32 {
+    mode.map_or(0o666, |mode| mode & MODE_BITS | 0o600)
+}
+
 /// Bytes of zeros that become a hole.
 const HOLE: usize = 64 * 1024;
 

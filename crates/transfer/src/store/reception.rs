@@ -116,6 +116,12 @@ impl Reception {
         self.partial.as_ref().map(|partial| &partial.file)
     }
 
+    /// Has its partial file a name?
+    #[cfg(test)]
+    pub(super) fn partial_is_named(&self) -> bool {
+        self.partial.as_ref().is_some_and(|partial| partial.is_named())
+    }
+
     /// The file at the target's place, unless it is a link or worse.
     pub(super) fn older_version(&self) -> Option<File> {
         let parent = place::find(self.claim.root(), &self.target.parents).ok()??;
@@ -272,17 +278,35 @@ impl Reception {
     /// Gives a file that is on the disk its name. Directories that got a new entry are added to `changed`, each once in a row.
     pub(super) fn name(mut self, near: &mut Near, changed: &mut Vec<Dir>) -> Result<Named, Why> {
         let parent = self.store.make_near(&self.target, near, changed)?;
-        let name = &self.target.name;
-        if There::named(&parent, name).is_ok_and(|there| there.is_directory) {
-            return Err(self.target.is_directory());
+        if !self.link(&parent)? {
+            self.replace(&parent)?;
         }
-        self.store.back_up(&parent, name, &self.target.path).map_err(|error| why("keep a backup", error))?;
-        let partial = self.partial.as_ref().ok_or_else(|| why("write", not_open()))?;
-        partial.remove_tree().map_err(|error| why("remove the tree file", error))?;
-        place::writable(&parent, || partial.rename(&parent, name))
-            .map_err(|error| why("give the file its name", error))?;
         self.named = true;
         Ok(Named(self))
+    }
+
+    /// Gives a file without a name its own. False if something lies there, or it has a name.
+    fn link(&self, parent: &Dir) -> Result<bool, Why> {
+        let Some(partial) = self.partial.as_ref().filter(|partial| !partial.is_named()) else {
+            return Ok(false);
+        };
+        match place::writable(parent, || partial.link(parent, &self.target.name)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            other => other.map(|()| true).map_err(unnamed),
+        }
+    }
+
+    /// Gives the partial file its name, whatever lies there, unless that is a directory.
+    fn replace(&mut self, parent: &Dir) -> Result<(), Why> {
+        let Target { path, name, .. } = &*self.target;
+        if There::named(parent, name).is_ok_and(|there| there.is_directory) {
+            return Err(self.target.is_directory());
+        }
+        self.store.back_up(parent, name, path).map_err(|error| why("keep a backup", error))?;
+        let partial = self.partial.as_mut().ok_or_else(|| why("write", not_open()))?;
+        partial.name_as_part(&self.store.inner.state, path).map_err(unnamed)?;
+        partial.remove_tree().map_err(|error| why("remove the tree file", error))?;
+        place::writable(parent, || partial.rename(parent, name)).map_err(unnamed)
     }
 }
 
@@ -297,10 +321,10 @@ impl Named {
 
     /// All of it is on the disk.
     pub(super) fn finished(self, kept: Kept) -> Kept {
-        let Named(Reception { partial, claim, target, .. }) = &self;
+        let Named(Reception { partial, claim, target, store, .. }) = &self;
         if claim.take_older() {
             // Whether they are gone does not matter to this file.
-            _ = partial.as_ref().map(|partial| partial.remove_older(&target.path));
+            _ = partial.as_ref().map(|partial| partial.remove_older(&store.inner.state, &target.path));
         }
         kept.noting(&target.note)
     }
@@ -315,7 +339,7 @@ impl Drop for Reception {
         if self.named {
             return;
         }
-        let Some(partial) = &mut self.partial else { return };
+        let Some(partial) = self.partial.as_mut().filter(|partial| partial.is_named()) else { return };
         // Verified groups stay as far as they can be written.
         _ = partial.write_out();
         // Nothing came: leave nothing.
@@ -328,6 +352,10 @@ impl Drop for Reception {
 
 fn unwritten(error: io::Error) -> Why {
     why("write", error)
+}
+
+fn unnamed(error: io::Error) -> Why {
+    why("give the file its name", error)
 }
 
 fn undecodable(error: DecodeError) -> Why {

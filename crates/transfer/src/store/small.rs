@@ -4,7 +4,8 @@
 //! A small file that is there is read whole and hashed. One of which nothing lies here has no partial file yet: it is written
 //! when all of it has come and verified. Many are written one after the other, go to the disk together, get their names, and
 //! then their directories go to the disk. So each file has been on the disk before it got its name, as if it had come alone.
-//! A kill in the middle leaves partial files, complete or not, which the next run takes up.
+//! A kill in the middle leaves nothing of those that had no name yet; the next run receives them again. Where the system
+//! makes no [files without a name](super::unnamed) it leaves partial files, complete or not, which the next run takes up.
 //!
 //! # Bounds
 //! See [`crate::wire::SMALL`] and [`super::sync`].
@@ -201,6 +202,16 @@ mod tests {
         Store::open(dir, StoreOptions::default()).expect("opens")
     }
 
+    /// A store, and one where the system makes no files without a name.
+    fn each_kind(test: impl Fn(&dyn Fn(&Path) -> Store)) {
+        test(&open);
+        test(&|dir| {
+            let store = open(dir);
+            store.inner.state.only_named();
+            store
+        });
+    }
+
     fn requested(store: &Store, path: &str, content: &[u8]) -> Reception {
         match store.consider(&entry(path, content)) {
             Ok(Verdict::Want(reception)) => reception,
@@ -210,6 +221,10 @@ mod tests {
 
     #[test]
     fn a_batch_is_stored_and_what_does_not_verify_fails_alone() {
+        each_kind(store_a_batch_of_which_one_does_not_verify);
+    }
+
+    fn store_a_batch_of_which_one_does_not_verify(open: &dyn Fn(&Path) -> Store) {
         let dir = tempfile::tempdir().expect("a directory");
         let store = open(dir.path());
         let names: Vec<String> = (0..40).map(|n| format!("{}/deep/{n}", n % 3)).collect();
@@ -235,20 +250,50 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_and_got_no_name_is_absent_and_the_next_run_takes_it_up() {
-        let dir = tempfile::tempdir().expect("a directory");
-        let store = open(dir.path());
-        let mut reception = requested(&store, "a/file", b"content");
-        reception.write(&b"content"[..], &mut |_, _| {}).expect("written");
-        drop(reception);
-        assert!(!dir.path().join("a/file").exists());
-        drop(store);
+    fn what_was_written_and_got_no_name_is_absent_and_the_next_run_takes_it_up_or_finds_nothing_of_it() {
+        each_kind(|open| {
+            let dir = tempfile::tempdir().expect("a directory");
+            let store = open(dir.path());
+            let mut reception = requested(&store, "a/file", b"content");
+            reception.write(&b"content"[..], &mut |_, _| {}).expect("written");
+            let had_a_name = reception.partial_is_named();
+            drop(reception);
+            assert!(!dir.path().join("a/file").exists());
+            assert_eq!(dir.path().join(".afteryou").exists(), had_a_name);
+            drop(store);
 
-        let store = open(dir.path());
-        let verdict = store.consider(&entry("a/file", b"content"));
-        assert!(matches!(verdict, Ok(Verdict::Have(Kept::All))), "{verdict:?}");
-        assert_eq!(std::fs::read(dir.path().join("a/file")).expect("it is there"), b"content");
-        assert!(!dir.path().join(".afteryou").exists(), "nothing is left");
+            let store = open(dir.path());
+            match store.consider(&entry("a/file", b"content")) {
+                Ok(Verdict::Have(Kept::All)) if had_a_name => {
+                    assert_eq!(std::fs::read(dir.path().join("a/file")).expect("it is there"), b"content");
+                }
+                Ok(Verdict::Want(reception)) if !had_a_name => drop(reception),
+                other => panic!("{other:?}"),
+            }
+            assert!(!dir.path().join(".afteryou").exists(), "nothing is left");
+        });
+    }
+
+    #[test]
+    fn what_appeared_meanwhile_under_the_name_of_a_small_file_is_replaced_unless_it_is_a_directory() {
+        each_kind(|open| {
+            let dir = tempfile::tempdir().expect("a directory");
+            let store = open(dir.path());
+            let arrived = |path: &str| Arrived {
+                reception: requested(&store, path, path.as_bytes()),
+                encoded: Bytes::from(path.to_owned()),
+                on_group: Box::new(|_, _| {}),
+            };
+            let both = vec![arrived("file"), arrived("taken"), arrived("last")];
+            std::fs::write(dir.path().join("file"), "of somebody else").expect("written");
+            std::fs::create_dir(dir.path().join("taken")).expect("made");
+            let results = keep_all(both);
+            assert!(matches!(&results[..], [Ok(Kept::All), Err(_), Ok(Kept::All)]), "{results:?}");
+            for path in ["file", "last"] {
+                assert_eq!(std::fs::read_to_string(dir.path().join(path)).expect("it is there"), path);
+            }
+            assert!(dir.path().join("taken").is_dir());
+        });
     }
 
     #[test]
