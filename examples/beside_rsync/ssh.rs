@@ -16,7 +16,8 @@ pub fn of_children() -> Result<f64> {
     Ok((usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64 / 1e6)
 }
 
-/// An ssh server on the loopback, for one key.
+/// An ssh server on the loopback, for one key. The home directory of its commands is empty: a shell reads start files there, which may
+/// cost more than a small transfer, and scp's end, a part of the server, has no shell.
 pub struct Server {
     child: Child,
     port: u16,
@@ -34,10 +35,11 @@ impl Server {
         std::fs::copy(folder.join("user.pub"), folder.join("authorized"))?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let shown = folder.display();
+        std::fs::create_dir_all(folder.join("home"))?;
         let config = format!(
             "Port {port}\nListenAddress 127.0.0.1\nHostKey {shown}/host\nAuthorizedKeysFile {shown}/authorized\n\
              PidFile none\nStrictModes no\nPasswordAuthentication no\nUsePAM no\nLogLevel QUIET\n\
-             Subsystem sftp internal-sftp\n"
+             SetEnv HOME={shown}/home\nSubsystem sftp internal-sftp\n"
         );
         std::fs::write(folder.join("config"), config)?;
         if nix::unistd::geteuid().is_root() {
