@@ -21,7 +21,7 @@
 //! is found out when it is verified.
 
 use super::burst::Burst;
-use super::place::There;
+use super::place::{Attributes, There};
 use super::state::{any_hash, State, ATTEMPTS, PART};
 use super::valid::valid_ranges;
 use super::{place, ranges, unnamed};
@@ -139,16 +139,19 @@ impl Partial {
         Self { dir, base, length: 0, file, hashes: None, content, unsaved, burst }
     }
 
-    /// Makes the file for a content that is at hand: without a name, or else as a partial file.
+    /// Makes the file for a content that is at hand: without a name, or else as a partial file. A file of another owner cannot be
+    /// linked by everyone who can give it away, so such a one has a name from the beginning.
     pub(crate) fn create(
         state: &State,
         path: &EntryPath,
         content: Content,
-        mode: Option<u32>,
+        attributes: &Attributes,
     ) -> io::Result<Self> {
-        let mut base = base(path, &content.root);
-        if let Some(file) = state.unnamed(mode) {
-            return Ok(Self::new(None, base, file, content));
+        let (mut base, mode) = (base(path, &content.root), attributes.mode);
+        if attributes.owner().is_none() {
+            if let Some(file) = state.unnamed(mode) {
+                return Ok(Self::new(None, base, file, content));
+            }
         }
         for _ in 0..ATTEMPTS {
             let dir = state.get()?;

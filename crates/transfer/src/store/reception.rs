@@ -233,7 +233,7 @@ impl Reception {
             Some(partial) => partial,
             none => {
                 let Target { path, attributes, .. } = &*self.target;
-                let made = Partial::create(&self.store.inner.state, path, content, attributes.mode);
+                let made = Partial::create(&self.store.inner.state, path, content, attributes);
                 none.insert(Box::new(made.map_err(|error| why("make the partial file", error))?))
             }
         };
