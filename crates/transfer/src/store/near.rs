@@ -2,7 +2,7 @@
 //!
 //! # Model
 //! An open directory stays the same, whatever takes its name. So it is kept for a batch of entries that are looked at one after
-//! the other, and no longer: then its name counts again. So is the absence of one: a file that appears there meanwhile is
+//! the other, and no longer: then its name counts again. As long it is kept that there is none: what appears there meanwhile is
 //! found when the entry gets its name.
 
 use super::place;

@@ -49,12 +49,27 @@ pub(crate) struct Content {
     pub(crate) root: [u8; 32],
 }
 
+/// The names of the two files.
+#[derive(Debug)]
+struct Names {
+    dir: Arc<Dir>,
+    base: String,
+}
+
+impl Names {
+    fn part(&self) -> String {
+        format!("{}{PART}", self.base)
+    }
+
+    fn tree(&self) -> String {
+        format!("{}{TREE}", self.base)
+    }
+}
+
 /// Files of a partial reception, locked, or a file without a name.
 #[derive(Debug)]
 pub(crate) struct Partial {
-    /// The directory of partial files; None as long as it has no name there.
-    dir: Option<Arc<Dir>>,
-    base: String,
+    names: Option<Names>,
     /// Bytes of the part file when it was opened; nobody else writes to it.
     length: u64,
     pub(crate) file: File,
@@ -127,16 +142,16 @@ impl Partial {
                 true => Some(open(&dir, &format!("{base}{TREE}"), true)?),
                 false => None,
             };
-            let mut partial = Self::new(Some(dir), base, file, content);
+            let mut partial = Self::new(Some(Names { dir, base }), file, content);
             (partial.length, partial.hashes) = (length, hashes);
             return Ok(Some(partial));
         }
         Ok(None)
     }
 
-    fn new(dir: Option<Arc<Dir>>, base: String, file: File, content: Content) -> Self {
+    fn new(names: Option<Names>, file: File, content: Content) -> Self {
         let (unsaved, burst) = ((0, Vec::new()), Burst::default());
-        Self { dir, base, length: 0, file, hashes: None, content, unsaved, burst }
+        Self { names, length: 0, file, hashes: None, content, unsaved, burst }
     }
 
     /// Makes the file for a content that is at hand: without a name, or else as a partial file. A file of another owner cannot be
@@ -147,12 +162,11 @@ impl Partial {
         content: Content,
         attributes: &Attributes,
     ) -> io::Result<Self> {
-        let (mut base, mode) = (base(path, &content.root), attributes.mode);
-        if attributes.owner().is_none() {
-            if let Some(file) = state.unnamed(mode) {
-                return Ok(Self::new(None, base, file, content));
-            }
+        let mode = attributes.mode;
+        if let Some(file) = attributes.owner().is_none().then(|| state.unnamed(mode)).flatten() {
+            return Ok(Self::new(None, file, content));
         }
+        let mut base = base(path, &content.root);
         for _ in 0..ATTEMPTS {
             let dir = state.get()?;
             let part = format!("{base}{PART}");
@@ -171,7 +185,7 @@ impl Partial {
             if !lock(&file)? || !names(&dir, &part, &file.metadata()?)? {
                 continue;
             }
-            return Ok(Self::new(Some(dir), base, file, content));
+            return Ok(Self::new(Some(Names { dir, base }), file, content));
         }
         Err(io::ErrorKind::ResourceBusy.into())
     }
@@ -183,14 +197,18 @@ impl Partial {
         }
         // Before it has one: nobody may take it for a left one.
         lock(&self.file)?;
+        let mut base = base(path, &self.content.root);
         for _ in 0..ATTEMPTS {
-            let dir = state.get()?;
-            match unnamed::link(&self.file, &dir, OsStr::new(&self.part())) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.base = other_base(path),
-                Err(error) if is_gone(&error) => state.forget(),
+            let names = Names { dir: state.get()?, base };
+            match unnamed::link(&self.file, &names.dir, OsStr::new(&names.part())) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => base = other_base(path),
+                Err(error) if is_gone(&error) => {
+                    state.forget();
+                    base = names.base;
+                }
                 other => {
                     other?;
-                    self.dir = Some(dir);
+                    self.names = Some(names);
                     return Ok(());
                 }
             }
@@ -200,7 +218,7 @@ impl Partial {
 
     /// Has it a name?
     pub(crate) fn is_named(&self) -> bool {
-        self.dir.is_some()
+        self.names.is_some()
     }
 
     /// Gives a file without a name its place, unless something is there.
@@ -296,24 +314,20 @@ impl Partial {
         Ok(())
     }
 
-    fn part(&self) -> String {
-        format!("{}{PART}", self.base)
-    }
-
     /// Gives the part file its name, whatever has it.
     pub(crate) fn rename(&self, parent: &Dir, name: &OsStr) -> io::Result<()> {
-        let Some(dir) = &self.dir else { return Err(io::ErrorKind::NotFound.into()) };
+        let Some(names) = &self.names else { return Err(io::ErrorKind::NotFound.into()) };
         // Both names are of one component: one call, where the sandbox makes several.
         #[cfg(unix)]
-        return Ok(rustix::fs::renameat(&**dir, self.part(), parent, name)?);
+        return Ok(rustix::fs::renameat(&*names.dir, names.part(), parent, name)?);
         #[cfg(not(unix))]
-        dir.rename(self.part(), parent, name)
+        names.dir.rename(names.part(), parent, name)
     }
 
     /// Removes the tree file.
     pub(crate) fn remove_tree(&self) -> io::Result<()> {
-        let (Some(dir), Some(_)) = (&self.dir, &self.hashes) else { return Ok(()) };
-        match dir.remove_file(format!("{}{TREE}", self.base)) {
+        let (Some(names), Some(_)) = (&self.names, &self.hashes) else { return Ok(()) };
+        match names.dir.remove_file(names.tree()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
@@ -322,14 +336,15 @@ impl Partial {
     /// Removes both files. Only who holds the lock calls it. One without a name goes by itself.
     pub(crate) fn remove(&self) -> io::Result<()> {
         self.remove_tree()?;
-        self.dir.as_ref().map_or(Ok(()), |dir| dir.remove_file(self.part()))
+        self.names.as_ref().map_or(Ok(()), |names| names.dir.remove_file(names.part()))
     }
 
     /// Removes the partial files of other contents of this path that nobody holds.
     pub(crate) fn remove_older(&self, state: &State, path: &EntryPath) -> io::Result<()> {
         let (dir, prefix) = (state.get()?, prefix(path));
         for name in names_in(&dir)? {
-            if name.starts_with(&prefix) && !name.starts_with(&self.base) {
+            let is_own = self.names.as_ref().is_some_and(|own| name.starts_with(&own.base));
+            if name.starts_with(&prefix) && !is_own {
                 remove_unheld(&dir, &name)?;
             }
         }

@@ -292,7 +292,7 @@ impl Reception {
         };
         match place::writable(parent, || partial.link(parent, &self.target.name)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-            other => other.map(|()| true).map_err(unnamed),
+            other => other.map(|()| true).map_err(not_named),
         }
     }
 
@@ -304,9 +304,9 @@ impl Reception {
         }
         self.store.back_up(parent, name, path).map_err(|error| why("keep a backup", error))?;
         let partial = self.partial.as_mut().ok_or_else(|| why("write", not_open()))?;
-        partial.name_as_part(&self.store.inner.state, path).map_err(unnamed)?;
+        partial.name_as_part(&self.store.inner.state, path).map_err(not_named)?;
         partial.remove_tree().map_err(|error| why("remove the tree file", error))?;
-        place::writable(parent, || partial.rename(parent, name)).map_err(unnamed)
+        place::writable(parent, || partial.rename(parent, name)).map_err(not_named)
     }
 }
 
@@ -354,7 +354,7 @@ fn unwritten(error: io::Error) -> Why {
     why("write", error)
 }
 
-fn unnamed(error: io::Error) -> Why {
+fn not_named(error: io::Error) -> Why {
     why("give the file its name", error)
 }
 
