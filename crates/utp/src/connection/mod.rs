@@ -334,16 +334,30 @@ impl Connection {
         if self.fin != Fin::NotYet || self.is_closed() {
             return 0;
         }
-        self.send_limit().saturating_sub(self.board.board().outstanding() + self.unsent.len()) as usize
+        let unsent = self.unsent.len();
+        let room = self.send_limit().saturating_sub(self.board.board().outstanding() + unsent);
+        room.min(self.unsent_limit().saturating_sub(unsent)) as usize
     }
 
-    /// Most bytes to hold for sending.
+    /// What may be in flight: the smaller of the controller's window and the peer's.
+    fn send_window(&self) -> u64 {
+        self.congestion.controller().directive().cwnd.min(self.peer_window)
+    }
+
+    /// Most bytes to hold for sending, in flight or not yet.
     fn send_limit(&self) -> u64 {
-        // Two windows keep the network busy; a larger backlog would only be late to hear of a change of plans.
-        let limit = (2 * self.congestion.controller().directive().cwnd.min(self.peer_window))
-            .clamp(MIN_SEND_BUFFER, self.config.send_buffer.max(MIN_SEND_BUFFER));
+        // Recovery needs twice the window: what arrived beyond a gap is held until the gap is filled.
+        let limit =
+            (2 * self.send_window()).clamp(MIN_SEND_BUFFER, self.config.send_buffer.max(MIN_SEND_BUFFER));
         // Two packets go on however little memory is left.
         limit.min(self.share.max(2 * u64::from(self.config.payload)))
+    }
+
+    /// Most bytes to hold that have not been sent.
+    fn unsent_limit(&self) -> u64 {
+        // Half a window keeps the network busy while the application is asked for more. With windows of 1 MiB another
+        // half costs half a megabyte and gains 7 % of goodput over loopback.
+        (self.send_window() / 2).max(MIN_UNSENT)
     }
 
     /// Is there room for more than a few bytes, so that a writer is woken for it?
@@ -563,6 +577,10 @@ const WORTH_WAKING: u64 = 16 << 10;
 
 /// Least send buffer, bytes: small windows still get whole writes.
 const MIN_SEND_BUFFER: u64 = 64 << 10;
+
+/// Windows up to twice this hold as much as [`Connection::send_limit`] allows: one ack after a loss may open a whole
+/// window, and half a window would leave the network idle until the application writes.
+const MIN_UNSENT: u64 = 256 << 10;
 
 /// A bitmap of the length that only peers of our kind send: shown once in each direction at the start, it lets both use
 /// long bitmaps and more than 1023 packets.

@@ -315,6 +315,29 @@ fn an_idle_connection_shows_itself_every_29_s() {
 }
 
 #[test]
+fn a_sender_keeps_the_network_busy_and_holds_half_a_window_beside_it() {
+    for window in [1 << 20, 2 << 20] {
+        for (rtt_ms, loss) in [(5, 0.0), (50, 0.0), (135, 0.0), (250, 0.0), (50, 0.001)] {
+            let config = Config { recv_buffer: window, ..Config::default() };
+            let plan = Plan { config, ..Plan::bulk("cubic", rtt_ms).without_content() };
+            let mut world = World::new(Path::new(1_000, 50).lossy(loss), vec![plan]);
+            let mut most = 0;
+            for at in (0..4_000).step_by(7) {
+                world.run_until(at);
+                most = most.max(world.flows[0].held());
+            }
+            let what = format!("{window} bytes, {rtt_ms} ms, loss {loss}");
+            // What is beyond a lost packet stays held until the gap is closed: up to two windows.
+            let windows = if loss > 0.0 { 2.0 } else { 1.51 };
+            assert!(most as f64 <= windows * window as f64, "{what}: {most} bytes held");
+            let rate = world.flows[0].received_between(3_000, 4_000) as f64;
+            let possible = (window as f64 / (rtt_ms as f64 / 1e3)).min(world.payload_capacity(3_000, 4_000));
+            assert!(loss > 0.0 || rate > 0.97 * possible, "{what}: {rate} of {possible} bytes per second");
+        }
+    }
+}
+
+#[test]
 fn a_slow_reader_closes_the_window_and_nothing_is_lost() {
     let server = Config { recv_buffer: 100_000, ..Config::default() };
     let plan =

@@ -54,6 +54,11 @@ impl Flow {
         self.deliveries.iter().filter(|(at, _)| window.contains(at)).map(|(_, bytes)| bytes).sum()
     }
 
+    /// Bytes that the sender took and the receiver has not acknowledged.
+    pub fn held(&self) -> u64 {
+        self.written - self.client().statistics().bytes_delivered
+    }
+
     pub fn client(&self) -> &Connection {
         self.client.as_ref().expect("started")
     }
@@ -380,13 +385,9 @@ impl World {
 
     /// Feeds the sender, drains what a connection wants to send, and notes its deadline.
     fn service(&mut self, i: usize, side: Side) {
-        if side == Side::Client {
-            self.feed(i);
-        }
         let now = self.now;
-        while let Some(datagram) = self.flows[i].transmit(now, side) {
-            self.send(i, side, datagram);
-        }
+        // An application writes again as soon as there is room.
+        while self.feed(i, side) | self.drain(i, side) {}
         let deadline = self.flows[i].side(side).and_then(|connection| connection.deadline());
         let wakes_at = deadline.map(|at| self.flows[i].plan.wakes_at(side, at.max(now)));
         if wakes_at != self.flows[i].deadlines[side as usize] {
@@ -403,21 +404,34 @@ impl World {
         }
     }
 
-    fn feed(&mut self, i: usize) {
+    /// True if the sender's application has written something.
+    fn feed(&mut self, i: usize, side: Side) -> bool {
         let flow = &mut self.flows[i];
-        let Some(client) = &mut flow.client else { return };
+        let (Side::Client, Some(client)) = (side, &mut flow.client) else { return false };
         let left = flow.plan.bytes.unwrap_or(u64::MAX) - flow.written;
         let n = (client.writable() as u64).min(left);
-        flow.written += match flow.plan.content {
+        let taken = match flow.plan.content {
             true => {
                 let data: Vec<u8> = (flow.written..flow.written + n).map(pattern).collect();
                 client.write(&data).unwrap_or(0) as u64
             }
             false => client.write_zeros(n).unwrap_or(0),
         };
+        flow.written += taken;
         if flow.plan.bytes == Some(flow.written) {
             client.finish();
         }
+        taken > 0
+    }
+
+    /// True if the connection has sent something.
+    fn drain(&mut self, i: usize, side: Side) -> bool {
+        let mut has_sent = false;
+        while let Some(datagram) = self.flows[i].transmit(self.now, side) {
+            self.send(i, side, datagram);
+            has_sent = true;
+        }
+        has_sent
     }
 
     fn send(&mut self, i: usize, from: Side, datagram: Vec<u8>) {
