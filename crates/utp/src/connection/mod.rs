@@ -339,7 +339,7 @@ impl Connection {
         room.min(self.unsent_limit().saturating_sub(unsent)) as usize
     }
 
-    /// What may be in flight: the smaller of the controller's window and the peer's.
+    /// Most bytes in flight: the smaller of the controller's window and the peer's.
     fn send_window(&self) -> u64 {
         self.congestion.controller().directive().cwnd.min(self.peer_window)
     }
