@@ -17,6 +17,8 @@
 //! On Linux a datagram leaves with the TOS or traffic-class byte it came with, DSCP and ECN, unless the queue marks it.
 //! Elsewhere the byte cannot be had without privileges or unsafe code; see [`TOS_IS_KEPT`].
 //!
+//! Links carry IP packets of up to 1500 bytes, as Ethernet does. Longer ones are gone without a word.
+//!
 //! # Example
 //! ```
 //! use afteryou_aqm::droptail::DropTail;

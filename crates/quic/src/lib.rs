@@ -22,11 +22,14 @@
 //! # }
 //! ```
 //!
+//! Over loopback and jumbo frames datagrams may be longer than quinn's 1452 bytes: [`path_mtu`].
+//!
 //! See [`adapter`] for the limits of quinn's interface and how this crate handles them.
 
 pub mod adapter;
 mod factory;
 mod monitor;
+pub mod path_mtu;
 #[cfg(feature = "qlog")]
 pub mod qlog;
 mod socket;

@@ -51,7 +51,7 @@ mod open;
 
 pub use datagram::{Incoming, Options, Outgoing, TooBig};
 pub use open::{bind, set_buffers, Families};
-pub use platform::{Control, Messages, TOS_IS_CARRIED};
+pub use platform::{route_mtu, Control, Messages, TOS_IS_CARRIED};
 
 /// Most datagrams in one call of [`Control::send`]: `UDP_MAX_SEGMENTS` of Linux before 6.9.
 pub const MOST_SEGMENTS: usize = 64;

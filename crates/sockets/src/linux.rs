@@ -11,11 +11,11 @@ use nix::sys::socket::{MsgFlags, SockaddrStorage};
 use nix::sys::time::TimeSpec;
 use nix::{getsockopt_impl, sockopt_impl};
 use rustix::net::sockopt::{
-    set_ip_mtu_discover, set_ipv6_mtu_discover, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery,
+    ip_mtu, ipv6_mtu, set_ip_mtu_discover, set_ipv6_mtu_discover, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery,
 };
 use socket2::SockRef;
 use std::io::{self, IoSlice, IoSliceMut};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
@@ -290,6 +290,21 @@ impl Control {
             result => result,
         }
     }
+}
+
+/// Longest IP packet on the route to `to`, bytes: the interface's MTU, or the path's where the kernel knows of a smaller one.
+/// Sends nothing.
+///
+/// # Errors
+/// The system's reason: there is no route.
+pub fn route_mtu(to: SocketAddr) -> io::Result<u32> {
+    let to = SocketAddr::new(to.ip().to_canonical(), to.port());
+    let any =
+        if to.is_ipv4() { IpAddr::V4(Ipv4Addr::UNSPECIFIED) } else { IpAddr::V6(Ipv6Addr::UNSPECIFIED) };
+    let socket = UdpSocket::bind((any, 0))?;
+    socket.connect(to)?;
+    let mtu = if to.is_ipv4() { ip_mtu(&socket) } else { ipv6_mtu(&socket) };
+    Ok(mtu?)
 }
 
 /// Can the kernel cut buffers into datagrams (since Linux 4.18)?

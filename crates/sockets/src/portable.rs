@@ -5,9 +5,18 @@ use crate::open::set_own_tos;
 use quinn_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use socket2::SockRef;
 use std::io::{self, IoSliceMut};
+use std::net::SocketAddr;
 
 /// Does each datagram carry its own TOS or traffic-class byte, and is the byte of received ones reported?
 pub const TOS_IS_CARRIED: bool = false;
+
+/// Longest IP packet on the route to an address, bytes.
+///
+/// # Errors
+/// Always: only Linux is asked.
+pub fn route_mtu(_: SocketAddr) -> io::Result<u32> {
+    Err(io::ErrorKind::Unsupported.into())
+}
 
 /// Sends datagrams on one socket, within the options that the system grants.
 #[derive(Debug)]
@@ -157,6 +166,12 @@ mod tests {
                 whole.receive(SockRef::from(&to.0), &mut Default::default(), &mut [0; 100]).unwrap();
             assert_eq!((incoming.tos, incoming.from), (Some(seen), from.0.local_addr().unwrap()));
         }
+    }
+
+    #[test]
+    fn the_route_is_not_asked() {
+        let error = route_mtu("127.0.0.1:9".parse().unwrap()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::Unsupported);
     }
 
     #[test]

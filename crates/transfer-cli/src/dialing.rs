@@ -153,7 +153,7 @@ where
             }
         };
         tracing::info!(path, fingerprint = %ticket.fingerprint, "connecting with {ticket}");
-        let dial = Dialer::new(endpoint.clone(), &ticket, network::transport(common, many, &logs)?)?;
+        let dial = Dialer::new(endpoint.clone(), &ticket, network::transports(common, many, &logs)?)?;
         beside(far_end, begun(Arc::new(dial), path)).await
     };
     let outcome = tokio::select! {

@@ -82,7 +82,7 @@ async fn run(
     let secret = identity.secret(role, directory)?;
     let admissions = [tls::Admission { role, secret: secret.clone() }];
     let mut server = tls::server(&identity, &admissions)?;
-    server.transport_config(network::transport(common, false, &logs)?);
+    server.transport_config(network::transport(common, &logs)?);
     let limits = Limits::default();
     limits.apply(&mut server);
     let endpoint = network::endpoint(&socket, Some(server.clone()))?;

@@ -5,14 +5,14 @@ use super::qlogs::Logs;
 use afteryou_base::param::Settings;
 use afteryou_cc::group::Shared;
 use afteryou_cc::list::Entry;
-use afteryou_quic::{Factory, Monitor, Socket, MAX_ACK_DELAY};
+use afteryou_quic::{path_mtu, Factory, Monitor, Socket, MAX_ACK_DELAY};
 use afteryou_scenario::algorithm::Overrides;
 use afteryou_terminal::Failure;
 use afteryou_transfer::guard::ConfigFor;
 use afteryou_transfer::job::{Arrival, ArrivalOf, StateOf};
 use afteryou_transfer::wire::State;
 use anyhow::Context;
-use quinn::{AckFrequencyConfig, EndpointConfig, ServerConfig, TransportConfig};
+use quinn::{AckFrequencyConfig, MtuDiscoveryConfig, ServerConfig, TransportConfig};
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -50,7 +50,7 @@ pub fn endpoint(
     socket: &Arc<Socket>,
     server: Option<quinn::ServerConfig>,
 ) -> Result<quinn::Endpoint, Failure> {
-    let endpoint = afteryou_quic::endpoint(socket.clone(), EndpointConfig::default(), server);
+    let endpoint = afteryou_quic::endpoint(socket.clone(), path_mtu::endpoint_config(), server);
     Ok(endpoint.context("cannot use the network")?)
 }
 
@@ -60,18 +60,39 @@ pub async fn leave(endpoint: &quinn::Endpoint) {
     let _ = tokio::time::timeout(FAREWELL, endpoint.wait_idle()).await;
 }
 
-/// Parameters of connections: the requested controller, and the protocol's needs. Connections that use the same one at
-/// the same time and are `many` take no more than one. Each has a log of its own in `logs`.
-pub fn transport(common: &Common, many: bool, logs: &Logs) -> Result<Arc<TransportConfig>, Failure> {
-    let (entry, overrides) = common.controller().controller()?;
-    let alone =
-        Factory::new(entry, &overrides).map_err(|error| Failure::usage(format!("--controller: {error}")))?;
-    let factory = logs.of(if many { together(entry, overrides) } else { alone });
+/// Parameters of a connection to any address: the requested controller, and the protocol's needs. It has a log of its own in
+/// `logs`.
+pub fn transport(common: &Common, logs: &Logs) -> Result<Arc<TransportConfig>, Failure> {
+    Ok(parameters(factory(common, false, logs)?, MtuDiscoveryConfig::default()))
+}
+
+/// The same by address: datagrams may be as long as the route takes. Connections that are `many` take no more than one
+/// together.
+pub fn transports(
+    common: &Common,
+    many: bool,
+    logs: &Logs,
+) -> Result<impl Fn(SocketAddr) -> Arc<TransportConfig>, Failure> {
+    let factory = factory(common, many, logs)?;
+    Ok(move |remote| parameters(factory.clone(), path_mtu::search(remote)))
+}
+
+fn parameters(factory: Arc<Factory>, search: MtuDiscoveryConfig) -> Arc<TransportConfig> {
     let mut acks = AckFrequencyConfig::default();
     acks.max_ack_delay(Some(MAX_ACK_DELAY));
     let mut transport = afteryou_transfer::transport();
-    transport.congestion_controller_factory(factory).ack_frequency_config(Some(acks));
-    Ok(Arc::new(transport))
+    transport
+        .congestion_controller_factory(factory)
+        .ack_frequency_config(Some(acks))
+        .mtu_discovery_config(Some(search));
+    Arc::new(transport)
+}
+
+fn factory(common: &Common, many: bool, logs: &Logs) -> Result<Arc<Factory>, Failure> {
+    let (entry, overrides) = common.controller().controller()?;
+    let alone =
+        Factory::new(entry, &overrides).map_err(|error| Failure::usage(format!("--controller: {error}")))?;
+    Ok(logs.of(if many { together(entry, overrides) } else { alone }))
 }
 
 /// One window for all connections. When the last is gone, what it knew of the path is forgotten.
@@ -106,9 +127,9 @@ pub fn by_host(common: &Common, server: ServerConfig, logs: &Logs) -> ConfigFor 
         }
         tracing::debug!(%host, "a window for a new host");
         // It worked when the service began.
-        let Ok(transport) = transport(&common, true, &logs) else { return usual.clone() };
+        let Ok(transports) = transports(&common, true, &logs) else { return usual.clone() };
         let mut config = ServerConfig::clone(&usual);
-        config.transport_config(transport);
+        config.transport_config(transports(client));
         let config = Arc::new(config);
         hosts.insert(host, config.clone());
         config

@@ -120,7 +120,7 @@ async fn ours(base: &Path) -> Fallible<u64> {
         addresses: vec![Address::from(address)],
     };
     let client = Endpoint::client(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
-    let dialer = Dialer::new(client, &ticket, Arc::new(transport()))?;
+    let dialer = Dialer::new(client, &ticket, |_| Arc::new(transport()))?;
     let dial = Arc::new(Counting { dialer, connections: Mutex::default() });
     let paths: Vec<PathBuf> = std::fs::read_dir(base.join("from"))?
         .map(|entry| Ok(entry?.path()))

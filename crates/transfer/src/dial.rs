@@ -120,27 +120,31 @@ pub fn udp_socket(port: u16) -> io::Result<UdpSocket> {
     }
 }
 
+/// Settings of connections to an address.
+type TransportFor = dyn Fn(SocketAddr) -> Arc<TransportConfig> + Send + Sync;
+
 /// Connects to the peer of one ticket, again and again if need be.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Dialer {
     endpoint: Endpoint,
     config: quinn::ClientConfig,
+    transport: Arc<TransportFor>,
     addresses: Vec<Address>,
     fingerprint: Fingerprint,
     role: Role,
 }
 
 impl Dialer {
-    /// `endpoint` may be any; its default configuration is not used.
+    /// `endpoint` may be any; its default configuration is not used. `transport` makes the settings of connections to an
+    /// address.
     pub fn new(
         endpoint: Endpoint,
         ticket: &Ticket,
-        transport: Arc<TransportConfig>,
+        transport: impl Fn(SocketAddr) -> Arc<TransportConfig> + Send + Sync + 'static,
     ) -> Result<Dialer, TlsError> {
-        let mut config = tls::client(ticket)?;
-        config.transport_config(transport);
+        let (config, transport) = (tls::client(ticket)?, Arc::new(transport));
         let (addresses, fingerprint, role) = (ticket.addresses.clone(), ticket.fingerprint, ticket.role);
-        Ok(Dialer { endpoint, config, addresses, fingerprint, role })
+        Ok(Dialer { endpoint, config, transport, addresses, fingerprint, role })
     }
 
     /// The listening side's role.
@@ -215,7 +219,9 @@ impl Dialer {
     }
 
     async fn attempt_at(&self, remote: SocketAddr) -> Result<Connection, Failure> {
-        let connecting = self.endpoint.connect_with(self.config.clone(), remote, SERVER_NAME);
+        let mut config = self.config.clone();
+        config.transport_config((self.transport)(remote));
+        let connecting = self.endpoint.connect_with(config, remote, SERVER_NAME);
         let connecting = connecting.map_err(|error| Failure::Other(error.to_string()))?;
         let connection = connecting.await.map_err(|error| self.explain(&error))?;
         confirmed(&connection).await.map_err(|error| self.explain(&error))?;
@@ -241,6 +247,16 @@ impl Dialer {
             ConnectionError::TimedOut => Failure::Silent,
             error => Failure::Other(error.to_string()),
         }
+    }
+}
+
+impl fmt::Debug for Dialer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dialer")
+            .field("addresses", &self.addresses)
+            .field("fingerprint", &self.fingerprint)
+            .field("role", &self.role)
+            .finish_non_exhaustive()
     }
 }
 

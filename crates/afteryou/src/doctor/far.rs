@@ -47,7 +47,7 @@ pub fn checks(ticket: &Ticket) -> Result<Vec<Check>, Failure> {
 async fn look(ticket: &Ticket) -> Result<Vec<Seen>, Failure> {
     let socket = Socket::from_std(dial::udp_socket(0)?, LE)?;
     let endpoint = afteryou_quic::endpoint(socket, quinn::EndpointConfig::default(), None)?;
-    let dialer = Dialer::new(endpoint.clone(), ticket, Arc::new(background_transport()))?;
+    let dialer = Dialer::new(endpoint.clone(), ticket, |_| Arc::new(background_transport()))?;
     let mut looks = JoinSet::new();
     for (index, address) in ticket.addresses.iter().cloned().enumerate() {
         let dialer = dialer.clone();

@@ -20,6 +20,9 @@ const SPIN: Span = Span::from_micros(50);
 const LONGEST_SLEEP: Span = Span::from_millis(20);
 /// Datagrams read from one socket before deliveries have their turn again.
 const BATCH: usize = 64;
+/// Longest IP packet of a link, bytes: Ethernet's. A longer one is gone without a word, as where routers send no ICMP; it was
+/// a probe for the path's MTU.
+const MTU_BYTES: u32 = 1500;
 /// Headers of UDP in IPv4 and IPv6, bytes.
 const HEADERS_V4_BYTES: u32 = 28;
 const HEADERS_V6_BYTES: u32 = 48;
@@ -146,6 +149,9 @@ impl Engine {
         let tos = incoming.tos.or(incoming.ecn).unwrap_or_default();
         for payload in incoming.datagrams(&inbox.payload) {
             let size = payload.len() as u32 + header_bytes(incoming.from);
+            if size > MTU_BYTES {
+                continue;
+            }
             let body = Datagram::new(self.schedule.buffer(payload), arrived_at);
             self.arrivals.push((way, Packet::from_tos(size, flow as u32, tos, body)));
         }

@@ -3,11 +3,11 @@
 use afteryou_aqm::droptail::DropTail;
 use afteryou_base::dscp;
 use afteryou_bed::relay::{Direction, Link};
-use afteryou_quic::{endpoint, Socket};
+use afteryou_quic::{endpoint, path_mtu, Socket};
 use afteryou_scenario::{Buffer, Probability, Rate};
 use quinn::rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use quinn::rustls::RootCertStore;
-use quinn::{ClientConfig, Connection, Endpoint, EndpointConfig, ServerConfig, TransportConfig};
+use quinn::{ClientConfig, Connection, Endpoint, ServerConfig, TransportConfig};
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
 
@@ -44,13 +44,13 @@ pub fn client_config(transport: TransportConfig) -> ClientConfig {
 pub fn server(address: &str, transport: TransportConfig) -> (Endpoint, Arc<Socket>) {
     let socket = Socket::bind(address.parse().unwrap(), dscp::LE).unwrap();
     let config = server_config(transport);
-    (endpoint(Arc::clone(&socket), EndpointConfig::default(), Some(config)).unwrap(), socket)
+    (endpoint(Arc::clone(&socket), path_mtu::endpoint_config(), Some(config)).unwrap(), socket)
 }
 
 /// A client on our socket, marked lower effort.
 pub fn client(address: &str) -> (Endpoint, Arc<Socket>) {
     let socket = Socket::bind(address.parse().unwrap(), dscp::LE).unwrap();
-    (endpoint(Arc::clone(&socket), EndpointConfig::default(), None).unwrap(), socket)
+    (endpoint(Arc::clone(&socket), path_mtu::endpoint_config(), None).unwrap(), socket)
 }
 
 pub async fn connect(

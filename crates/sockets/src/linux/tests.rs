@@ -135,6 +135,15 @@ fn a_datagram_too_long_for_the_interface_is_refused_reported_and_sent_in_fragmen
 }
 
 #[test]
+fn the_route_to_this_machine_takes_what_loopback_does() {
+    for to in ["127.0.0.1:9", "[::1]:9", "[::ffff:127.0.0.1]:9"] {
+        let mtu = route_mtu(to.parse().unwrap()).unwrap();
+        // An IPv4 packet has 65 535 bytes at most.
+        assert!((65_535..=65_536).contains(&mtu), "{to}: {mtu}");
+    }
+}
+
+#[test]
 fn memory_of_waiting_datagrams_is_that_of_the_receive_buffer_and_batches_take_less_of_it() {
     let bind = || crate::bind("127.0.0.1:0".parse().unwrap(), crate::Families::Own).unwrap();
     let waiting = |segment| {

@@ -105,7 +105,7 @@ impl Server {
 async fn visit(ticket: &Ticket) -> Result<Duration, Box<dyn std::error::Error>> {
     let began = Instant::now();
     let endpoint = Endpoint::new(EndpointConfig::default(), None, udp_socket(0)?, Arc::new(TokioRuntime))?;
-    let connection = Dialer::new(endpoint, ticket, Arc::default())?.dial().await?;
+    let connection = Dialer::new(endpoint, ticket, |_| Arc::default())?.dial().await?;
     let (mut send, mut receive) = connection.open_bi().await?;
     send.write_all(b"it is me").await?;
     send.finish()?;

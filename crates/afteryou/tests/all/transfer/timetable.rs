@@ -129,7 +129,7 @@ fn dialer(ticket: &str) -> Arc<Dialer> {
     let (ticket, _) = Ticket::with_path(ticket).unwrap();
     let endpoint =
         Endpoint::new(EndpointConfig::default(), None, udp_socket(0).unwrap(), Arc::new(TokioRuntime));
-    Arc::new(Dialer::new(endpoint.unwrap(), &ticket, Arc::new(afteryou_transfer::transport())).unwrap())
+    Arc::new(Dialer::new(endpoint.unwrap(), &ticket, |_| Arc::new(afteryou_transfer::transport())).unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -103,7 +103,7 @@ pub fn client_endpoint() -> Endpoint {
 }
 
 pub fn dialer(ticket: &Ticket) -> Dialer {
-    Dialer::new(client_endpoint(), ticket, Arc::default()).unwrap()
+    Dialer::new(client_endpoint(), ticket, |_| Arc::default()).unwrap()
 }
 
 /// Says `words` and returns the echo.

@@ -154,7 +154,7 @@ fn dialer(identity: &Identity, address: SocketAddr, endpoint: &Endpoint) -> Arc<
         secret: Secret::new(SECRET),
         addresses: vec![Address::from(address)],
     };
-    Arc::new(Dialer::new(endpoint.clone(), &ticket, Arc::new(transport())).unwrap())
+    Arc::new(Dialer::new(endpoint.clone(), &ticket, |_| Arc::new(transport())).unwrap())
 }
 
 fn server(identity: &Identity, limits: &Limits) -> Endpoint {
