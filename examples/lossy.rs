@@ -26,7 +26,7 @@ use afteryou_scenario::{self as scenario, Buffer, Probability, Rate};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use support::{free_address, noise, Result, Running};
+use support::{free_address, noise, Result, Running, ETHERNET};
 
 const LEAST: f64 = 0.95;
 const LOSS: f64 = 0.05;
@@ -207,10 +207,12 @@ fn commands(by: By, server: SocketAddr, front: SocketAddr, folder: &Path, contro
     let (listen, front) = (server.to_string(), front.to_string());
     let (command, directory) = if by == By::Send { ("receive", &far) } else { ("serve", &source) };
     let mut words = vec![command, directory, "--listen", &listen, "--address", &front];
+    words.extend(ETHERNET);
     words.extend(["--controller", controller]);
     let listening = Running::start(&state, &words)?;
     let ticket = listening.ticket()?;
     words = if by == By::Send { vec!["send", &file, &ticket] } else { vec!["get", &ticket, &far] };
+    words.extend(ETHERNET);
     words.extend(["--controller", controller]);
     Ok(Work::Commands(listening, Running::start(&state, &words)?))
 }

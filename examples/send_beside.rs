@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::{free_address, median, noise, quantile, Line, Result, Running};
+use support::{free_address, median, noise, quantile, Line, Result, Running, ETHERNET};
 
 const RATE_MBIT: u64 = 20;
 const RTT_MS: u64 = 40;
@@ -132,7 +132,8 @@ fn run(folder: &Path, words: &[String], with_send: bool) -> Result<Run> {
     let _ = std::fs::remove_dir_all(&far);
     std::fs::create_dir_all(&far)?;
     let (listen, front) = (transfer_end.to_string(), relay.front(send).to_string());
-    let receive_words = ["receive", path(&far)?, "--listen", &listen, "--address", &front];
+    let mut receive_words = vec!["receive", path(&far)?, "--listen", &listen, "--address", &front];
+    receive_words.extend(ETHERNET);
     let receive = Running::start(folder, &receive_words)?;
     let ticket = receive.ticket()?;
 
@@ -140,6 +141,7 @@ fn run(folder: &Path, words: &[String], with_send: bool) -> Result<Run> {
     let files = folder.join("backup");
     let sender = with_send.then(|| {
         let mut send_words = vec!["send", path(&files)?, &ticket];
+        send_words.extend(ETHERNET);
         send_words.extend(words.iter().map(String::as_str));
         Running::start(folder, &send_words)
     });

@@ -16,7 +16,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use std::path::Path;
 use std::time::Duration;
-use support::{free_address, noise, Result, Running};
+use support::{free_address, noise, Result, Running, ETHERNET};
 
 const LEAST: f64 = 0.85;
 /// IPv4 and UDP; short header, stream frame header, tag: as in `send_beside`.
@@ -63,10 +63,11 @@ fn main() -> Result<()> {
     let text = |path: &Path| path.to_str().map(str::to_owned).ok_or("a name that is not UTF-8");
     let (far_text, source_text) = (text(&far)?, text(&source)?);
     let (listen, front) = (server.to_string(), relay.front(flow).to_string());
-    let receive =
-        Running::start(folder.path(), &["receive", &far_text, "--listen", &listen, "--address", &front])?;
+    let words = ["receive", &far_text, "--listen", &listen, "--address", &front];
+    let receive = Running::start(folder.path(), &[&words[..], &ETHERNET].concat())?;
     let ticket = receive.ticket()?;
-    let mut send = Running::start(folder.path(), &["send", &source_text, &ticket])?;
+    let words = ["send", &source_text, &ticket];
+    let mut send = Running::start(folder.path(), &[&words[..], &ETHERNET].concat())?;
     let (mut first, mut largest) = (None, 0);
     let well = loop {
         for record in relay.drain_records().iter().filter(|record| record.way == Way::Forward) {

@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 /// What examples fail with.
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
+/// Words for a command behind an emulated link, which it would take for loopback.
+pub const ETHERNET: [&str; 2] = ["--route-mtu", "1500"];
+
 /// The command, built beside the example.
 pub fn program() -> Result<PathBuf> {
     let path = std::env::current_exe()?.with_file_name("").join("../afteryou");

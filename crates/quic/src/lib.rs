@@ -22,7 +22,7 @@
 //! # }
 //! ```
 //!
-//! Over loopback and jumbo frames datagrams may be longer than quinn's 1452 bytes: [`path_mtu`].
+//! Over loopback datagrams may be longer than quinn's 1452 bytes: [`path_mtu`].
 //!
 //! See [`adapter`] for the limits of quinn's interface and how this crate handles them.
 

@@ -66,15 +66,18 @@ pub fn transport(common: &Common, logs: &Logs) -> Result<Arc<TransportConfig>, F
     Ok(parameters(factory(common, false, logs)?, MtuDiscoveryConfig::default()))
 }
 
-/// The same by address: datagrams may be as long as the route takes. Connections that are `many` take no more than one
+/// The same by address: over loopback datagrams are longer. Connections that are `many` take no more than one
 /// together.
 pub fn transports(
     common: &Common,
     many: bool,
     logs: &Logs,
 ) -> Result<impl Fn(SocketAddr) -> Arc<TransportConfig>, Failure> {
-    let factory = factory(common, many, logs)?;
-    Ok(move |remote| parameters(factory.clone(), path_mtu::search(remote)))
+    let (factory, known) = (factory(common, many, logs)?, common.route_mtu);
+    Ok(move |remote| {
+        let search = known.map_or_else(|| path_mtu::search(remote), path_mtu::search_on);
+        parameters(factory.clone(), search)
+    })
 }
 
 fn parameters(factory: Arc<Factory>, search: MtuDiscoveryConfig) -> Arc<TransportConfig> {

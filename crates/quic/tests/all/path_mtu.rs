@@ -45,7 +45,7 @@ fn over_loopback_they_have_6550_bytes() {
 }
 
 #[test]
-fn behind_an_interface_that_takes_more_the_search_finds_what_the_path_takes() {
+fn behind_loopback_the_search_finds_what_the_path_takes() {
     for rtt in [5, 50] {
         let stats = sent("127.0.0.1:0", 6_000_000, Some(rtt)).unwrap();
         let mtu = stats.path.current_mtu;
