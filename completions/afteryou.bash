@@ -721,7 +721,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__get)
-            opts="-n -u -v -q -h --exclude --include --exclude-from --dry-run --update --quick --delete --backup-dir --owner --xattrs --acls --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --notify --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-n -u -v -q -h --exclude --include --exclude-from --dry-run --update --quick --delete --backup-dir --owner --xattrs --acls --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --notify --qlog --verbose --log --quiet --state --control-dir --route-mtu --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -815,6 +815,10 @@ _afteryou() {
                     return 0
                     ;;
                 --control-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --route-mtu)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1328,7 +1332,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__receive)
-            opts="-v -q -h --allow-delete --allow-links --allow-backup --allow-owner --allow-xattrs --allow-acls --listen --address --once --ticket-only --ticket-file --qr --new-ticket --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --notify --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-v -q -h --allow-delete --allow-links --allow-backup --allow-owner --allow-xattrs --allow-acls --listen --address --once --ticket-only --ticket-file --qr --new-ticket --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --notify --qlog --verbose --log --quiet --state --control-dir --route-mtu --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1382,6 +1386,10 @@ _afteryou() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --route-mtu)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1404,7 +1412,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__send)
-            opts="-n -u -v -q -h --symlinks --name --exclude --include --exclude-from --dry-run --update --quick --delete --backup-dir --owner --xattrs --acls --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --notify --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-n -u -v -q -h --symlinks --name --exclude --include --exclude-from --dry-run --update --quick --delete --backup-dir --owner --xattrs --acls --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --notify --qlog --verbose --log --quiet --state --control-dir --route-mtu --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1509,6 +1517,10 @@ _afteryou() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --route-mtu)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1517,7 +1529,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__serve)
-            opts="-v -q -h --symlinks --exclude --include --exclude-from --listen --address --once --ticket-only --ticket-file --qr --new-ticket --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --notify --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-v -q -h --symlinks --exclude --include --exclude-from --listen --address --once --ticket-only --ticket-file --qr --new-ticket --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --notify --qlog --verbose --log --quiet --state --control-dir --route-mtu --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1595,6 +1607,10 @@ _afteryou() {
                     return 0
                     ;;
                 --control-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --route-mtu)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

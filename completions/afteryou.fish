@@ -73,6 +73,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l qlog -d 'Log 
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l control-dir -d 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l route-mtu -d 'Longest IP packet of the route, bytes, instead of what the system knows: an emulated path is no loopback' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s n -l dry-run -d 'Change nothing; print what would be stored, replaced and removed'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s u -l update -d 'Leave files alone that are newer at the receiver'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l quick -d 'Take files of the same size and time of modification for the same, without reading them'
@@ -100,6 +101,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l qlog -d 'L
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l control-dir -d 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l route-mtu -d 'Longest IP packet of the route, bytes, instead of what the system knows: an emulated path is no loopback' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l allow-delete -d 'Let senders remove files below DIR that they do not have (`send --delete`), and learn their names'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l allow-links -d 'Let senders make links that lead out of DIR (`send --symlinks copy-as-is`). Nothing is ever stored through a link'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l allow-backup -d 'Let senders keep what they replace in a directory below DIR (`send --backup-dir`)'
@@ -138,6 +140,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l qlog -d 'Log
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l control-dir -d 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l route-mtu -d 'Longest IP packet of the route, bytes, instead of what the system knows: an emulated path is no loopback' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l once -d 'End after the first job that is complete'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l ticket-only -d 'For scripts and ssh: print the ticket alone, use a key that is not stored, and end with standard input'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l qr -d 'Show the ticket as a QR code on stderr, too'
@@ -172,6 +175,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l qlog -d 'Log e
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l control-dir -d 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l route-mtu -d 'Longest IP packet of the route, bytes, instead of what the system knows: an emulated path is no loopback' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s n -l dry-run -d 'Change nothing; print what would be stored, replaced and removed'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s u -l update -d 'Leave files alone that are newer at the receiver'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l quick -d 'Take files of the same size and time of modification for the same, without reading them'
