@@ -5,8 +5,8 @@
 //! The transports alternate within each run, and each row is the median over the runs: what else the machine does meets
 //! all of them. Every datagram has at most 1472 bytes. `--mbit` has the sender's application write at that rate, in steps
 //! of 10 ms, instead of as fast as it goes. `--window` sets the windows of ours and of libutp, MiB; the others have their own.
-//! `--receive-buffer 106496` gives our sockets what Linux gives those that ask for nothing. The veth pair is between two network
-//! namespaces, which requires root; without it those rows are skipped.
+//! Rows of ours with default buffers have the socket buffers that Linux gives those that ask for nothing. The veth pair is between
+//! two network namespaces, which requires root; without it those rows are skipped.
 
 mod gso;
 mod libutp;
@@ -19,7 +19,6 @@ mod table;
 mod tcp;
 mod work;
 
-use afteryou_utp::EndpointConfig;
 use measure::Usage;
 use path::{End, Namespaces, Path};
 use std::io::{BufRead, BufReader};
@@ -29,8 +28,17 @@ use table::{Row, Sample};
 use work::Work;
 
 /// Every transport, in the order of the table.
-const PEERS: [&str; 7] =
-    ["kernel TCP", "UDP with GSO", "quinn", "librqbit-utp", "libutp", "ours ledbat++", "ours cubic"];
+const PEERS: [&str; 9] = [
+    "kernel TCP",
+    "UDP with GSO",
+    "quinn",
+    "librqbit-utp",
+    "libutp",
+    "ours ledbat++",
+    "ours cubic",
+    "ours ledbat++, default buffers",
+    "ours cubic, default buffers",
+];
 /// A transfer that takes longer has failed.
 const DEADLINE: Duration = Duration::from_secs(120);
 
@@ -54,8 +62,7 @@ fn receive(peer: &str) -> anyhow::Result<()> {
         "quinn" => quic::receive()?,
         "librqbit-utp" => rqbit::receive()?,
         "libutp" => libutp::receive()?,
-        "ours cubic" => ours::receive(EndpointConfig::foreground())?,
-        _ => ours::receive(EndpointConfig::background())?,
+        _ => ours::receive(peer)?,
     };
     println!("{bytes} {} {}", took.as_secs_f64(), Usage::now()?);
     Ok(())
@@ -69,8 +76,7 @@ fn send(peer: &str, work: Work) -> anyhow::Result<()> {
         "quinn" => quic::send(work)?,
         "librqbit-utp" => rqbit::send(work)?,
         "libutp" => libutp::send(&work)?,
-        "ours cubic" => ours::send(EndpointConfig::foreground(), work)?,
-        _ => ours::send(EndpointConfig::background(), work)?,
+        _ => ours::send(peer, work)?,
     }
     println!("{}", Usage::now()?);
     Ok(())
@@ -87,10 +93,6 @@ fn compare(args: &[String]) -> anyhow::Result<()> {
         }
     };
     let (gb, runs, mbit) = (number("--gb", 1.0)?, number("--runs", 7.0)?, number("--mbit", 0.0)?);
-    let buffer = number("--receive-buffer", 0.0)?;
-    if buffer > 0.0 {
-        std::env::set_var(work::RECEIVE_BUFFER, buffer.to_string());
-    }
     let window = (number("--window", 0.0)? * f64::from(1 << 20)) as u64;
     if window > 0 {
         // No other thread runs yet, and the processes inherit it.

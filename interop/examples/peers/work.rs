@@ -20,14 +20,6 @@ pub fn window() -> Option<u64> {
     std::env::var(WINDOW).ok()?.parse().ok()
 }
 
-/// The variable by which `--receive-buffer` reaches the processes, bytes.
-pub const RECEIVE_BUFFER: &str = "PEERS_RECEIVE_BUFFER";
-
-/// The receive buffer of the UDP socket that was asked for, if one was.
-pub fn receive_buffer() -> Option<usize> {
-    std::env::var(RECEIVE_BUFFER).ok()?.parse().ok()
-}
-
 /// What a sender is to do.
 pub struct Work {
     pub to: SocketAddr,

@@ -104,6 +104,8 @@ pub struct Connection {
     show_long_sack: bool,
     peer_reads_long_sacks: bool,
     peer_window: u64,
+    /// Most packets of the train that begins with the next new one; 0 within a train.
+    train: u64,
     flight_limit: FlightLimit,
     path_mtu: path_mtu::PathMtu,
     ecn: ecn::Ecn,
@@ -258,6 +260,7 @@ impl Connection {
             show_long_sack: false,
             peer_reads_long_sacks: false,
             peer_window: u64::from(config.payload),
+            train: 0,
             flight_limit: FlightLimit::new(config.payload),
             path_mtu: path_mtu::PathMtu::new(config.payload, config.max_payload),
             ecn: ecn::Ecn::new(config.ecn && config.recovery.uses_long_bitmaps()),

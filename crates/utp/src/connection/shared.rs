@@ -59,6 +59,11 @@ impl Connection {
         self.timers.last_acknowledged()
     }
 
+    /// The next new packet begins a train of so many packets at most.
+    pub(crate) fn begin_train(&mut self, packets: u64) {
+        self.train = packets;
+    }
+
     /// Most bytes to hand to the system in one piece: what leaves in a millisecond at the current rate. A longer train would
     /// be the queue that it measures.
     pub(crate) fn burst(&mut self) -> u64 {

@@ -40,6 +40,13 @@ pub(super) struct Train {
     to: usize,
 }
 
+impl Limits {
+    /// Most full datagrams of a train.
+    pub(super) fn packets(self) -> u64 {
+        (self.train.min(MOST_BYTES) / self.datagram.max(1)).clamp(1, MOST_SEGMENTS) as u64
+    }
+}
+
 impl Train {
     fn len(&self) -> usize {
         self.to - self.from
@@ -180,6 +187,15 @@ mod tests {
         let lengths = |size| trains(&vec![size; 100], usize::MAX).iter().map(Vec::len).collect::<Vec<_>>();
         assert_eq!(lengths(1472), [44, 44, 12]);
         assert_eq!(lengths(20), [64, 36]);
+    }
+
+    #[test]
+    fn the_packets_of_a_train_are_those_that_fill_puts_into_it() {
+        for (size, most) in [(1472, usize::MAX), (1472, 5000), (600, 100_000), (1472, 10)] {
+            let limits = Limits { train: most, datagram: size, manner: Manner::default() };
+            let longest = trains(&vec![size; 200], most).iter().map(Vec::len).max();
+            assert_eq!(longest, Some(limits.packets() as usize), "{size} {most}");
+        }
     }
 
     #[test]

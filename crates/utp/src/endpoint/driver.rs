@@ -141,8 +141,8 @@ fn receive(
                 let at = Arrival { now, stamp, is_marked: incoming.ecn == Some(CE) };
                 #[cfg(feature = "dump")]
                 dump_received(inner, stamp, &incoming, buf);
+                table.socket_buffer.read(incoming.datagrams(buf).map(<[u8]>::len));
                 for datagram in incoming.datagrams(buf) {
-                    table.socket_buffer.read(datagram.len());
                     table.receive(&inner.config, at, incoming.from, datagram, super::random::random_u16);
                     datagrams += 1;
                 }

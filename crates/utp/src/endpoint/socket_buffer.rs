@@ -7,6 +7,10 @@
 //! come meanwhile make the result too small, so the largest of one to two [periods](PERIOD) counts. It is never less than the
 //! bytes themselves.
 //!
+//! Linux counts what has been read as taken until it is a quarter of the buffer or the buffer is empty (`udp_rmem_release`), so a quarter
+//! is not given to senders. A batch of more than that is not counted any longer than it waits: the default buffer of 208 KiB, of which
+//! it is almost a third, then holds three of them.
+//!
 //! A sender that may have little in flight stands still while much of it is read without an acknowledgement. So from a small
 //! buffer less is read in one [turn](SocketBuffer::turn).
 
@@ -27,21 +31,23 @@ const TURN: usize = 64;
 const SHORT_TURN: usize = 44;
 /// A smaller buffer is a small one, bytes of memory. Of what a larger one admits two batches are an eighth at most.
 const SMALL: u64 = 1024 * 1024;
-/// The unit of [`SocketBuffer::taken`].
+/// Linux may count so much of the buffer as taken after it has been read.
+const KEPT: u64 = 4;
+/// The unit of [`Sample`].
 const WHOLE: u64 = 1024;
 
 /// The buffer.
 #[derive(Debug, Default)]
 pub(super) struct SocketBuffer {
-    /// Memory as the system counts it, bytes; none if it is not known.
-    capacity: Option<u64>,
+    /// What the system has granted, bytes of memory as it counts them; none if it is not known.
+    granted: Option<u64>,
     empty_at: Time,
     period: u64,
     /// Connections with data in this period, and in the one before.
     active: u64,
     active_before: u64,
-    /// The part of the assumed memory that packets really take, of [`WHOLE`], in this period and in the one before.
-    taken: [Option<u64>; 2],
+    /// What was measured in this period and in the one before.
+    samples: [Option<Sample>; 2],
     look: Option<Look>,
     looks: u32,
 }
@@ -52,7 +58,24 @@ struct Look {
     memory: u64,
     /// Bytes that have been read since.
     bytes: u64,
+    /// Those of them that came in readings of less than what Linux keeps at most.
+    in_small: u64,
     assumed: u64,
+}
+
+/// How packets take memory, in parts of [`WHOLE`].
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    /// Of the assumed memory.
+    taken: u64,
+    /// Of the quarter that Linux may keep.
+    kept: u64,
+}
+
+impl Sample {
+    fn max(self, other: Sample) -> Sample {
+        Sample { taken: self.taken.max(other.taken), kept: self.kept.max(other.kept) }
+    }
 }
 
 /// The latest period in which a connection had data.
@@ -62,14 +85,12 @@ pub(super) struct Activity(u64);
 impl SocketBuffer {
     /// A buffer of as many bytes as the system has granted, if that is known.
     pub(super) fn new(granted: Option<u64>) -> SocketBuffer {
-        // Linux counts up to a quarter as taken after it has been read (`udp_rmem_release`).
-        let capacity = granted.map(|granted| granted - granted / 4);
-        SocketBuffer { capacity, ..SocketBuffer::default() }
+        SocketBuffer { granted, ..SocketBuffer::default() }
     }
 
     /// Datagrams to read before sending gets its turn.
     pub(super) fn turn(&self) -> usize {
-        match self.capacity {
+        match self.granted {
             Some(..SMALL) => SHORT_TURN,
             _ => TURN,
         }
@@ -78,17 +99,21 @@ impl SocketBuffer {
     /// Datagrams that came since the buffer was empty are about to be read. `waiting` is their memory, as the system counts it.
     pub(super) fn about_to_read(&mut self, waiting: impl FnOnce() -> Option<u32>) {
         self.looks = (self.looks + 1) % LOOK;
-        let (0, Some(capacity)) = (self.looks, self.capacity) else { return };
-        let memory = waiting().map(u64::from).filter(|memory| *memory >= capacity / IN_USE);
-        self.look = memory.map(|memory| Look { memory, bytes: 0, assumed: 0 });
+        let (0, Some(granted)) = (self.looks, self.granted) else { return };
+        let memory = waiting().map(u64::from).filter(|memory| *memory >= granted / IN_USE);
+        self.look = memory.map(|memory| Look { memory, bytes: 0, in_small: 0, assumed: 0 });
     }
 
-    /// A datagram was read.
-    pub(super) fn read(&mut self, bytes: usize) {
-        if let Some(look) = &mut self.look {
-            look.bytes += bytes as u64;
-            look.assumed += memory(bytes as u64);
+    /// Datagrams of these lengths were read in one call.
+    pub(super) fn read(&mut self, datagrams: impl Iterator<Item = usize>) {
+        let (Some(look), Some(granted)) = (&mut self.look, self.granted) else { return };
+        let mut bytes = 0;
+        for len in datagrams {
+            bytes += len as u64;
+            look.assumed += memory(len as u64);
         }
+        look.bytes += bytes;
+        look.in_small += if bytes < granted / KEPT { bytes } else { 0 };
     }
 
     /// Nothing was left to read.
@@ -96,7 +121,8 @@ impl SocketBuffer {
         self.empty_at = now;
         if let Some(look) = self.look.take().filter(|look| look.assumed > 0) {
             let taken = look.memory.max(look.bytes) * WHOLE / look.assumed;
-            self.taken[0] = self.taken[0].max(Some(taken));
+            let sample = Sample { taken, kept: look.in_small * WHOLE / look.bytes.max(1) };
+            self.samples[0] = Some(self.samples[0].map_or(sample, |before| before.max(sample)));
         }
     }
 
@@ -111,7 +137,7 @@ impl SocketBuffer {
         if period != self.period {
             let is_next = period == self.period + 1;
             self.active_before = if is_next { self.active } else { 0 };
-            self.taken = [None, self.taken[0].filter(|_| is_next)];
+            self.samples = [None, self.samples[0].filter(|_| is_next)];
             (self.period, self.active) = (period, 0);
         }
         if activity.0 != period {
@@ -127,8 +153,10 @@ impl SocketBuffer {
     }
 
     fn part_of(&self, connections: u64) -> Option<SocketShare> {
-        let taken = self.taken[0].max(self.taken[1]).unwrap_or(WHOLE).max(1);
-        let memory = self.capacity? * WHOLE / taken / connections;
+        let sample = self.samples.into_iter().flatten().reduce(Sample::max);
+        let Sample { taken, kept } = sample.unwrap_or(Sample { taken: WHOLE, kept: WHOLE });
+        let capacity = self.granted? - self.granted? / KEPT * kept / WHOLE;
+        let memory = capacity * WHOLE / taken.max(1) / connections;
         Some(SocketShare { memory, empty_at: self.empty_at })
     }
 }
@@ -160,7 +188,7 @@ mod tests {
             buffer.about_to_read(|| Some(each * count));
         }
         for _ in 0..count + meanwhile {
-            buffer.read(1472);
+            buffer.read([1472].into_iter());
         }
         buffer.emptied(Time::from_millis(ms));
     }
@@ -169,6 +197,22 @@ mod tests {
     fn less_is_read_in_a_turn_from_a_small_buffer() {
         let turn = |granted| SocketBuffer::new(granted).turn();
         assert_eq!((turn(Some(212_992)), turn(Some(8 << 20)), turn(None)), (SHORT_TURN, TURN, TURN));
+    }
+
+    #[test]
+    fn the_default_buffer_holds_three_batches_of_64_kib_but_not_as_many_packets_that_are_read_one_by_one() {
+        let packets = |per_call: usize| {
+            let (mut buffer, mut one) = (SocketBuffer::new(Some(212_992)), Activity::default());
+            memory(&mut buffer, 10, &mut one);
+            for _ in 0..LOOK {
+                buffer.about_to_read(|| Some(44 * 1500));
+            }
+            (0..44 / per_call).for_each(|_| buffer.read(std::iter::repeat_n(1472, per_call)));
+            buffer.emptied(Time::from_millis(20));
+            memory(&mut buffer, 30, &mut one) / crate::connection::flight_limit::memory(1472)
+        };
+        assert!((3 * 44..4 * 44).contains(&packets(44)), "{}", packets(44));
+        assert!(packets(1) < 110, "{}", packets(1));
     }
 
     #[test]

@@ -118,10 +118,14 @@ impl Drop for Stream {
     }
 }
 
+/// Most bytes that one call copies: the driver waits meanwhile, since the table is locked.
+const MOST_COPIED: usize = 64 << 10;
+
 impl AsyncRead for Stream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         self.with(|entry, now| {
-            let n = match entry.connection.read(now, buf.initialize_unfilled()) {
+            let room = buf.initialize_unfilled_to(buf.remaining().min(MOST_COPIED));
+            let n = match entry.connection.read(now, room) {
                 Ok(n) => n,
                 Err(error) => return (Poll::Ready(Err(error.into())), false),
             };
@@ -138,7 +142,7 @@ impl AsyncRead for Stream {
 
 impl AsyncWrite for Stream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
-        self.with(|entry, _| match entry.connection.write(data) {
+        self.with(|entry, _| match entry.connection.write(&data[..data.len().min(MOST_COPIED)]) {
             Ok(0) if !data.is_empty() => {
                 entry.writer = Some(cx.waker().clone());
                 (Poll::Pending, false)

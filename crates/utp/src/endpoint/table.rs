@@ -476,6 +476,7 @@ impl Table {
                 datagram: connection.max_datagram(),
                 manner: Manner { fragments: connection.may_fragment(), ecn: connection.sends_ecn() },
             };
+            connection.begin_train(limits.packets());
             if out.fill(key.0, limits, |out| connection.poll_transmit(now, out)) {
                 self.busy.push_back(key); // others first, then this one again
                 continue;

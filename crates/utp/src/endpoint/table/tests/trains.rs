@@ -92,3 +92,54 @@ fn no_train_is_longer_than_a_millisecond_at_the_current_rate_but_for_a_single_da
         }
     }
 }
+
+/// Packets of the trains that leave within two milliseconds.
+fn trains_that_leave(table: &mut Host) -> Vec<usize> {
+    let mut all = Vec::new();
+    for _ in 0..2 {
+        table.now += Span::from_millis(1);
+        table.table.run_deadlines(table.now);
+        let mut out = Batch::default();
+        table.table.transmit(&table.config, table.now, &mut out);
+        all.extend(out.trains().map(|(train, bytes)| bytes.len().div_ceil(train.segment)));
+    }
+    all
+}
+
+#[test]
+fn a_sender_whose_peer_has_room_for_a_part_of_a_train_waits_for_the_rest() {
+    // The round trip of this handshake is nothing, and a tail loss probe would follow at once.
+    let recovery = crate::Recovery::Libutp;
+    const PAYLOAD: u32 = 1352;
+    const IN_WINDOW: u32 = 110;
+    let controller: crate::endpoint::MakeController = std::sync::Arc::new(|_| Box::new(AtRate(1 << 40)));
+    let mut table = Host::with(EndpointConfig {
+        connection: Config { payload: PAYLOAD, recovery, ..Config::default() },
+        ..EndpointConfig::new(controller, 0)
+    });
+    let handle = open(&mut table, host(1), 20, 100);
+    // The peer acknowledges so many packets after the SYN.
+    let acknowledge = |table: &mut Host, packets: u16, in_window: u32| {
+        let mut datagram = packet(Kind::State, 20, 500, 100 + packets);
+        let mut header = header(&datagram);
+        header.wnd_size = in_window * PAYLOAD;
+        datagram.clear();
+        Packet { header, sack: None, marks: None, payload: &[] }.encode(&mut datagram);
+        table.table.receive(&table.config, at(table.now), host(1), &datagram, || 1000);
+    };
+    acknowledge(&mut table, 0, IN_WINDOW);
+    table.table.entry(handle).unwrap().connection.write_zeros(120 * u64::from(PAYLOAD)).unwrap();
+    table.table.touch(handle.key);
+    assert_eq!(trains_that_leave(&mut table), [47, 47], "16 more have room");
+    table.now += Span::from_millis(1);
+    acknowledge(&mut table, 30, IN_WINDOW);
+    assert_eq!(trains_that_leave(&mut table), [26], "that is all that is left");
+    // Half of a small window is enough.
+    table.table.entry(handle).unwrap().connection.write_zeros(200 * u64::from(PAYLOAD)).unwrap();
+    acknowledge(&mut table, 110, 30);
+    assert_eq!(trains_that_leave(&mut table), [20]);
+    acknowledge(&mut table, 124, 30);
+    assert!(trains_that_leave(&mut table).is_empty());
+    acknowledge(&mut table, 125, 30);
+    assert_eq!(trains_that_leave(&mut table), [15]);
+}
