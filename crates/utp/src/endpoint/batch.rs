@@ -71,6 +71,11 @@ impl Batch {
         self.trains.is_empty()
     }
 
+    /// Is there a train that is as long as the kernel takes?
+    pub(super) fn has_full_train(&self) -> bool {
+        self.trains.iter().any(|train| train.len() + train.segment > MOST_BYTES)
+    }
+
     /// Forgets what has been sent; the memory stays.
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
@@ -187,6 +192,15 @@ mod tests {
         let lengths = |size| trains(&vec![size; 100], usize::MAX).iter().map(Vec::len).collect::<Vec<_>>();
         assert_eq!(lengths(1472), [44, 44, 12]);
         assert_eq!(lengths(20), [64, 36]);
+        for (size, is_full) in [(1472, true), (20, false)] {
+            let mut batch = Batch::default();
+            let limits = Limits { train: usize::MAX, datagram: 1500, manner: Manner::default() };
+            batch.fill(peer(), limits, |out| {
+                out.resize(out.len() + size, 0);
+                true
+            });
+            assert_eq!(batch.has_full_train(), is_full, "{size}");
+        }
     }
 
     #[test]

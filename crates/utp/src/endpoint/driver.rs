@@ -42,7 +42,11 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
     let mut out = Batch::default();
     let mut alarm = pin!(tokio::time::sleep(Duration::ZERO));
     let mut was_empty = true;
-    let turn = inner.table().socket_buffer.turn();
+    let (turn, looks) = {
+        let table = inner.table();
+        (table.socket_buffer.turn(), table.socket_buffer.looks())
+    };
+    let mut looks_left = 0;
     loop {
         // Awake already: a task that wakes itself up makes the runtime rouse another worker, for nothing.
         {
@@ -59,6 +63,9 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
             result
         };
         let reading = receive(&inner, turn, read, &mut buf);
+        if reading == Reading::More {
+            looks_left = looks;
+        }
         was_empty = reading == Reading::Drained;
         if inner.table().take_beginnings() {
             // The first packets are acknowledged at once. What the application writes now carries that along.
@@ -77,6 +84,9 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
             }
             #[cfg(feature = "dump")]
             dump_sent(&inner, now, &out);
+            if out.has_full_train() {
+                looks_left = looks;
+            }
             any_error |= send(&socket, &out).await;
             out.clear();
         };
@@ -90,6 +100,11 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
             return;
         }
         match reading {
+            Reading::Drained if looks_left > 0 => {
+                looks_left -= 1;
+                tokio::task::yield_now().await;
+                continue;
+            }
             Reading::Drained => {}
             Reading::More => {
                 tokio::task::yield_now().await;
