@@ -24,8 +24,12 @@ impl Resets {
         while self.lately.front().is_some_and(|(at, ..)| now.since(*at) > MEMORY) {
             self.lately.pop_front();
         }
+        // A full memory is not searched: that would cost more than the packet.
+        if self.lately.len() >= REMEMBERED {
+            return false;
+        }
         let known = self.lately.iter().any(|(_, other, id)| (*other, *id) == (peer, connection_id));
-        if known || self.lately.len() >= REMEMBERED {
+        if known {
             return false;
         }
         self.lately.push_back((now, peer, connection_id));

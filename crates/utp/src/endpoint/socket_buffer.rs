@@ -43,14 +43,14 @@ const WHOLE: u64 = 1024;
 /// The buffer.
 #[derive(Debug, Default)]
 pub(super) struct SocketBuffer {
-    /// What the system has granted, bytes of memory as it counts them; none if it is not known.
+    /// Memory that the system has granted, bytes as it counts them; none if that is not known.
     granted: Option<u64>,
     empty_at: Time,
     period: u64,
     /// Connections with data in this period, and in the one before.
     active: u64,
     active_before: u64,
-    /// What was measured in this period and in the one before.
+    /// Measurements of this period and of the one before.
     samples: [Option<Sample>; 2],
     look: Option<Look>,
     looks: u32,
