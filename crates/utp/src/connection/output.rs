@@ -183,7 +183,8 @@ impl Connection {
             // The window of a group's member also changes by events of the others; acks of our own show it otherwise.
             self.congestion.refresh();
         }
-        let peer_has_room = self.peer_has_room(len) || self.timers.take_window_probe();
+        let train = std::mem::take(&mut self.train);
+        let peer_has_room = self.peer_has_room(train, len) || self.timers.take_window_probe();
         if !peer_has_room || self.board.packets() >= self.packet_limit() {
             self.board.note_unused_window(&self.congestion);
             if !peer_has_room && self.board.is_empty() {
@@ -197,15 +198,15 @@ impl Connection {
         Some(self.send_new(now, len))
     }
 
+    /// Does the peer's window have room for a packet of `len` bytes, with which a train of up to `train` packets begins? 0: none begins.
+    ///
     /// RFC 9293 §3.8.6.2.1, in trains instead of packets: unless nothing is outstanding, a train begins only if it can be complete
     /// or fills half of the peer's window. Short trains cost as many system calls as long ones.
-    fn peer_has_room(&mut self, len: u64) -> bool {
+    fn peer_has_room(&self, train: u64, len: u64) -> bool {
         let outstanding = self.board.board().outstanding();
-        let room = self.peer_window.saturating_sub(outstanding);
-        let packets = std::mem::take(&mut self.train);
-        let train = (packets * len).min(self.unsent.len()).min(self.peer_window / 2);
+        let train = (train * len).min(self.unsent.len()).min(self.peer_window / 2);
         let wanted = if outstanding == 0 { len } else { train.max(len) };
-        wanted <= room
+        outstanding + wanted <= self.peer_window
     }
 
     /// Payload of the next new packet: 0 for a FIN, none if there is nothing to send yet.

@@ -24,12 +24,9 @@ impl Resets {
         while self.lately.front().is_some_and(|(at, ..)| now.since(*at) > MEMORY) {
             self.lately.pop_front();
         }
+        let is_known = || self.lately.iter().any(|(_, other, id)| (*other, *id) == (peer, connection_id));
         // A full memory is not searched: that would cost more than the packet.
-        if self.lately.len() >= REMEMBERED {
-            return false;
-        }
-        let known = self.lately.iter().any(|(_, other, id)| (*other, *id) == (peer, connection_id));
-        if known {
+        if self.lately.len() >= REMEMBERED || is_known() {
             return false;
         }
         self.lately.push_back((now, peer, connection_id));

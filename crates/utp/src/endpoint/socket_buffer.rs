@@ -30,8 +30,8 @@ const TURN: usize = 64;
 /// The same for a small buffer: as many of 1472 bytes as Linux hands over in one batch. Two batches are most of what the default
 /// buffer admits, and cost a sixth of the goodput over loopback.
 const SHORT_TURN: usize = 44;
-/// Looks at a small buffer after a full train, together some 40 µs. Over loopback they are worth a tenth of the goodput. Trains are
-/// full from 65 MB/s on, so slower connections pay nothing.
+/// Looks at a small buffer after a full train, together some 40 µs. Over loopback they are worth a tenth of the goodput. A train is
+/// full from 65 MB/s on. A full turn of reading counts as one, so slower connections pay only where many of them make one together.
 const LOOKS: u32 = 10;
 /// A smaller buffer is a small one, bytes of memory. Of what a larger one admits two batches are an eighth at most.
 const SMALL: u64 = 1024 * 1024;
