@@ -1,12 +1,13 @@
 //! What a packet costs in each queue discipline: enqueued and dequeued, statistics on, in millions a second of one core.
 //!
-//! `cargo run --release --example queue_cost [RUNS] [--check]`
+//! `cargo run --release --example queue_cost [RUNS] [--check] [QUEUE...]`
 //!
 //! Packets of 1500 B at 1 Gbit/s over a standing backlog of 100 packets, from 10 flows; the fair queues once more with 1000
 //! flows. Some disciplines drop now and then, as they should: a drop counts as what it costs. RED's thresholds lie around
 //! the backlog, so that it decides. Each figure is the best of RUNS (5). `--check` fails if one is below its bound, unless the
 //! machine is slow: then the bound is so many iterations of a loop of arithmetic that is timed in the same way. What is too
-//! slow is measured again before it is said to be: a neighbour on the same core may have been at work.
+//! slow is measured again before it is said to be: a neighbour on the same core may have been at work. Without the name of a
+//! QUEUE all are measured.
 
 use afteryou_aqm::list::{find, QUEUES};
 use afteryou_aqm::{Dropped, Limit, Packet, Queue, Site};
@@ -98,10 +99,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let check = words.iter().any(|word| word == "--check");
     let runs = words.iter().find_map(|word| word.parse().ok()).unwrap_or(5);
+    let is_named = |name: &str| words.iter().any(|word| word == name);
+    let is_one_named = QUEUES.iter().any(|entry| is_named(entry.name));
     let iteration = best(runs, reference);
     println!("{:<14} {:>5} {:>10} {:>10}", "queue", "flows", "M pairs/s", "ns");
     let mut too_slow = Vec::new();
-    for entry in QUEUES {
+    for entry in QUEUES.iter().filter(|entry| !is_one_named || is_named(entry.name)) {
         for flows in [10, 1000] {
             if flows == 1000 && !(entry.name.contains("fq") || matches!(entry.name, "sfq" | "drr")) {
                 continue;

@@ -126,6 +126,8 @@ impl Law {
     }
 
     /// §5.6: takes a packet from `source`; the flag says that it may be dropped.
+    // As a call it would copy the packet once more, and reading a copy waits until all of its parts are written.
+    #[inline(always)]
     fn pop<T>(&mut self, now: Time, source: &mut impl Source<T>) -> Option<(Packet<T>, Span, bool)> {
         let Some((packet, sojourn)) = source.pop(now) else {
             self.first_above = None;

@@ -76,6 +76,7 @@ impl TwoLists {
     }
 
     /// The flow whose turn it is; it may be empty.
+    #[inline(always)]
     pub fn turn(&mut self) -> Option<usize> {
         loop {
             let list = if self.new.is_empty() { &mut self.old } else { &mut self.new };
