@@ -124,7 +124,7 @@ impl Places {
     }
 
     fn change(&mut self, handle: Handle, change: impl FnOnce(&mut Holder)) {
-        let prefix = Prefix::from(handle.key.0);
+        let prefix = Prefix::from(handle.key.peer);
         let holder = self.holders.entry(prefix).or_default();
         let before = holder.rank();
         change(holder);
@@ -143,15 +143,16 @@ impl Places {
 
 #[cfg(test)]
 mod tests {
+    use super::super::handle::Key;
     use super::*;
 
     fn handle(ip: &str, generation: u64) -> Handle {
-        Handle { key: (SocketAddr::new(ip.parse().unwrap(), 1), 1), generation }
+        Handle { key: Key::new(SocketAddr::new(ip.parse().unwrap(), 1), 1), generation }
     }
 
     #[test]
     fn an_address_is_its_prefix_and_an_ipv6_network_is_one() {
-        let prefix = |ip: &str| Prefix::from(handle(ip, 0).key.0);
+        let prefix = |ip: &str| Prefix::from(handle(ip, 0).key.peer);
         assert_eq!(prefix("10.0.0.1"), prefix("::ffff:10.0.0.1"));
         assert_ne!(prefix("10.0.0.1"), prefix("10.0.0.2"));
         assert_eq!(prefix("2001:db8::1"), prefix("2001:db8::ffff:0:0:1"));
@@ -164,7 +165,7 @@ mod tests {
         let all = [("10.0.0.9", 1), ("10.0.0.1", 2), ("10.0.0.1", 3), ("10.0.0.2", 4), ("10.0.0.2", 5)];
         all.iter().for_each(|(ip, generation)| places.enter(handle(ip, *generation)));
         let displaced = |places: &Places, ip: &str| {
-            places.displaced_by(handle(ip, 0).key.0.into()).map(|handle| handle.generation)
+            places.displaced_by(handle(ip, 0).key.peer.into()).map(|handle| handle.generation)
         };
         assert_eq!(displaced(&places, "10.0.0.3"), Some(2), "the oldest of the two that have two");
         assert_eq!(displaced(&places, "10.0.0.9"), Some(2));

@@ -38,7 +38,7 @@ impl Stream {
 
     /// The peer's address.
     pub fn peer_addr(&self) -> SocketAddr {
-        self.handle.key.0
+        self.handle.key.peer
     }
 
     /// Counters and measurements.

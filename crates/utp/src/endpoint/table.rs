@@ -134,12 +134,12 @@ impl Table {
             return Err(Error::TooMany);
         }
         let is_free = |key: &Key| !self.entries.contains_key(key) && self.farewells.get(key).is_none();
-        let free = |id: &u16| *id != UNUSABLE_ID && is_free(&(peer, *id));
+        let free = |id: &u16| *id != UNUSABLE_ID && is_free(&Key::new(peer, *id));
         let recv_id = std::iter::repeat_with(&mut random).take(64).find(free).ok_or(Error::TooMany)?;
         let seq_nr = random();
         let setup = setup(config, &mut random);
         let connection = config.connect(now, setup, peer, recv_id, seq_nr);
-        Ok(self.insert((peer, recv_id), connection, false))
+        Ok(self.insert(Key::new(peer, recv_id), connection, false))
     }
 
     fn insert(&mut self, key: Key, mut connection: Connection, incoming: bool) -> Handle {
@@ -176,10 +176,7 @@ impl Table {
     /// The connection has changed and may have something to send: the driver shall look.
     pub(super) fn touch(&mut self, key: Key) {
         if let Some(entry) = self.entries.get_mut(&key) {
-            entry.charge(&mut self.budget);
-            if !std::mem::replace(&mut entry.queued, true) {
-                self.busy.push_back(key);
-            }
+            entry.touch(key, &mut self.budget, &mut self.busy);
         }
         if let Some(driver) = self.driver.take() {
             driver.wake();
@@ -216,7 +213,7 @@ impl Table {
         packet: &Packet<'_>,
         mut random: impl FnMut() -> u16,
     ) {
-        let key = (peer, packet.header.connection_id.wrapping_add(1));
+        let key = Key::new(peer, packet.header.connection_id.wrapping_add(1));
         if self.deliver(at, key, packet) {
             return;
         }
@@ -251,7 +248,7 @@ impl Table {
         mut random: impl FnMut() -> u16,
     ) {
         let setup = setup(config, &mut random);
-        let connection = config.accept(at.now, setup, key.0, syn, seq_nr);
+        let connection = config.accept(at.now, setup, key.peer, syn, seq_nr);
         self.farewells.remove(&key);
         self.insert(key, connection, true);
     }
@@ -265,8 +262,9 @@ impl Table {
         packet: &Packet<'_>,
         random: impl FnMut() -> u16,
     ) -> bool {
-        let Some(syn) = self.cookies.syn_before(at.now, key.0, packet) else { return false };
-        let place = if self.accepts(config) { self.place_for(config, key.0.into()) } else { Place::Nowhere };
+        let Some(syn) = self.cookies.syn_before(at.now, key.peer, packet) else { return false };
+        let place =
+            if self.accepts(config) { self.place_for(config, key.peer.into()) } else { Place::Nowhere };
         match place {
             Place::Free => {}
             Place::Of(handle) => self.displace(handle),
@@ -286,7 +284,7 @@ impl Table {
             entry.connection.abort();
             let mut datagram = Vec::new();
             if entry.connection.poll_transmit(Time::ZERO, &mut datagram) {
-                self.stray.push_back((handle.key.0, datagram));
+                self.stray.push_back((handle.key.peer, datagram));
             }
             entry.wake();
         }
@@ -319,7 +317,8 @@ impl Table {
     /// it answers says.
     fn receive_reset(&mut self, at: Arrival, peer: SocketAddr, packet: &Packet<'_>) {
         let id = packet.header.connection_id;
-        for key in [(peer, id), (peer, id.wrapping_add(1)), (peer, id.wrapping_sub(1))] {
+        for id_there in [id, id.wrapping_add(1), id.wrapping_sub(1)] {
+            let key = Key::new(peer, id_there);
             if !self.entries.get(&key).is_some_and(|entry| entry.connection.may_be_reset_by(id)) {
                 continue;
             }
@@ -338,7 +337,7 @@ impl Table {
         packet: &Packet<'_>,
         random: impl FnMut() -> u16,
     ) {
-        let key = (peer, packet.header.connection_id);
+        let key = Key::new(peer, packet.header.connection_id);
         if self.deliver(at, key, packet) {
             return;
         }
@@ -367,8 +366,13 @@ impl Table {
         if entry.connection.is_beginning() {
             self.beginnings |= entry.wake();
         }
-        self.establish(at.now, key);
-        self.touch(key);
+        // Not by `touch(key)`: to find the entry is a good part of what a packet costs.
+        entry.touch(key, &mut self.budget, &mut self.busy);
+        let is_established = entry.is_established();
+        self.driver.take().into_iter().for_each(Waker::wake);
+        if is_established {
+            self.establish(at.now, key);
+        }
         true
     }
 
@@ -418,7 +422,7 @@ impl Table {
     pub(super) fn note_too_big(&mut self, now: Time, peer: SocketAddr, mtu: u32) {
         let headers = if peer.ip().to_canonical().is_ipv4() { 20 + 8 } else { 40 + 8 };
         let datagram = (mtu as usize).saturating_sub(headers);
-        let connections = self.entries.iter_mut().filter(|(key, _)| key.0 == peer);
+        let connections = self.entries.iter_mut().filter(|(key, _)| key.peer == peer);
         connections.for_each(|(_, entry)| entry.connection.datagram_too_big(now, datagram));
     }
 
@@ -477,7 +481,7 @@ impl Table {
                 manner: Manner { fragments: connection.may_fragment(), ecn: connection.sends_ecn() },
             };
             connection.begin_train(limits.packets());
-            if out.fill(key.0, limits, |out| connection.poll_transmit(now, out)) {
+            if out.fill(key.peer, limits, |out| connection.poll_transmit(now, out)) {
                 self.busy.push_back(key); // others first, then this one again
                 continue;
             }
@@ -495,7 +499,7 @@ impl Table {
                 // The reset that an abort owes is still to be sent.
                 let mut datagram = Vec::new();
                 if entry.connection.poll_transmit(now, &mut datagram) {
-                    self.stray.push_back((key.0, datagram));
+                    self.stray.push_back((key.peer, datagram));
                 }
             }
         }

@@ -3,9 +3,11 @@
 use crate::connection::receiver::ALWAYS_TAKEN;
 use crate::connection::Connection;
 use crate::endpoint::budget::Budget;
+use crate::endpoint::handle::Key;
 use crate::endpoint::socket_buffer::Activity;
 use crate::endpoint::EndpointConfig;
 use afteryou_base::Time;
+use std::collections::VecDeque;
 use std::task::Waker;
 
 /// Controller, bitmaps, its places in tables, bytes.
@@ -54,6 +56,14 @@ impl Entry {
     pub(super) fn charge(&mut self, budget: &mut Budget) {
         let memory = CONNECTION + self.connection.memory();
         budget.change(std::mem::replace(&mut self.memory, memory), memory);
+    }
+
+    /// The connection has changed and may have something to send: charges for it, and puts it among the `busy` ones.
+    pub(super) fn touch(&mut self, key: Key, budget: &mut Budget, busy: &mut VecDeque<Key>) {
+        self.charge(budget);
+        if !std::mem::replace(&mut self.queued, true) {
+            busy.push_back(key);
+        }
     }
 
     /// Came in, and its handshake is over, which nobody knows yet.

@@ -85,7 +85,7 @@ impl Host {
         self.streams.extend(std::iter::from_fn(|| self.table.take_accepted()));
         for handle in std::mem::take(&mut self.streams) {
             let Some(entry) = self.table.entry(handle) else { continue }; // displaced
-            let readable = entry.connection.is_readable() && (self.reads)(handle.key.0);
+            let readable = entry.connection.is_readable() && (self.reads)(handle.key.peer);
             if !readable && !entry.connection.is_closed() {
                 self.streams.push(handle);
                 continue;
@@ -127,7 +127,7 @@ impl Host {
     fn confirm(&mut self, peer: SocketAddr, id: u16, seq_nr: u16) -> bool {
         let id = id.wrapping_add(1);
         self.answers(peer, &packet(Kind::State, id, 2, seq_nr.wrapping_sub(1)));
-        self.table.entries.get(&(peer, id)).is_some_and(|entry| !entry.half_open)
+        self.table.entries.get(&Key::new(peer, id)).is_some_and(|entry| !entry.half_open)
     }
 
     /// A peer opens a connection with `id` and completes the handshake; did it get in?
@@ -189,7 +189,7 @@ fn three_thousand_silent_peers_give_way_to_others_and_peers_that_have_sent_data_
     assert!((0..2000).all(|i| table.connect(host(10_000 + i), 1)), "{:?}", table.statistics());
     let EndpointStatistics { connections, displaced, .. } = table.statistics();
     assert_eq!((connections, displaced), (3000, 2000));
-    let stays = |i| table.table.entries.contains_key(&(host(i), 2));
+    let stays = |i| table.table.entries.contains_key(&Key::new(host(i), 2));
     assert!((0..1000).all(stays) && !(1000..3000).any(stays));
     let is_gone = |handle: &Handle| !table.table.entries.contains_key(&handle.key);
     assert!(!table.streams.iter().any(is_gone), "the application has not been informed");
@@ -260,7 +260,7 @@ fn two_hundred_peers_behind_one_address_connect_at_once_while_another_address_ta
     (0..3000).for_each(|id| assert_eq!(table.connect(host(1), 2 * id), id <= 1500));
     let peer = |i: u16| SocketAddr::new(host(2).ip(), 1000 + i);
     assert!((0..200).all(|i| table.connect(peer(i), 5)));
-    assert_eq!(table.streams.iter().filter(|handle| handle.key.0.ip() == host(2).ip()).count(), 200);
+    assert_eq!(table.streams.iter().filter(|handle| handle.key.peer.ip() == host(2).ip()).count(), 200);
 }
 
 #[test]
