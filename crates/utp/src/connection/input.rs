@@ -60,16 +60,22 @@ impl Connection {
                 self.handle_syn_answer(now, stamp, packet, resends);
             }
             (State::SynSent { .. }, _) => {}
-            // The answer to the SYN was lost: give it again.
-            (State::SynReceived, Kind::Syn) => {
-                self.show_long_sack = self.peer_reads_long_sacks;
-                self.receiver.acknowledge_now(now);
-            }
-            (_, Kind::Syn) => self.receiver.acknowledge_now(now),
+            (_, Kind::Syn) => self.handle_repeated_syn(now),
             (_, kind) => self.handle_established(now, stamp, packet, kind),
         }
         #[cfg(feature = "dump")]
         self.log_handled(now);
+    }
+
+    /// The answer to the SYN was lost: gives it again, unless it was given lately.
+    fn handle_repeated_syn(&mut self, now: Time) {
+        if !self.timers.answers_syn(now) {
+            return;
+        }
+        if self.state == State::SynReceived {
+            self.show_long_sack = self.peer_reads_long_sacks;
+        }
+        self.receiver.acknowledge_now(now);
     }
 
     fn handle_reset(&mut self, packet: &Packet<'_>) {

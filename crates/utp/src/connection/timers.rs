@@ -11,6 +11,9 @@ use afteryou_sender::timers::expired;
 const CONFIRMATIONS: u32 = 3;
 /// Expiries in a row before patience may end (libutp gives up at the fifth).
 const MIN_TIMEOUTS: u32 = 5;
+/// Between answers to repeated SYNs. No peer repeats its own as often, and an answer to each would cost more than all else that
+/// a flood of them does. Linux limits its answers to packets out of place to as many (`tcp_invalid_ratelimit`; RFC 5961 §7).
+const SYN_ANSWERS: Span = Span::from_millis(500);
 
 /// All deadlines of a connection but the pacer's and the controller's; [`Time::NEVER`]: not set.
 #[derive(Debug)]
@@ -18,6 +21,8 @@ pub(super) struct Timers {
     started: Time,
     syn_due: bool,
     handshake: Time,
+    /// From then on a repeated SYN is answered.
+    syn_answers: Time,
     pub(super) loss: afteryou_sender::timers::Timers,
     /// One probe for each time of silence: RFC 8985 §7.2.
     probed: bool,
@@ -38,6 +43,7 @@ impl Default for Timers {
             started: Time::ZERO,
             syn_due: false,
             handshake: Time::NEVER,
+            syn_answers: Time::ZERO,
             loss: afteryou_sender::timers::Timers::default(),
             probed: false,
             window_probe: Time::NEVER,
@@ -86,6 +92,15 @@ impl Timers {
 
     pub(super) fn take_syn(&mut self) -> bool {
         std::mem::take(&mut self.syn_due)
+    }
+
+    /// Is a repeated SYN answered? Counts as answered then.
+    pub(super) fn answers_syn(&mut self, now: Time) -> bool {
+        let is_due = now >= self.syn_answers;
+        if is_due {
+            self.syn_answers = now + SYN_ANSWERS;
+        }
+        is_due
     }
 
     pub(super) fn take_probe(&mut self) -> bool {

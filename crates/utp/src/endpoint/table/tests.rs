@@ -236,6 +236,23 @@ fn syns_of_one_prefix_or_of_forged_addresses_keep_nobody_out() {
 }
 
 #[test]
+fn a_syn_that_comes_again_and_again_is_answered_twice_a_second_and_one_after_a_timeout_always() {
+    for completes in [false, true] {
+        let mut table = Host::new();
+        let seq_nr = table.syn(host(1), 7).expect("it is answered");
+        assert!(!completes || table.confirm(host(1), 7, seq_nr));
+        let answers = (0..3000).filter(|_| {
+            table.pass(Span::from_millis(1));
+            table.syn(host(1), 7).is_some()
+        });
+        assert_eq!(answers.count(), 6, "completes: {completes}");
+        // The shortest timeout before a SYN is repeated (BEP 29).
+        table.pass(Span::from_secs(1));
+        assert!(table.syn(host(1), 7).is_some());
+    }
+}
+
+#[test]
 fn while_all_places_are_half_open_a_peer_gets_one_with_its_first_packet() {
     let mut table = Host::new();
     (0..1000).for_each(|i| assert!(table.syn(host(i), 1).is_some()));
