@@ -99,6 +99,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let check = words.iter().any(|word| word == "--check");
     let runs = words.iter().find_map(|word| word.parse().ok()).unwrap_or(5);
+    let is_known = |word: &str| word == "--check" || word.parse::<u32>().is_ok() || find(word).is_some();
+    if let Some(unknown) = words.iter().find(|word| !is_known(word)) {
+        return Err(format!("{unknown} is no queue discipline; `afteryou list queues` names them").into());
+    }
     let is_named = |name: &str| words.iter().any(|word| word == name);
     let is_one_named = QUEUES.iter().any(|entry| is_named(entry.name));
     let iteration = best(runs, reference);

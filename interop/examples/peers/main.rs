@@ -27,6 +27,9 @@ use std::time::{Duration, Instant};
 use table::{Row, Sample};
 use work::Work;
 
+/// Options, each followed by its value.
+const OPTIONS: [&str; 6] = ["--gb", "--runs", "--mbit", "--only", "--over", "--window"];
+
 /// Every transport, in the order of the table.
 const PEERS: [&str; 9] = [
     "kernel TCP",
@@ -36,8 +39,8 @@ const PEERS: [&str; 9] = [
     "libutp",
     "ours ledbat++",
     "ours cubic",
-    "ours ledbat++, default buffers",
-    "ours cubic, default buffers",
+    "ours ledbat++ (default buffers)",
+    "ours cubic (default buffers)",
 ];
 /// A transfer that takes longer has failed.
 const DEADLINE: Duration = Duration::from_secs(120);
@@ -92,6 +95,9 @@ fn compare(args: &[String]) -> anyhow::Result<()> {
             None => Ok(default),
         }
     };
+    if let Some(unknown) = args.iter().step_by(2).find(|arg| !OPTIONS.contains(&arg.as_str())) {
+        anyhow::bail!("{unknown} is no option of this; there are {}", OPTIONS.join(", "));
+    }
     let (gb, runs, mbit) = (number("--gb", 1.0)?, number("--runs", 7.0)?, number("--mbit", 0.0)?);
     let window = (number("--window", 0.0)? * f64::from(1 << 20)) as u64;
     if window > 0 {
@@ -100,7 +106,9 @@ fn compare(args: &[String]) -> anyhow::Result<()> {
     }
     let word = |name: &str| args.iter().position(|arg| arg == name).and_then(|at| args.get(at + 1));
     let (only, over) = (word("--only"), word("--over"));
-    let chosen = |peer: &&&str| only.is_none_or(|only| only.split(',').any(|part| peer.contains(part)));
+    // A whole name means that transport alone.
+    let is_meant = |peer: &str, part: &str| peer == part || (!PEERS.contains(&part) && peer.contains(part));
+    let chosen = |peer: &&&str| only.is_none_or(|only| only.split(',').any(|part| is_meant(peer, part)));
     let pace = (mbit * 125_000.0) as u64;
     let is_over = |path: &str| over.is_none_or(|over| over.split(',').any(|name| name == path));
     for name in ["loopback", "veth"].into_iter().filter(|name| is_over(name)) {

@@ -15,7 +15,7 @@ fn config_of(peer: &str) -> EndpointConfig {
         true => EndpointConfig::foreground(),
         false => EndpointConfig::background(),
     };
-    if peer.ends_with("default buffers") {
+    if peer.ends_with("(default buffers)") {
         config.receive_buffer = DEFAULT_BUFFER;
     }
     config.connection.recv_buffer = work::window().unwrap_or(config.connection.recv_buffer);

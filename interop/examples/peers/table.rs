@@ -75,7 +75,7 @@ pub fn of(path: &str, rows: &[Row]) -> String {
     }
     for small in rows.iter().filter(done) {
         let of_same =
-            |row: &&Row| small.peer.strip_prefix(row.peer).is_some_and(|rest| rest.starts_with(','));
+            |row: &&Row| small.peer.strip_prefix(row.peer).is_some_and(|rest| rest.starts_with(" ("));
         for large in rows.iter().filter(of_same).filter(done) {
             let rate = small.mbit() / large.mbit();
             _ = writeln!(out, "{} / {}: goodput {rate:.2}", small.peer, large.peer);

@@ -67,7 +67,7 @@ impl Connection {
         self.log_handled(now);
     }
 
-    /// The answer to the SYN was lost: gives it again, unless it was given lately.
+    /// The answer to the SYN may be lost: repeats it, at most once in 500 ms.
     fn handle_repeated_syn(&mut self, now: Time) {
         if !self.timers.answers_syn(now) {
             return;

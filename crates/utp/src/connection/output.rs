@@ -198,7 +198,8 @@ impl Connection {
         Some(self.send_new(now, len))
     }
 
-    /// Does the peer's window have room for a packet of `len` bytes, with which a train of up to `train` packets begins? 0: none begins.
+    /// Returns whether the peer's window has room for a packet of `len` bytes, with which a train of up to `train` packets begins;
+    /// `train` is 0 within a train.
     ///
     /// RFC 9293 §3.8.6.2.1, in trains instead of packets: unless nothing is outstanding, a train begins only if it can be complete
     /// or fills half of the peer's window. Short trains cost as many system calls as long ones.

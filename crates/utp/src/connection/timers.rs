@@ -11,8 +11,8 @@ use afteryou_sender::timers::expired;
 const CONFIRMATIONS: u32 = 3;
 /// Expiries in a row before patience may end (libutp gives up at the fifth).
 const MIN_TIMEOUTS: u32 = 5;
-/// Between answers to repeated SYNs. No peer repeats its own as often, and an answer to each would cost more than all else that
-/// a flood of them does. Linux limits its answers to packets out of place to as many (`tcp_invalid_ratelimit`; RFC 5961 §7).
+/// Time between answers to repeated SYNs. libutp and this crate repeat a SYN after 3 s, BEP 29 after 1 s. An answer to each would be half
+/// of what a flood of mutated packets costs. Linux answers packets out of place as seldom (`tcp_invalid_ratelimit`; RFC 5961 §7).
 const SYN_ANSWERS: Span = Span::from_millis(500);
 
 /// All deadlines of a connection but the pacer's and the controller's; [`Time::NEVER`]: not set.
@@ -21,7 +21,7 @@ pub(super) struct Timers {
     started: Time,
     syn_due: bool,
     handshake: Time,
-    /// From then on a repeated SYN is answered.
+    /// A repeated SYN is answered from then on.
     syn_answers: Time,
     pub(super) loss: afteryou_sender::timers::Timers,
     /// One probe for each time of silence: RFC 8985 §7.2.
@@ -94,7 +94,7 @@ impl Timers {
         std::mem::take(&mut self.syn_due)
     }
 
-    /// Is a repeated SYN answered? Counts as answered then.
+    /// Returns whether to answer a repeated SYN now, and starts the pause if so.
     pub(super) fn answers_syn(&mut self, now: Time) -> bool {
         let is_due = now >= self.syn_answers;
         if is_due {
@@ -111,6 +111,8 @@ impl Timers {
         std::mem::take(&mut self.window_probe_due)
     }
 
+    // Only an endpoint looks at it.
+    #[cfg_attr(not(feature = "net"), allow(dead_code))]
     pub(super) fn last_acknowledged(&self) -> Time {
         self.last_acknowledged
     }
@@ -127,7 +129,7 @@ impl Timers {
     /// A packet that requires an acknowledgement left.
     pub(super) fn sent_something(&mut self, now: Time, rto: Span) {
         self.loss.ensure_retransmit(now + rto);
-        self.window_probe = Time::NEVER;
+        (self.window_probe, self.window_probe_due) = (Time::NEVER, false);
     }
 
     /// A tail is probed then, unless one left since the peer's last packet.

@@ -43,7 +43,12 @@ pub(super) struct Train {
 impl Limits {
     /// Most full datagrams of a train.
     pub(super) fn packets(self) -> u64 {
-        (self.train.min(MOST_BYTES) / self.datagram.max(1)).clamp(1, MOST_SEGMENTS) as u64
+        (self.bytes(self.datagram) / self.datagram.max(1)).max(1) as u64
+    }
+
+    /// Most bytes of a train of datagrams that have `segment` bytes each.
+    fn bytes(self, segment: usize) -> usize {
+        self.train.min(MOST_BYTES).min(segment * MOST_SEGMENTS)
     }
 }
 
@@ -55,9 +60,8 @@ impl Train {
     /// Can one more datagram of this train's size follow?
     fn is_open(&self, limits: Limits) -> bool {
         let is_whole = self.len().is_multiple_of(self.segment.max(1));
-        let next = self.len() + self.segment;
         let is_usual = self.segment > 0 && self.segment <= limits.datagram;
-        is_whole && is_usual && next <= limits.train.min(MOST_BYTES) && next <= self.segment * MOST_SEGMENTS
+        is_whole && is_usual && self.len() + self.segment <= limits.bytes(self.segment)
     }
 }
 
@@ -71,9 +75,10 @@ impl Batch {
         self.trains.is_empty()
     }
 
-    /// Is there a train that is as long as the kernel takes?
+    /// Returns whether a train of several datagrams has as many bytes as one call takes.
     pub(super) fn has_full_train(&self) -> bool {
-        self.trains.iter().any(|train| train.len() + train.segment > MOST_BYTES)
+        let is_full = |train: &Train| train.len() > train.segment && train.len() + train.segment > MOST_BYTES;
+        self.trains.iter().any(is_full)
     }
 
     /// Forgets what has been sent; the memory stays.
@@ -192,9 +197,9 @@ mod tests {
         let lengths = |size| trains(&vec![size; 100], usize::MAX).iter().map(Vec::len).collect::<Vec<_>>();
         assert_eq!(lengths(1472), [44, 44, 12]);
         assert_eq!(lengths(20), [64, 36]);
-        for (size, is_full) in [(1472, true), (20, false)] {
+        for (size, is_full) in [(1472, true), (20, false), (40_000, false)] {
             let mut batch = Batch::default();
-            let limits = Limits { train: usize::MAX, datagram: 1500, manner: Manner::default() };
+            let limits = Limits { train: usize::MAX, datagram: size, manner: Manner::default() };
             batch.fill(peer(), limits, |out| {
                 out.resize(out.len() + size, 0);
                 true
@@ -205,10 +210,12 @@ mod tests {
 
     #[test]
     fn the_packets_of_a_train_are_those_that_fill_puts_into_it() {
-        for (size, most) in [(1472, usize::MAX), (1472, 5000), (600, 100_000), (1472, 10)] {
+        for (size, most, packets) in
+            [(1472, usize::MAX, 44), (1472, 5000, 3), (600, 100_000, 64), (1472, 10, 1)]
+        {
             let limits = Limits { train: most, datagram: size, manner: Manner::default() };
             let longest = trains(&vec![size; 200], most).iter().map(Vec::len).max();
-            assert_eq!(longest, Some(limits.packets() as usize), "{size} {most}");
+            assert_eq!((longest, limits.packets()), (Some(packets), packets as u64), "{size} {most}");
         }
     }
 

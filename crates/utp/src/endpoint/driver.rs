@@ -2,6 +2,7 @@
 
 use super::batch::Batch;
 use super::socket::Socket;
+use super::socket_buffer::Turn;
 use super::Inner;
 use crate::connection::Arrival;
 use afteryou_base::Time;
@@ -42,11 +43,11 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
     let mut out = Batch::default();
     let mut alarm = pin!(tokio::time::sleep(Duration::ZERO));
     let mut was_empty = true;
-    let (turn, looks) = {
+    let (turn, busy_polls) = {
         let table = inner.table();
-        (table.socket_buffer.turn(), table.socket_buffer.looks())
+        (table.socket_buffer.turn(), table.socket_buffer.busy_polls())
     };
-    let mut looks_left = 0;
+    let mut polls_left = 0;
     loop {
         // Awake already: a task that wakes itself up makes the runtime rouse another worker, for nothing.
         {
@@ -64,7 +65,7 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
         };
         let reading = receive(&inner, turn, read, &mut buf);
         if reading == Reading::More {
-            looks_left = looks;
+            polls_left = busy_polls;
         }
         was_empty = reading == Reading::Drained;
         if inner.table().take_beginnings() {
@@ -85,7 +86,7 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
             #[cfg(feature = "dump")]
             dump_sent(&inner, now, &out);
             if out.has_full_train() {
-                looks_left = looks;
+                polls_left = busy_polls;
             }
             any_error |= send(&socket, &out).await;
             out.clear();
@@ -100,8 +101,8 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
             return;
         }
         match reading {
-            Reading::Drained if looks_left > 0 => {
-                looks_left -= 1;
+            Reading::Drained if polls_left > 0 => {
+                polls_left -= 1;
                 tokio::task::yield_now().await;
                 continue;
             }
@@ -134,16 +135,16 @@ fn is_too_long(error: &io::Error) -> bool {
     cfg!(target_os = "linux") && error.raw_os_error() == Some(EMSGSIZE)
 }
 
-/// Reads up to `turn` datagrams, and the rest of the last batch. Those that came as one batch have one lock, one reading of
+/// Reads one turn, and the rest of its last batch. Those that came as one batch have one lock, one reading of
 /// the clock and one time of arrival.
 fn receive(
     inner: &Inner,
-    turn: usize,
+    turn: Turn,
     mut read: impl FnMut(&mut [u8]) -> io::Result<Incoming>,
     buf: &mut [u8],
 ) -> Reading {
-    let mut datagrams = 0;
-    while datagrams < turn {
+    let (mut datagrams, mut bytes) = (0, 0);
+    while datagrams < turn.datagrams && bytes < turn.bytes {
         match read(buf) {
             Ok(incoming) => {
                 // Taken right after the read: a delay measured later would count our own work as queue.
@@ -156,6 +157,7 @@ fn receive(
                 let at = Arrival { now, stamp, is_marked: incoming.ecn == Some(CE) };
                 #[cfg(feature = "dump")]
                 dump_received(inner, stamp, &incoming, buf);
+                bytes += incoming.bytes;
                 table.socket_buffer.read(incoming.datagrams(buf).map(<[u8]>::len));
                 for datagram in incoming.datagrams(buf) {
                     table.receive(&inner.config, at, incoming.from, datagram, super::random::random_u16);
@@ -259,12 +261,12 @@ mod tests {
             table: Mutex::default(),
             endpoints: AtomicUsize::new(1),
         };
-        let turn = 64;
+        let turn = Turn { datagrams: 64, bytes: usize::MAX };
         for (kind, expected, reads) in [
             (io::ErrorKind::NetworkDown, Reading::Failed, 1),
             (io::ErrorKind::WouldBlock, Reading::Drained, 1),
-            (io::ErrorKind::ConnectionReset, Reading::More, turn),
-            (io::ErrorKind::Interrupted, Reading::More, turn),
+            (io::ErrorKind::ConnectionReset, Reading::More, turn.datagrams),
+            (io::ErrorKind::Interrupted, Reading::More, turn.datagrams),
         ] {
             let mut count = 0;
             let read = |_: &mut [u8]| {

@@ -37,3 +37,23 @@ pub(super) struct Handle {
     pub key: Key,
     pub generation: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::hash::{BuildHasher, RandomState};
+
+    #[test]
+    fn address_port_and_id_each_change_the_hash() {
+        let hash = RandomState::new();
+        for (ip, other) in [("10.0.0.1", "10.0.0.2"), ("2001:db8::1", "2001:db8::2"), ("::1", "0.0.0.1")] {
+            let key = |ip: &str, port, id| Key::new(SocketAddr::new(ip.parse().unwrap(), port), id);
+            let keys = [key(ip, 1, 2), key(other, 1, 2), key(ip, 2, 2), key(ip, 1, 1), key(ip, 2, 1)];
+            assert_eq!(hash.hash_one(keys[0]), hash.hash_one(key(ip, 1, 2)));
+            for (i, one) in keys.iter().enumerate() {
+                let differs = |other: &Key| hash.hash_one(one) != hash.hash_one(other);
+                assert!(keys[i + 1..].iter().all(differs), "{one:?}");
+            }
+        }
+    }
+}

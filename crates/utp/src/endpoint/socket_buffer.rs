@@ -13,7 +13,7 @@
 //!
 //! A sender that may have little in flight stands still while much of it is read without an acknowledgement. So from a small
 //! buffer less is read in one [turn](SocketBuffer::turn). Both ends also often have nothing to do for less time than it takes to wake a
-//! processor. After a full train they [look](SocketBuffer::looks) at the socket again a few times before they sleep.
+//! processor. After a full train they [poll](SocketBuffer::busy_polls) the socket a few times more before they sleep.
 
 use crate::connection::flight_limit::{memory, SocketShare};
 use afteryou_base::{Span, Time};
@@ -25,20 +25,28 @@ const PERIOD: Span = Span::from_secs(1);
 const LOOK: u32 = 8;
 /// A look counts if so large a part of the buffer is in use. Few packets say little about a full buffer.
 const IN_USE: u64 = 8;
-/// Datagrams that are read before acknowledgements leave. More in a turn cost less time each.
-const TURN: usize = 64;
-/// The same for a small buffer: as many of 1472 bytes as Linux hands over in one batch. Two batches are most of what the default
+/// Read before acknowledgements leave. More in a turn cost less time each.
+const TURN: Turn = Turn { datagrams: 64, bytes: usize::MAX };
+/// The same for a small buffer: one full batch of 1472 bytes each, as Linux hands it over. Two batches are most of what the default
 /// buffer admits, and cost a sixth of the goodput over loopback.
-const SHORT_TURN: usize = 44;
-/// Looks at a small buffer after a full train, together some 40 µs. Over loopback they are worth a tenth of the goodput. A train is
-/// full from 65 MB/s on. A full turn of reading counts as one, so slower connections pay only where many of them make one together.
-const LOOKS: u32 = 10;
+const SHORT_TURN: Turn = Turn { datagrams: 44, bytes: 44 * 1472 };
+/// Times that a socket with a small buffer is polled again after a full train, together some 40 µs. Over loopback they are worth a tenth
+/// of the goodput. A train is full from 65 MB/s on. A full turn of reading counts as one, so slower connections pay only where many of
+/// them make one together.
+const BUSY_POLLS: u32 = 10;
 /// A smaller buffer is a small one, bytes of memory. Of what a larger one admits two batches are an eighth at most.
 const SMALL: u64 = 1024 * 1024;
-/// Linux may count so much of the buffer as taken after it has been read.
+/// Linux may count one of so many parts of the buffer as taken after it has been read.
 const KEPT: u64 = 4;
 /// The unit of [`Sample`].
 const WHOLE: u64 = 1024;
+
+/// A turn of reading ends at either limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Turn {
+    pub datagrams: usize,
+    pub bytes: usize,
+}
 
 /// The buffer.
 #[derive(Debug, Default)]
@@ -92,18 +100,18 @@ impl SocketBuffer {
         SocketBuffer { granted, ..SocketBuffer::default() }
     }
 
-    /// Datagrams to read before sending gets its turn.
-    pub(super) fn turn(&self) -> usize {
+    /// What to read before sending gets its turn.
+    pub(super) fn turn(&self) -> Turn {
         match self.granted {
             Some(..SMALL) => SHORT_TURN,
             _ => TURN,
         }
     }
 
-    /// How often the driver looks at the socket again before it sleeps, after a full train has come or left.
-    pub(super) fn looks(&self) -> u32 {
+    /// How often the driver polls the socket again before it sleeps, after a full train has come or left.
+    pub(super) fn busy_polls(&self) -> u32 {
         match self.granted {
-            Some(..SMALL) => LOOKS,
+            Some(..SMALL) => BUSY_POLLS,
             _ => 0,
         }
     }
@@ -208,8 +216,8 @@ mod tests {
     #[test]
     fn less_is_read_in_a_turn_from_a_small_buffer() {
         let turn = |granted| SocketBuffer::new(granted).turn();
-        let looks = |granted| SocketBuffer::new(granted).looks();
-        assert_eq!((looks(Some(212_992)), looks(Some(8 << 20)), looks(None)), (LOOKS, 0, 0));
+        let polls = |granted| SocketBuffer::new(granted).busy_polls();
+        assert_eq!((polls(Some(212_992)), polls(Some(8 << 20)), polls(None)), (BUSY_POLLS, 0, 0));
         assert_eq!((turn(Some(212_992)), turn(Some(8 << 20)), turn(None)), (SHORT_TURN, TURN, TURN));
     }
 

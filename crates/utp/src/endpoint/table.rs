@@ -357,10 +357,9 @@ impl Table {
     fn deliver(&mut self, at: Arrival, key: Key, packet: &Packet<'_>) -> bool {
         let Some(entry) = self.entries.get_mut(&key) else { return false };
         entry.connection.set_share(self.budget.share());
-        if let (Kind::Data, Some(share)) =
-            (packet.header.kind, self.socket_buffer.share(at.now, &mut entry.activity))
-        {
-            entry.connection.set_socket_share(share);
+        if packet.header.kind == Kind::Data {
+            let share = self.socket_buffer.share(at.now, &mut entry.activity);
+            share.into_iter().for_each(|share| entry.connection.set_socket_share(share));
         }
         entry.connection.handle_arrival(at, packet);
         if entry.connection.is_beginning() {

@@ -53,6 +53,32 @@ async fn the_first_acknowledgements_travel_on_what_the_application_writes_in_ans
     assert_eq!(sent, [2, 2]);
 }
 
+#[tokio::test]
+async fn one_call_copies_64_kib_at_most_and_the_rest_follows() {
+    let (a, b) = pair(v4());
+    let mut to_b = a.connect(b.local_addr().unwrap()).await.unwrap();
+    let sent = noise(1 << 20, 3);
+    let first = to_b.write(&sent).await.unwrap();
+    assert!((1..=64 << 10).contains(&first), "{first}");
+    let rest = sent[first..].to_vec();
+    let writer = tokio::spawn(async move {
+        to_b.write_all(&rest).await.unwrap();
+        to_b.shutdown().await.unwrap();
+    });
+    let mut from_a = b.accept().await.unwrap();
+    let (mut got, mut buffer) = (Vec::new(), vec![0; 1 << 20]);
+    loop {
+        let read = timeout(PATIENCE, from_a.read(&mut buffer)).await.unwrap().unwrap();
+        assert!(read <= 64 << 10, "{read}");
+        if read == 0 {
+            break;
+        }
+        got.extend_from_slice(&buffer[..read]);
+    }
+    writer.await.unwrap();
+    assert!(got == sent);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn both_directions_carry_data_at_once_over_both_ip_versions() {
     for addr in [v4(), v6()] {

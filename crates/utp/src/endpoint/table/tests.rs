@@ -299,6 +299,23 @@ fn a_small_limit_is_for_one_peer_too() {
     }
 }
 
+#[test]
+fn a_connection_that_is_only_acknowledged_takes_no_part_of_the_sockets_buffer() {
+    let mut table = Host::new();
+    table.table.socket_buffer = SocketBuffer::new(Some(212_992));
+    assert!((0..50).all(|i| table.connect(host(i), 1)));
+    let part = |table: &Host| table.table.socket_buffer.newcomers_share().map(|share| share.memory);
+    let whole = part(&table).expect("the size is known");
+    // Acknowledgements and repeated SYNs.
+    for i in 0..50 {
+        table.answers(host(i), &packet(Kind::State, 2, 2, 999));
+        table.syn(host(i), 1);
+    }
+    assert_eq!(part(&table), Some(whole));
+    send_data(&mut table, 7, 1, 100, |_| 0);
+    assert_eq!(part(&table), Some(whole / 2));
+}
+
 /// Stranger `i` has connected with id 1 and sends `packets` packets of `len` bytes, the n-th of them as far ahead as `ahead` says.
 fn send_data(table: &mut Host, i: u32, packets: u16, len: usize, ahead: fn(u16) -> u16) {
     let payload = vec![7; len];
