@@ -100,7 +100,7 @@ impl SocketBuffer {
         SocketBuffer { granted, ..SocketBuffer::default() }
     }
 
-    /// What to read before sending gets its turn.
+    /// The limits of reading before sending gets its turn.
     pub(super) fn turn(&self) -> Turn {
         match self.granted {
             Some(..SMALL) => SHORT_TURN,
