@@ -125,7 +125,7 @@ typedef enum {
    */
   AY_UTP_SEND_BUFFER = 3,
   /*
-   1: a packet that is not full waits while others are unacknowledged (Nagle); 1.
+   1: a packet that is not full waits while another such packet is unacknowledged (Nagle); 1.
    */
   AY_UTP_NAGLE = 4,
   /*

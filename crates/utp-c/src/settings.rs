@@ -32,7 +32,7 @@ pub enum ay_utp_option {
     AY_UTP_RECV_BUFFER = 2,
     /// Most bytes held for sending; 16777216.
     AY_UTP_SEND_BUFFER = 3,
-    /// 1: a packet that is not full waits while others are unacknowledged (Nagle); 1.
+    /// 1: a packet that is not full waits while another such packet is unacknowledged (Nagle); 1.
     AY_UTP_NAGLE = 4,
     /// Shortest retransmission timeout, microseconds; 500000.
     AY_UTP_MIN_RTO_US = 5,

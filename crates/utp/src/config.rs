@@ -34,7 +34,7 @@ pub struct Config {
     pub ack_every: u32,
     /// …or after this time.
     pub ack_delay: Span,
-    /// A packet that is not full waits while others are unacknowledged (until flushed).
+    /// A packet that is not full waits while another such packet is unacknowledged (until flushed).
     pub nagle: bool,
     /// Without any progress for this long the connection fails. So it does if the peer is silent for the time of
     /// [`keepalive`](Config::keepalive) and then answers no question for this long: 89 s with the defaults.

@@ -106,6 +106,10 @@ pub struct Connection {
     peer_window: u64,
     /// Most packets of the train that begins with the next new one; 0 within a train.
     train: u64,
+    /// The packet after the newest data packet that was not full.
+    after_partial: u64,
+    /// There was no room for all of the latest write.
+    more_comes: bool,
     flight_limit: FlightLimit,
     path_mtu: path_mtu::PathMtu,
     ecn: ecn::Ecn,
@@ -261,6 +265,8 @@ impl Connection {
             peer_reads_long_sacks: false,
             peer_window: u64::from(config.payload),
             train: 0,
+            after_partial: 0,
+            more_comes: false,
             flight_limit: FlightLimit::new(config.payload),
             path_mtu: path_mtu::PathMtu::new(config.payload, config.max_payload),
             ecn: ecn::Ecn::new(config.ecn && config.recovery.uses_long_bitmaps()),
@@ -367,7 +373,8 @@ impl Connection {
     pub fn write(&mut self, data: &[u8]) -> Result<usize, Error> {
         let n = data.len().min(self.room()?);
         self.unsent.write(&data[..n]);
-        self.reported.wants_room |= n < data.len();
+        self.more_comes = n < data.len();
+        self.reported.wants_room |= self.more_comes;
         Ok(n)
     }
 
@@ -376,7 +383,8 @@ impl Connection {
     pub fn write_zeros(&mut self, n: u64) -> Result<u64, Error> {
         let taken = n.min(self.room()? as u64);
         self.unsent.write_zeros(taken);
-        self.reported.wants_room |= taken < n;
+        self.more_comes = taken < n;
+        self.reported.wants_room |= self.more_comes;
         Ok(taken)
     }
 

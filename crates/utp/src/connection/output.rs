@@ -211,12 +211,17 @@ impl Connection {
     }
 
     /// Payload of the next new packet: 0 for a FIN, none if there is nothing to send yet.
+    ///
+    /// RFC 9293 §3.7.4 with the modification by Minshall, as in Linux: a packet that is not full waits for another such packet, and not
+    /// for full ones. So the rest of a write leaves with its full packets instead of a round trip later. Where there was no room for
+    /// all of the write, more will fill the packet soon.
     fn next_new_len(&self) -> Option<u64> {
         let Some(len) = self.unsent.next_len() else {
             return (self.fin == Fin::Wanted).then_some(0);
         };
-        let may_be_partial =
-            !self.config.nagle || self.push || self.fin != Fin::NotYet || self.board.is_empty();
+        let may_be_partial = !self.config.nagle || self.push || self.fin != Fin::NotYet;
+        let is_awaited = self.more_comes || self.after_partial > self.board.board().una();
+        let may_be_partial = may_be_partial || self.board.is_empty() || !is_awaited;
         (self.unsent.next_is_complete() || may_be_partial).then_some(len)
     }
 
@@ -236,6 +241,7 @@ impl Connection {
         if self.board.is_empty() {
             self.congestion.resume(now, self.rto.get());
         }
+        let is_partial = !self.unsent.is_empty() && !self.unsent.next_is_complete();
         let body = match self.unsent.take() {
             Some(body) => body,
             None => {
@@ -246,6 +252,9 @@ impl Connection {
         self.push &= !self.unsent.is_empty();
         let board = self.board.board();
         let new = New { index: board.next_seq(), number: board.next_number(), payload: len };
+        if is_partial {
+            self.after_partial = new.index + 1;
+        }
         self.path_mtu.note_new(now, new);
         let seq_nr = self.board.send_new(now, body);
         let outstanding = self.board.packets() as u64;

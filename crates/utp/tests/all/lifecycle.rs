@@ -416,6 +416,27 @@ fn small_writes_wait_for_company_only_with_nagle() {
 }
 
 #[test]
+fn the_rest_of_a_write_leaves_with_its_full_packets_and_that_of_the_next_one_waits_for_it() {
+    let config = Config::default();
+    let full = config.payload as usize;
+    let (mut a, mut b) = pair(config);
+    // The pacer lets them leave within a few milliseconds.
+    let leave = |a: &mut Connection, from_ms: u64| -> Vec<_> {
+        (from_ms..from_ms + 20).flat_map(|ms| transmit(a, Time::from_millis(ms))).collect()
+    };
+    a.write(&vec![1; 2 * full + 10]).unwrap();
+    let sent = leave(&mut a, 0);
+    assert_eq!(sent.len(), 3, "two full ones and the rest");
+    a.write(&vec![2; full + 10]).unwrap();
+    assert_eq!(leave(&mut a, 20).len(), 1, "a full one");
+    let now = Time::from_millis(50);
+    sent.iter().for_each(|datagram| b.handle(now, &Packet::decode(datagram).unwrap()));
+    let acks = leave(&mut b, 50);
+    acks.iter().for_each(|datagram| a.handle(now, &Packet::decode(datagram).unwrap()));
+    assert_eq!(leave(&mut a, 70).len(), 1, "the second rest");
+}
+
+#[test]
 fn a_reader_may_pause_for_longer_than_the_patience() {
     let (mut a, mut b) = pair(Config { recv_buffer: 5_000, ..Config::default() });
     a.write(&[3; 20_000]).unwrap();
