@@ -76,6 +76,7 @@ impl TwoLists {
     }
 
     /// The flow whose turn it is; it may be empty.
+    // A packet takes one or two of these. Measured together with those of `fq_codel.rs` and `codel.rs`: a seventh of its cost.
     #[inline(always)]
     pub fn turn(&mut self) -> Option<usize> {
         loop {

@@ -219,10 +219,9 @@ impl Connection {
         let Some(len) = self.unsent.next_len() else {
             return (self.fin == Fin::Wanted).then_some(0);
         };
-        let may_be_partial = !self.config.nagle || self.push || self.fin != Fin::NotYet;
         let is_awaited = self.more_comes || self.after_partial > self.board.board().una();
-        let may_be_partial = may_be_partial || self.board.is_empty() || !is_awaited;
-        (self.unsent.next_is_complete() || may_be_partial).then_some(len)
+        let may_wait = self.config.nagle && !self.push && self.fin == Fin::NotYet && !self.board.is_empty();
+        (self.unsent.next_is_complete() || !(may_wait && is_awaited)).then_some(len)
     }
 
     fn note_resent(&mut self, seq_nr: u16) {

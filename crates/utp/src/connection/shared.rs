@@ -54,11 +54,6 @@ impl Connection {
         matches!(self.state, State::Lingering { .. } | State::Closed(_))
     }
 
-    /// When the peer last acknowledged anything new, at first never.
-    pub(crate) fn last_acknowledged(&self) -> Time {
-        self.timers.last_acknowledged()
-    }
-
     /// The next new packet begins a train of so many packets at most.
     pub(crate) fn begin_train(&mut self, packets: u64) {
         self.train = packets;

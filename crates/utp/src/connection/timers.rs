@@ -111,12 +111,6 @@ impl Timers {
         std::mem::take(&mut self.window_probe_due)
     }
 
-    // Only an endpoint looks at it.
-    #[cfg_attr(not(feature = "net"), allow(dead_code))]
-    pub(super) fn last_acknowledged(&self) -> Time {
-        self.last_acknowledged
-    }
-
     pub(super) fn probe_window(&mut self, now: Time, rto: Span) {
         self.window_probe = self.window_probe.min(now + rto);
     }
@@ -171,6 +165,12 @@ impl Connection {
                 (earliest < Time::NEVER).then_some(earliest)
             }
         }
+    }
+
+    /// When the peer last acknowledged anything new, at first never ([`Time::ZERO`]). A stream that nobody
+    /// holds any more is given up some time after it.
+    pub fn last_acknowledged(&self) -> Time {
+        self.timers.last_acknowledged
     }
 
     /// Time has passed; does whatever is due. Early and spurious calls do no harm.
