@@ -14,47 +14,64 @@ const [runs, side, equations, sweeps] = [new Lane(), new Lane(), new Lane(), new
 const withAbove = ([name, content]) => [[name, content], [`../${name}`, content]];
 const files = Object.fromEntries(Object.entries(data.files).flatMap(withAbove));
 const written = (text, more = {}) => ({ text, files: Object.fromEntries(Object.entries(files).filter(([name]) => text.includes(name))), ...more });
-const state = { text: "", groups: [], result: null, pinned: null, fluid: null, step: null };
+const state = { text: "", followed: null, groups: [], result: null, pinned: null, fluid: null, step: null };
 
 // A newer request has the place of a cancelled one, so nobody waits for that answer.
 const ignore = (error) => {
   if (!(error instanceof Cancelled)) throw error;
 };
 
-// Changes of the text, one after the other: a slider is faster than the engine, so the newest value of each path counts.
+// Changes that wait for the engine: a slider is faster, so the newest value of each path counts.
 const waiting = new Map();
 let busy = false;
 
-const change = (path, value) => {
-  waiting.set(path.join("."), { path, value });
-  apply();
+const change = (path, value, more = {}) => {
+  waiting.set(path.join("."), { path, value, ...more });
+  follow();
 };
 
-const apply = async () => {
-  if (busy || waiting.size === 0) return;
-  busy = true;
-  const edits = [...waiting.values()];
+// Sets the text and everything that follows from it. Changes of the text before are forgotten.
+const show = (text) => {
   waiting.clear();
-  const answer = await side.ask({ ask: "edit", text: state.text, edits });
-  busy = false;
-  if (answer.error) return fail(answer);
-  await show(answer.text);
-  apply();
+  state.followed = null;
+  set(text);
+  follow();
 };
 
-// Sets the text and everything that follows from it.
-const show = async (text) => {
+const set = (text) => {
   state.text = text;
   if (document.activeElement !== element("text")) element("text").value = text;
   run(text).catch(ignore);
+};
+
+// One question at a time until text and controls agree. Whatever changed during a question is asked next.
+const follow = async () => {
   if (busy) return;
   busy = true;
-  const answer = await side.ask({ ask: "controls", scenario: written(text) });
-  busy = false;
+  try {
+    while (waiting.size > 0 || state.followed !== state.text) await (waiting.size > 0 ? edit() : control());
+  } finally {
+    busy = false;
+  }
+};
+
+const edit = async () => {
+  const { text } = state;
+  const edits = [...waiting.values()].map(({ path, value }) => ({ path, value }));
+  waiting.clear();
+  const answer = await side.ask({ ask: "edit", text, edits });
   if (text !== state.text) return;
+  if (answer.error) return fail(answer);
+  set(answer.text);
+};
+
+const control = async () => {
+  const { text } = state;
+  const answer = await side.ask({ ask: "controls", scenario: written(text) });
+  if (text !== state.text) return;
+  state.followed = text;
   if (!answer.error) settings(answer);
   address(text);
-  apply();
 };
 
 let written_to = "";
@@ -69,7 +86,11 @@ const settings = ({ groups, duration_s: duration }) => {
   state.groups = groups;
   element("picture").replaceChildren(picture(groups));
   const focused = document.activeElement?.dataset?.key;
-  element("times").replaceChildren(times(groups, duration, (flow, which, seconds) => change([...flow.path, which], JSON.stringify(`${seconds} s`))));
+  // A key or a drag that the engine has not answered yet counts already.
+  const path = (flow, which) => [...flow.path, which];
+  const moved = (flow, which) => waiting.get(path(flow, which).join("."))?.seconds;
+  const move = (flow, which, seconds) => change(path(flow, which), JSON.stringify(`${seconds} s`), { seconds });
+  element("times").replaceChildren(times(groups, duration, moved, move));
   if (focused) document.querySelector(`#times [data-key="${CSS.escape(focused)}"]`)?.focus();
   controls.show(groups);
   const names = groups.flatMap((group) => group.dials.filter((dial) => dial.what === "slider").map((dial) => nameOf(group, dial)));
@@ -268,7 +289,7 @@ const open = async () => {
     const named = location.hash.match(/^#scenario=(.+)$/);
     const text = named ? data.scenarios[decodeURIComponent(named[1])] : await ofAddress(location.hash);
     if (text === undefined) return fail({ error: "the page has no scenario of that name: choose one of the list" });
-    await show(text ?? data.scenarios["home-uplink"]);
+    show(text ?? data.scenarios["home-uplink"]);
   } catch {
     fail({ error: "the address holds a damaged scenario: copy the whole link, or choose a scenario of the list" });
   }

@@ -33,8 +33,9 @@ export const picture = (groups) => {
   return drawn;
 };
 
-// A bar for each flow; its ends are dragged or moved by arrow keys. `change` gets a group, "start" or "stop", and seconds.
-export const times = (groups, duration, change) => {
+// A bar for each flow; its ends are dragged or moved by arrow keys. `move` gets a group, "start" or "stop", and seconds, which
+// `moved` returns for a group and an end until the groups contain them.
+export const times = (groups, duration, moved, move) => {
   const flows = groups.filter((group) => group.kind === "flow");
   const height = flows.length * ROW + 22;
   const x = (at) => NAMES + (at / duration) * (ACROSS - NAMES - 12);
@@ -44,13 +45,15 @@ export const times = (groups, duration, change) => {
     drawn.append(svg("text", { x: x(at), y: height - 4, "text-anchor": "middle" }, `${at} s`));
   }
   flows.forEach((flow, i) => {
-    const { start_s: start, stop_s: stop, moves } = flow.stay;
+    const { moves } = flow.stay;
+    const start = moved(flow, "start") ?? flow.stay.start_s;
+    const stop = moved(flow, "stop") ?? flow.stay.stop_s;
     const y = i * ROW + 4;
     drawn.append(svg("text", { x: 2, y: y + 13, class: "name" }, short(flow.name)));
     drawn.append(svg("rect", { class: "box", x: x(start), y, width: Math.max(2, x(stop) - x(start)), height: 18, rx: 3 }));
     if (!moves) return;
     for (const [which, at, least, most] of [["start", start, 0, stop], ["stop", stop, start, duration]]) {
-      drawn.append(edge({ drawn, x, y, which, at, least, most, duration, name: flow.name, move: (s) => change(flow, which, s) }));
+      drawn.append(edge({ drawn, x, y, which, at, least, most, duration, name: flow.name, move: (s) => move(flow, which, s) }));
     }
   });
   return html("div", {}, drawn);
@@ -62,17 +65,23 @@ const edge = ({ drawn, x, y, which, at, least, most, duration, name, move }) => 
     "aria-label": `${name}: ${which}`, "aria-valuemin": least, "aria-valuemax": most, "aria-valuenow": at, "aria-valuetext": `${at} s`,
   });
   const step = duration / 60;
-  const to = (s) => move(Number(Math.min(most - (which === "start" ? step / 2 : 0), Math.max(least + (which === "stop" ? step / 2 : 0), s)).toPrecision(3)));
+  // By the last key, which the picture shows a moment later.
+  let now = at;
+  const to = (s) => {
+    now = Number(Math.min(most - (which === "start" ? step / 2 : 0), Math.max(least + (which === "stop" ? step / 2 : 0), s)).toPrecision(3));
+    move(now);
+  };
   handle.addEventListener("keydown", (event) => {
     const by = { ArrowLeft: -step, ArrowDown: -step, ArrowRight: step, ArrowUp: step, PageUp: 5 * step, PageDown: -5 * step }[event.key];
     if (by === undefined) return;
     event.preventDefault();
-    to(at + by);
+    to(now + by);
   });
   handle.addEventListener("pointerdown", (down) => {
     down.preventDefault();
+    const from = now;
     const scale = (duration * ACROSS) / (drawn.getBoundingClientRect().width * (ACROSS - NAMES - 12));
-    const drag = (event) => to(at + (event.clientX - down.clientX) * scale);
+    const drag = (event) => to(from + (event.clientX - down.clientX) * scale);
     const end = () => removeEventListener("pointermove", drag);
     addEventListener("pointermove", drag);
     addEventListener("pointerup", end, { once: true });

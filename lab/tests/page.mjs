@@ -222,6 +222,12 @@ await test("the keyboard alone moves a flow, a slider and a menu", async () => {
   await page.keyboard.press("ArrowLeft");
   await page.waitForFunction(() => document.querySelector("#text").value.includes('"11 s"'));
   assert.notEqual(await text(page), before);
+  // As fast as a held key, and faster: none is lost.
+  for (let i = 0; i < 10; i += 1) {
+    await page.keyboard.press("ArrowRight");
+    await page.waitForTimeout(4 * i);
+  }
+  await page.waitForFunction(() => document.querySelector("#text").value.includes('"16 s"'));
   await page.focus('[id="dial-link.rate"]');
   await page.keyboard.press("ArrowRight");
   await page.waitForFunction(() => !document.querySelector("#text").value.includes('"20 Mbit/s"'));
@@ -235,6 +241,21 @@ await test("the keyboard alone moves a flow, a slider and a menu", async () => {
   for (const wanted of ["start", "tour-open", "command", "upload start", "dial-link.rate", "dial-link.queue", "pin", "fluid", "sweep"]) {
     assert.ok(reached.has(wanted), `Tab does not reach ${wanted}`);
   }
+  await page.context().close();
+});
+
+await test("the controls follow text that is typed fast", async () => {
+  const page = await open();
+  await settled(page);
+  await page.evaluate(() => {
+    const area = document.querySelector("#text");
+    area.focus();
+    for (const rate of [19, 18, 17, 16, 15]) {
+      area.value = area.value.replace(/"\d+ Mbit\/s"/, `"${rate} Mbit/s"`);
+      area.dispatchEvent(new Event("input"));
+    }
+  });
+  await page.waitForFunction(() => document.querySelector('[data-key="link.rate number"]').value === "15");
   await page.context().close();
 });
 
