@@ -1,5 +1,9 @@
 //! Linux: control messages in both directions.
 
+mod doorbell;
+
+pub use doorbell::Doorbell;
+
 use crate::datagram::{Incoming, Options, Outgoing, TooBig};
 use crate::open::set_own_tos;
 use crate::MOST_SEGMENTS;

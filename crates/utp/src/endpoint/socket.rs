@@ -1,10 +1,9 @@
 //! The UDP socket of an endpoint: the service class, and its registration with the runtime.
 
-use afteryou_sockets::{Control, Families, Incoming, Messages, Options, Outgoing, TooBig};
+use afteryou_sockets::{Control, Families, Incoming, Messages, Options, Outgoing, TooBig, Watched};
 use socket2::SockRef;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
-use tokio::io::Interest;
 
 /// Binds a non-blocking UDP socket, and asks for a receive buffer of so many bytes.
 pub(super) fn bind(addr: SocketAddr, receive_buffer: usize) -> io::Result<UdpSocket> {
@@ -19,17 +18,9 @@ pub(super) fn receive_buffer(socket: &UdpSocket) -> Option<u64> {
     SockRef::from(socket).recv_buffer_size().ok().map(|bytes| bytes as u64)
 }
 
-#[cfg(unix)]
-type Registered = tokio::io::unix::AsyncFd<UdpSocket>;
-#[cfg(not(unix))]
-type Registered = tokio::net::UdpSocket;
-
 /// A socket that the current runtime watches.
-///
-/// Only for reading, where the system allows it: Linux reports a UDP socket writable after each packet that has left it, so
-/// a worker that waits for events would wake up for each packet sent.
 pub(super) struct Socket {
-    registered: Registered,
+    watched: Watched,
     control: Control,
     dscp: u8,
 }
@@ -69,7 +60,7 @@ impl Socket {
             ..Options::default()
         };
         let control = Control::new(SockRef::from(&socket), options)?;
-        Ok(Socket { registered: register(socket, Interest::READABLE)?, control, dscp })
+        Ok(Socket { watched: Watched::new(socket)?, control, dscp })
     }
 
     /// True if the system took the service class; some only pretend.
@@ -85,50 +76,23 @@ impl Socket {
     /// Takes the reports of routers that have come since the last call. There are none unless a call has failed.
     pub(super) fn take_too_big(&self) -> Vec<TooBig> {
         let mut found = Vec::new();
-        self.control.take_too_big(self.sock_ref(), &mut found);
+        self.control.take_too_big(self.watched.socket(), &mut found);
         found
     }
 
     /// Memory of the datagrams that wait to be read, as the system counts it.
     pub(super) fn waiting_memory(&self) -> Option<u32> {
-        self.control.waiting_memory(self.sock_ref())
-    }
-
-    #[cfg(unix)]
-    fn sock_ref(&self) -> SockRef<'_> {
-        SockRef::from(self.registered.get_ref())
-    }
-
-    #[cfg(not(unix))]
-    fn sock_ref(&self) -> SockRef<'_> {
-        SockRef::from(&self.registered)
+        self.control.waiting_memory(self.watched.socket())
     }
 
     /// Reads the next datagram, if there is one.
-    #[cfg(unix)]
     pub(super) fn try_recv_from(&self, messages: &mut Messages, buf: &mut [u8]) -> io::Result<Incoming> {
-        let mut is_asked = false;
-        let result = self.registered.try_io(Interest::READABLE, |socket| {
-            is_asked = true;
-            self.control.receive(SockRef::from(socket), messages, buf)
-        });
-        match is_asked {
-            true => result,
-            // The runtime has not looked yet, but the driver must know whether the buffer is empty.
-            false => self.control.receive(SockRef::from(self.registered.get_ref()), messages, buf),
-        }
-    }
-
-    /// Reads the next datagram, if there is one that the runtime has seen.
-    #[cfg(not(unix))]
-    pub(super) fn try_recv_from(&self, messages: &mut Messages, buf: &mut [u8]) -> io::Result<Incoming> {
-        let receive = || self.control.receive(SockRef::from(&self.registered), messages, buf);
-        self.registered.try_io(Interest::READABLE, receive)
+        self.watched.try_read(|socket| self.control.receive(socket, messages, buf))
     }
 
     /// Completes when there may be a datagram.
     pub(super) async fn readable(&self) -> io::Result<()> {
-        self.registered.readable().await.map(drop)
+        self.watched.readable().await
     }
 
     /// Sends datagrams of `segment` bytes each, the last one of what is left, as soon as the system takes them.
@@ -141,14 +105,16 @@ impl Socket {
     ) -> io::Result<()> {
         let tos = manner.tos(self.dscp);
         let outgoing = Outgoing { tos, segment: Some(segment), ..Outgoing::new(peer, bytes) };
-        #[cfg(unix)]
-        return self
-            .when_writable(|socket| self.send(SockRef::from(socket), &outgoing, manner.fragments))
-            .await;
-        #[cfg(not(unix))]
-        {
-            let send = || self.send(SockRef::from(&self.registered), &outgoing, manner.fragments);
-            self.registered.async_io(Interest::WRITABLE, send).await
+        self.when_writable(|socket| self.send(socket, &outgoing, manner.fragments)).await
+    }
+
+    /// Repeats `send` until the system does not refuse it.
+    async fn when_writable(&self, mut send: impl FnMut(SockRef<'_>) -> io::Result<()>) -> io::Result<()> {
+        loop {
+            match self.watched.try_send(&mut send) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.watched.writable().await?,
+                result => return result,
+            }
         }
     }
 
@@ -158,33 +124,6 @@ impl Socket {
             false => self.control.send(socket, outgoing),
         }
     }
-
-    /// Repeats `send` until the system does not refuse it. Only then is the socket watched for writing, under a second
-    /// descriptor.
-    #[cfg(unix)]
-    async fn when_writable(&self, mut send: impl FnMut(&UdpSocket) -> io::Result<()>) -> io::Result<()> {
-        let socket = self.registered.get_ref();
-        loop {
-            match send(socket) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                result => return result,
-            }
-            let watched = register(socket.try_clone()?, Interest::WRITABLE)?;
-            watched.writable().await?.retain_ready();
-        }
-    }
-}
-
-/// Has the current runtime watch a socket. The interest is a wish: elsewhere than on Unix sockets are watched for both.
-#[cfg(unix)]
-#[allow(deprecated)] // Its replacement is unsafe; what it warns of, a type that changes its descriptor, is not given here.
-fn register(socket: UdpSocket, interest: Interest) -> io::Result<Registered> {
-    Registered::with_interest(socket, interest)
-}
-
-#[cfg(not(unix))]
-fn register(socket: UdpSocket, _: Interest) -> io::Result<Registered> {
-    Registered::from_std(socket)
 }
 
 #[cfg(all(test, unix))]
@@ -248,7 +187,7 @@ mod tests {
     #[tokio::test]
     async fn a_train_arrives_as_one_batch_with_the_kernels_time() {
         let [from, to] = [(); 2].map(|()| Socket::new(bind(local(), 4 << 20).unwrap(), 1, false).unwrap());
-        let address = to.registered.get_ref().local_addr().unwrap();
+        let address = to.watched.socket().local_addr().unwrap().as_socket().unwrap();
         from.send_to(&[7; 5500], 1000, address, Manner::default()).await.unwrap();
         timeout(Duration::from_secs(60), to.readable()).await.unwrap().unwrap();
         let incoming = to.try_recv_from(&mut Messages::default(), &mut [0; 65_536]).unwrap();
