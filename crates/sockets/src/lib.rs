@@ -3,8 +3,7 @@
 //! # Model
 //! [`bind`] opens a non-blocking socket. [`Control`] prepares it with a program's [`Options`], sends
 //! ([`Outgoing`]) and receives ([`Incoming`]). The socket itself stays the caller's, so that it can be registered
-//! with any runtime or waited for by `poll`. Nothing here waits, and nothing reads a clock. With the feature `tokio`, a `Watched` socket
-//! waits in a tokio runtime, without a wake-up for each datagram.
+//! with any runtime or waited for by `poll`. Nothing here waits, and nothing reads a clock.
 //!
 //! ```
 //! use afteryou_sockets::{bind, Control, Families, Messages, Options, Outgoing};
@@ -49,8 +48,6 @@ use portable as platform;
 
 mod datagram;
 mod open;
-#[cfg(feature = "tokio")]
-mod watched;
 
 #[cfg(target_os = "linux")]
 pub use linux::Doorbell;
@@ -58,8 +55,6 @@ pub use linux::Doorbell;
 pub use datagram::{Incoming, Options, Outgoing, TooBig};
 pub use open::{bind, set_buffers, Families};
 pub use platform::{route_mtu, Control, Messages, TOS_IS_CARRIED};
-#[cfg(feature = "tokio")]
-pub use watched::Watched;
 
 /// Most datagrams in one call of [`Control::send`]: `UDP_MAX_SEGMENTS` of Linux before 6.9.
 pub const MOST_SEGMENTS: usize = 64;

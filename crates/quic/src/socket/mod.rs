@@ -18,7 +18,7 @@ mod tests;
 
 pub use afteryou_sockets::TOS_IS_CARRIED as DSCP_IS_SENT;
 
-use afteryou_sockets::{Control, Families, Messages, Options, Outgoing, Watched};
+use afteryou_sockets::{Control, Families, Messages, Options, Outgoing};
 use quinn::udp::{EcnCodepoint, RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, EndpointConfig, ServerConfig, TokioRuntime, UdpPoller};
 use seen::Seen;
@@ -31,10 +31,11 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{ready, Context, Poll};
+use tokio::io::Interest;
 
 /// A UDP socket for a quinn endpoint whose packets carry a service class.
 pub struct Socket {
-    watched: Watched,
+    io: tokio::net::UdpSocket,
     control: Control,
     dscp: AtomicU8,
     inbox: Mutex<Inbox>,
@@ -79,7 +80,7 @@ impl Socket {
             Options { tos: true, destination: true, batches: true, whole: true, ..Options::default() };
         Ok(Arc::new(Socket {
             control: Control::new(SockRef::from(&socket), options)?,
-            watched: Watched::new(socket)?,
+            io: tokio::net::UdpSocket::from_std(socket)?,
             dscp: AtomicU8::new(dscp & 0x3F),
             inbox: Mutex::default(),
         }))
@@ -112,7 +113,7 @@ impl Socket {
     }
 
     /// Sends one datagram or several of equal size. One that could not be sent counts as lost.
-    fn send(&self, socket: SockRef<'_>, transmit: &Transmit<'_>) -> io::Result<()> {
+    fn send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
         let outgoing = Outgoing {
             to: transmit.destination,
             tos: self.dscp() << 2 | transmit.ecn.map_or(0, |ecn| ecn as u8),
@@ -120,16 +121,16 @@ impl Socket {
             segment: transmit.segment_size,
             from: transmit.src_ip,
         };
-        match self.control.send(socket, &outgoing) {
+        match self.control.send(SockRef::from(&self.io), &outgoing) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
             _ => Ok(()),
         }
     }
 
     /// Reads the next buffer of datagrams.
-    fn receive(&self, socket: SockRef<'_>, buffer: &mut [u8]) -> io::Result<RecvMeta> {
+    fn receive(&self, buffer: &mut [u8]) -> io::Result<RecvMeta> {
         let Inbox { messages, seen } = &mut *self.inbox();
-        let incoming = self.control.receive(socket, messages, buffer)?;
+        let incoming = self.control.receive(SockRef::from(&self.io), messages, buffer)?;
         if let Some(tos) = incoming.tos {
             seen.note(incoming.from, tos);
         }
@@ -149,7 +150,7 @@ impl AsyncUdpSocket for Socket {
     }
 
     fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
-        self.watched.try_send(|socket| self.send(socket, transmit))
+        self.io.try_io(Interest::WRITABLE, || self.send(transmit))
     }
 
     fn poll_recv(
@@ -162,13 +163,11 @@ impl AsyncUdpSocket for Socket {
             return Poll::Ready(Ok(0));
         };
         loop {
-            match self.watched.try_read(|socket| self.receive(socket, buffer)) {
+            ready!(self.io.poll_recv_ready(cx))?;
+            match self.io.try_io(Interest::READABLE, || self.receive(buffer)) {
                 Ok(received) => {
                     *meta = received;
                     return Poll::Ready(Ok(1));
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    ready!(self.watched.poll_readable(cx))?;
                 }
                 Err(error) if is_about_the_past(&error) => {}
                 Err(error) => return Poll::Ready(Err(error)),
@@ -177,8 +176,7 @@ impl AsyncUdpSocket for Socket {
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
-        let address = self.watched.socket().local_addr()?;
-        address.as_socket().ok_or_else(|| io::ErrorKind::Unsupported.into())
+        self.io.local_addr()
     }
 
     fn max_transmit_segments(&self) -> usize {
@@ -194,21 +192,18 @@ impl AsyncUdpSocket for Socket {
     }
 }
 
-/// News of a datagram sent before: not a reason to end an endpoint.
+/// Nothing there after all, or news of a datagram sent before: not a reason to end an endpoint.
 fn is_about_the_past(error: &io::Error) -> bool {
     use io::ErrorKind::*;
     matches!(
         error.kind(),
-        Interrupted | ConnectionRefused | ConnectionReset | HostUnreachable | NetworkUnreachable
+        WouldBlock | Interrupted | ConnectionRefused | ConnectionReset | HostUnreachable | NetworkUnreachable
     )
 }
 
 impl fmt::Debug for Socket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Socket")
-            .field("watched", &self.watched)
-            .field("dscp", &self.dscp())
-            .finish_non_exhaustive()
+        f.debug_struct("Socket").field("io", &self.io).field("dscp", &self.dscp()).finish_non_exhaustive()
     }
 }
 
@@ -225,7 +220,7 @@ impl UdpPoller for WritePoller {
         let this = &mut *self;
         let waiting = this.waiting.get_or_insert_with(|| {
             let socket = Arc::clone(&this.socket);
-            Box::pin(async move { socket.watched.writable().await })
+            Box::pin(async move { socket.io.writable().await })
         });
         let result = ready!(waiting.as_mut().poll(cx));
         this.waiting = None;

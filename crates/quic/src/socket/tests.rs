@@ -6,7 +6,7 @@ use std::time::Duration;
 
 async fn sockets(from: &str) -> (Arc<Socket>, UdpSocket) {
     let socket = Socket::bind(from.parse().unwrap(), afteryou_base::dscp::LE).unwrap();
-    socket.watched.writable().await.unwrap();
+    socket.io.writable().await.unwrap();
     let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
     receiver.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
     (socket, receiver)

@@ -38,7 +38,7 @@ enum Reading {
 }
 
 /// Runs until the endpoint is dropped and its last connection has ended.
-pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
+pub(super) async fn drive(inner: Arc<Inner>, mut socket: Socket) {
     let (mut buf, mut messages) = (vec![0; MAX_DATAGRAM], Messages::default());
     let mut out = Batch::default();
     let mut alarm = pin!(tokio::time::sleep(Duration::ZERO));

@@ -14,6 +14,7 @@ mod socket;
 mod socket_buffer;
 mod stream;
 mod table;
+mod watched;
 
 pub use stream::{Monitor, Stream};
 

@@ -1,6 +1,7 @@
 //! The UDP socket of an endpoint: the service class, and its registration with the runtime.
 
-use afteryou_sockets::{Control, Families, Incoming, Messages, Options, Outgoing, TooBig, Watched};
+use super::watched::Watched;
+use afteryou_sockets::{Control, Families, Incoming, Messages, Options, Outgoing, TooBig};
 use socket2::SockRef;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -91,7 +92,7 @@ impl Socket {
     }
 
     /// Completes when there may be a datagram.
-    pub(super) async fn readable(&self) -> io::Result<()> {
+    pub(super) async fn readable(&mut self) -> io::Result<()> {
         self.watched.readable().await
     }
 
@@ -164,7 +165,7 @@ mod tests {
     async fn datagrams_are_reported_and_read_until_none_is_left() {
         let [here, there] = [(); 2].map(|()| bind(local(), 4 << 20).unwrap());
         let (from, to) = (here.local_addr().unwrap(), there.local_addr().unwrap());
-        let [here, there] = [here, there].map(|socket| Socket::new(socket, 1, false).unwrap());
+        let [here, mut there] = [here, there].map(|socket| Socket::new(socket, 1, false).unwrap());
         for round in 0..3 {
             for _ in 0..=round {
                 here.send_to(&[round], 1, to, Manner::default()).await.unwrap();
@@ -186,7 +187,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn a_train_arrives_as_one_batch_with_the_kernels_time() {
-        let [from, to] = [(); 2].map(|()| Socket::new(bind(local(), 4 << 20).unwrap(), 1, false).unwrap());
+        let [from, mut to] =
+            [(); 2].map(|()| Socket::new(bind(local(), 4 << 20).unwrap(), 1, false).unwrap());
         let address = to.watched.socket().local_addr().unwrap().as_socket().unwrap();
         from.send_to(&[7; 5500], 1000, address, Manner::default()).await.unwrap();
         timeout(Duration::from_secs(60), to.readable()).await.unwrap().unwrap();

@@ -1,30 +1,26 @@
-//! A UDP socket as a tokio runtime watches it.
+//! A UDP socket as the runtime watches it.
 //!
-//! On Linux only while somebody waits, and only for reading ([`Doorbell`](crate::Doorbell)). The kernel reports a UDP socket readable
+//! On Linux only while somebody waits, and only for reading ([`Doorbell`](afteryou_sockets::Doorbell)). The kernel reports a UDP socket readable
 //! with each packet that comes, and writable after each packet that has left. A worker that waits for events would wake up for every
 //! one, beside the worker that reads: a quarter of a core where packets come as fast as they are read.
 
-pub use platform::Watched;
+pub(super) use platform::Watched;
 
 #[cfg(target_os = "linux")]
 mod platform {
-    use crate::Doorbell;
+    use afteryou_sockets::Doorbell;
     use socket2::SockRef;
-    use std::future::poll_fn;
     use std::io;
     use std::net::UdpSocket;
     use std::os::fd::AsRawFd;
-    use std::sync::atomic::{AtomicBool, Ordering};
-    use std::task::{ready, Context, Poll};
     use tokio::io::unix::AsyncFd;
     use tokio::io::Interest;
 
     /// A non-blocking socket that the current runtime watches.
-    #[derive(Debug)]
     pub struct Watched {
         socket: UdpSocket,
         bell: AsyncFd<Doorbell>,
-        is_armed: AtomicBool,
+        is_armed: bool,
     }
 
     impl Watched {
@@ -32,7 +28,7 @@ mod platform {
         /// The process has no descriptor left.
         pub fn new(socket: UdpSocket) -> io::Result<Watched> {
             let bell = register(Doorbell::new(&socket)?, Interest::READABLE)?;
-            Ok(Watched { socket, bell, is_armed: AtomicBool::new(false) })
+            Ok(Watched { socket, bell, is_armed: false })
         }
 
         /// The socket, for its options and its address.
@@ -40,30 +36,23 @@ mod platform {
             SockRef::from(&self.socket)
         }
 
-        /// Ready when there may be something to read. One task waits at a time: the last that asked.
+        /// Completes when there may be something to read.
         ///
         /// # Errors
         /// The runtime has ended.
-        pub fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        pub async fn readable(&mut self) -> io::Result<()> {
             loop {
-                if !self.is_armed.swap(true, Ordering::Relaxed) {
+                if !self.is_armed {
                     self.bell.get_ref().arm(&self.socket)?;
+                    self.is_armed = true;
                 }
-                ready!(self.bell.poll_read_ready(cx))?.clear_ready();
-                // What rang may have been read since, by somebody who was woken by something else.
+                self.bell.readable().await?.clear_ready();
+                // What rang may have been read since, by a driver that something else has woken.
                 if self.bell.get_ref().answer()? {
-                    self.is_armed.store(false, Ordering::Relaxed);
-                    return Poll::Ready(Ok(()));
+                    self.is_armed = false;
+                    return Ok(());
                 }
             }
-        }
-
-        /// Completes when there may be something to read. One task waits at a time: the last that asked.
-        ///
-        /// # Errors
-        /// The runtime has ended.
-        pub async fn readable(&self) -> io::Result<()> {
-            poll_fn(|cx| self.poll_readable(cx)).await
         }
 
         /// Completes when the system takes datagrams again. Only for so long is the socket watched for writing, under a second
@@ -104,12 +93,10 @@ mod platform {
 mod platform {
     use socket2::SockRef;
     use std::io;
-    use std::task::{Context, Poll};
     use tokio::io::Interest;
     use tokio::net::UdpSocket;
 
     /// A non-blocking socket that the current runtime watches.
-    #[derive(Debug)]
     pub struct Watched {
         socket: UdpSocket,
     }
@@ -126,19 +113,11 @@ mod platform {
             SockRef::from(&self.socket)
         }
 
-        /// Ready when there may be something to read. One task waits at a time: the last that asked.
-        ///
-        /// # Errors
-        /// The runtime has ended.
-        pub fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-            self.socket.poll_recv_ready(cx)
-        }
-
         /// Completes when there may be something to read.
         ///
         /// # Errors
         /// The runtime has ended.
-        pub async fn readable(&self) -> io::Result<()> {
+        pub async fn readable(&mut self) -> io::Result<()> {
             self.socket.readable().await
         }
 
@@ -193,7 +172,7 @@ mod tests {
 
     #[tokio::test]
     async fn it_is_readable_whenever_datagrams_wait_however_often_a_wait_was_given_up() {
-        let (from, to) = pair();
+        let (from, mut to) = pair();
         for round in 0..20 {
             if round % 3 == 0 {
                 assert!(timeout(SHORT, to.readable()).await.is_err(), "nothing has come");
@@ -210,7 +189,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_left_unread_makes_it_readable_again() {
-        let (from, to) = pair();
+        let (from, mut to) = pair();
         for _ in 0..2 {
             from.send(&[0]).unwrap();
         }
