@@ -377,6 +377,9 @@ fn queues_and_losses_are_recorded_as_in_the_simulator() {
     let mut scenario = scenario(&format!("{flow}{set}"));
     scenario.record = vec![Record::Queues, Record::Losses];
     scenario.link.buffer = "20 packets".parse().unwrap();
+    // A packet takes 5.6 ms. At 10 Mbit/s it takes 1.1 ms, and a sender that wakes up so late now and then sends a retransmission into a
+    // full queue, which halves its window once more: see the book's page about the testbed.
+    scenario.link.rate = "2 Mbit/s".parse().unwrap();
     let simulated = afteryou_sim::run(&scenario, &mut |_| true).unwrap();
     let Some(real) = run_alone(&scenario) else { return };
     let of = |outcome: &Outcome| {
@@ -394,9 +397,9 @@ fn queues_and_losses_are_recorded_as_in_the_simulator() {
         (link.flows[0].queue_packets, link.flows[0].bytes as f64, set.after_loss.unwrap().lost)
     };
     let (is, should) = (of(&real), of(&simulated));
-    assert!((is.0 / should.0 - 1.0).abs() < 0.3, "{is:?} beside {should:?}");
-    assert!((is.1 / should.1 - 1.0).abs() < 0.03, "{is:?} beside {should:?}");
-    assert!(is.2 > 0 && should.2 > 0 && is.2.abs_diff(should.2) <= 5, "{is:?} beside {should:?}");
+    assert!((is.0 / should.0 - 1.0).abs() < 0.1, "{is:?} beside {should:?}");
+    assert!((is.1 / should.1 - 1.0).abs() < 0.01, "{is:?} beside {should:?}");
+    assert!(is.2 > 0 && should.2 > 0 && is.2.abs_diff(should.2) <= 1, "{is:?} beside {should:?}");
 }
 
 #[test]

@@ -70,7 +70,7 @@ mod platform {
         ///
         /// # Errors
         /// Those of `read`.
-        pub fn try_read<T>(&self, read: impl FnOnce(SockRef<'_>) -> io::Result<T>) -> io::Result<T> {
+        pub fn try_read<T>(&self, mut read: impl FnMut(SockRef<'_>) -> io::Result<T>) -> io::Result<T> {
             read(self.socket())
         }
 
@@ -129,12 +129,21 @@ mod platform {
             self.socket.writable().await
         }
 
-        /// Reads without waiting what the runtime has seen.
+        /// Reads without waiting.
         ///
         /// # Errors
         /// Those of `read`.
-        pub fn try_read<T>(&self, read: impl FnOnce(SockRef<'_>) -> io::Result<T>) -> io::Result<T> {
-            self.socket.try_io(Interest::READABLE, || read(self.socket()))
+        pub fn try_read<T>(&self, mut read: impl FnMut(SockRef<'_>) -> io::Result<T>) -> io::Result<T> {
+            let mut is_asked = false;
+            let result = self.socket.try_io(Interest::READABLE, || {
+                is_asked = true;
+                read(self.socket())
+            });
+            match is_asked {
+                true => result,
+                // The runtime has not looked yet, but the driver must know whether the buffer is empty.
+                false => read(self.socket()),
+            }
         }
 
         /// Sends without waiting.
