@@ -145,6 +145,8 @@ mod tests {
         assert!((100_000..=200_000).contains(&granted[1]), "{granted:?}");
     }
 
+    // Elsewhere a refusal that is made up brings no report of the system that it is over.
+    #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn a_packet_that_the_system_refuses_is_sent_again_once_it_takes_packets() {
         let socket = Socket::new(bind(local(), 4 << 20).unwrap(), 0, false).unwrap();
