@@ -49,10 +49,9 @@ use portable as platform;
 mod datagram;
 mod open;
 
+pub use datagram::{Incoming, Options, Outgoing, TooBig};
 #[cfg(target_os = "linux")]
 pub use linux::Doorbell;
-
-pub use datagram::{Incoming, Options, Outgoing, TooBig};
 pub use open::{bind, set_buffers, Families};
 pub use platform::{route_mtu, Control, Messages, TOS_IS_CARRIED};
 

@@ -9,7 +9,7 @@
 //! silent ───────────► armed ──────────────────────► ringing ──────────────► silent
 //! ```
 //!
-//! On a bell that was never armed, or has been answered, a datagram costs its sender and the runtime nothing.
+//! While the bell is silent, a datagram wakes nobody.
 //!
 //! # Source
 //! epoll(7): an epoll descriptor is readable while it has events, so one can watch another; `EPOLLONESHOT` turns an event off after
