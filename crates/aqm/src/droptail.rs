@@ -15,7 +15,7 @@
 use crate::backlog::{Backlog, Limit};
 use crate::dropped::{DropReason, Dropped};
 use crate::fifo::Fifo;
-use crate::packet::{Class, Packet};
+use crate::packet::Packet;
 use crate::queue::Queue;
 use crate::statistics::Statistics;
 use afteryou_base::param::{Param, Preset};
@@ -58,15 +58,6 @@ impl<T: Send> Queue<T> for DropTail<T> {
         Some((packet, sojourn))
     }
 
-    fn pass(&mut self, size: u32, class: Class) -> bool {
-        let backlog = self.fifo.backlog();
-        let passes = backlog.packets == 0 && self.limit.admits(backlog, size);
-        if passes {
-            self.statistics.pass(class);
-        }
-        passes
-    }
-
     fn statistics(&self) -> &Statistics {
         &self.statistics
     }
@@ -79,6 +70,7 @@ impl<T: Send> Queue<T> for DropTail<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Class;
     use proptest::prelude::*;
 
     fn packet(size: u32) -> Packet<u32> {
@@ -118,23 +110,6 @@ mod tests {
         queue.enqueue(Time::from_millis(5), packet(100), &mut Vec::new());
         let (_, sojourn) = queue.dequeue(Time::from_millis(12), &mut Vec::new()).unwrap();
         assert_eq!(sojourn, Span::from_millis(7));
-    }
-
-    #[test]
-    fn a_packet_passes_an_empty_queue_and_counts_as_if_it_had_been_in_it() {
-        let (mut passing, mut storing) = (DropTail::new(Limit::Bytes(300)), DropTail::new(Limit::Bytes(300)));
-        let mut dropped = Vec::new();
-        for size in [100, 300] {
-            storing.enqueue(Time(7), packet(size), &mut dropped);
-            assert!(
-                passing.pass(size, Class::BestEffort) && storing.dequeue(Time(7), &mut dropped).is_some()
-            );
-            assert_eq!(passing.statistics(), storing.statistics());
-        }
-        assert!(!passing.pass(301, Class::BestEffort), "larger than the limit");
-        passing.enqueue(Time(8), packet(1), &mut dropped);
-        assert!(!passing.pass(100, Class::BestEffort), "it would overtake");
-        assert_eq!(passing.statistics().of(Class::BestEffort).enqueued, 3);
     }
 
     proptest! {

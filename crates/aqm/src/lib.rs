@@ -30,6 +30,7 @@ pub mod drr;
 pub mod dualpi2;
 mod error;
 mod fifo;
+pub mod foreseen;
 pub mod fq_codel;
 pub mod fq_pie;
 pub mod guard;

@@ -2,7 +2,7 @@
 
 use crate::backlog::Backlog;
 use crate::dropped::Dropped;
-use crate::packet::{Class, Packet};
+use crate::packet::Packet;
 use crate::statistics::Statistics;
 use afteryou_base::{Span, Time};
 
@@ -16,13 +16,6 @@ pub trait Queue<T>: Send {
 
     /// The link is free: the next packet to send, with the time it spent in the queue.
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)>;
-
-    /// A packet of `size` bytes arrives while the link is free. Returns true if the packet goes straight onto the link,
-    /// counted as if it had been put in and taken out at once. False means that nothing has happened and that the
-    /// caller must put it in. A discipline that never passes a packet is correct, only slower.
-    fn pass(&mut self, _size: u32, _class: Class) -> bool {
-        false
-    }
 
     /// Its counters and its contents.
     fn statistics(&self) -> &Statistics;

@@ -80,10 +80,15 @@ impl Statistics {
 
     /// `packet` is put into the queue.
     pub(crate) fn accept<T>(&mut self, packet: &Packet<T>) {
-        let class = self.class(packet);
+        self.accept_one(packet.class(), packet.size);
+    }
+
+    /// A packet of this class and size is put into the queue.
+    pub(crate) fn accept_one(&mut self, class: Class, size: u32) {
+        let class = &mut self.classes[class as usize];
         class.enqueued += 1;
         class.backlog.packets += 1;
-        class.backlog.bytes += u64::from(packet.size);
+        class.backlog.bytes += u64::from(size);
     }
 
     /// `packet` is sent on.
@@ -95,12 +100,13 @@ impl Statistics {
         class.sojourns.record(sojourn);
     }
 
-    /// A packet is accepted and sent on at once.
-    pub(crate) fn pass(&mut self, class: Class) {
+    /// A packet of `class` was put into the queue and is sent on after `sojourn`: both are counted together.
+    #[inline]
+    pub(crate) fn pass(&mut self, class: Class, sojourn: Span) {
         let class = &mut self.classes[class as usize];
         class.enqueued += 1;
         class.dequeued += 1;
-        class.sojourns.record(Span::ZERO);
+        class.sojourns.record(sojourn);
     }
 
     /// `packet` is dropped as it arrives.

@@ -18,7 +18,7 @@ use crate::route_change::RouteChange;
 use crate::traffic::{Gaps, Traffic};
 use crate::transport::{Protocol, Transport};
 use crate::units::{Buffer, Duration, Probability, Rate, Size};
-use afteryou_aqm::{Queue, Site};
+use afteryou_aqm::{Limit, Queue, Site};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -341,6 +341,11 @@ impl Link {
         }
     }
 
+    /// The limit of its queue.
+    pub fn limit(&self) -> Limit {
+        self.buffer.limit(self.rate)
+    }
+
     /// Its queue in one direction, empty; `stream` names the queue's random numbers.
     ///
     /// # Errors
@@ -352,7 +357,7 @@ impl Link {
     ) -> Result<Box<dyn Queue<T>>, Error> {
         let (entry, overrides) = self.queue.queue()?;
         let site = Site {
-            limit: self.buffer.limit(self.rate),
+            limit: self.limit(),
             bits_per_second: self.rate.bits_per_second(),
             random: random::stream(seed, stream),
         };

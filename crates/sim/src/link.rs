@@ -2,20 +2,25 @@
 //!
 //! A packet that arrives may be lost or duplicated, then meets the queue discipline, waits, is sent at the link's rate, and
 //! comes out of the delay line of its hop. When it begins to be sent it is known when it will come out, so it goes onto the
-//! line at once; the link needs an event of its own only while somebody waits behind it. Every byte is counted where it
+//! line at once; the link needs an event of its own only while somebody waits behind it, and with DropTail
+//! [none at all](foreseen). Every byte is counted where it
 //! enters and where it leaves, independently, so that the ledger at the end proves that none was lost by the simulator
 //! itself.
+
+mod foreseen;
 
 use crate::calendar::{Calendar, Kind, Slot};
 use crate::element::{Aggregate, Elements, Entry, Exit, VaryingRate};
 use crate::packet::{Body, Packet};
 use crate::record::Meter;
-use afteryou_aqm::{Class, Dropped, Queue};
+use afteryou_aqm::{Backlog, Class, Dropped, Queue, Statistics};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::OneWay;
 use afteryou_scenario::outcome::{ClassCounts, Ledger, LinkTotals, Packets};
 use afteryou_scenario::passage::Fate;
 use afteryou_scenario::Error;
+use foreseen::Ahead;
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 /// A link in one direction.
@@ -23,7 +28,7 @@ pub struct Link {
     /// The measures taken here.
     pub meter: Meter,
     name: String,
-    queue: Box<dyn Queue<Body>>,
+    store: Store,
     discipline: &'static str,
     bits_per_second: u64,
     elements: Option<Box<Elements>>,
@@ -40,6 +45,14 @@ pub struct Link {
     counts: Counts,
     /// Size and time of the packet sent last: most have the same size.
     last_size: (u32, Span),
+}
+
+/// Where a link's packets wait.
+enum Store {
+    /// In a queue.
+    Queue(Box<dyn Queue<Body>>),
+    /// On the wire already; the queue has their places.
+    Ahead(Ahead),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,12 +72,17 @@ impl Link {
     /// The link of `spec`, with this index among all.
     pub fn new(spec: &OneWay, index: usize, seed: u64, meter: Meter) -> Result<Link, Error> {
         let elements = Elements::new(spec, seed);
-        Ok(Link {
-            is_plain: elements.is_none() && meter.lengths.is_none(),
+        let discipline = spec.link.queue.queue()?.0.name;
+        let store = match discipline {
+            "droptail" if elements.is_none() => Store::Ahead(Ahead::new(spec.link.limit())),
+            _ => Store::Queue(spec.build_queue(seed)?),
+        };
+        let mut link = Link {
+            is_plain: elements.is_none(),
             meter,
             name: spec.name.clone(),
-            queue: spec.build_queue(seed)?,
-            discipline: spec.link.queue.queue()?.0.name,
+            store,
+            discipline,
             bits_per_second: spec.link.rate.bits_per_second(),
             elements,
             is_queued_elsewhere: false,
@@ -75,7 +93,11 @@ impl Link {
             dropped: Vec::new(),
             counts: Counts::default(),
             last_size: (0, Span::ZERO),
-        })
+        };
+        if link.meter.lengths.is_some() {
+            link.is_looked_at();
+        }
+        Ok(link)
     }
 
     /// Has it nothing but a queue and a transmitter, and does nobody look at its single packets?
@@ -85,8 +107,11 @@ impl Link {
     }
 
     /// From now on somebody looks at its packets.
-    pub fn is_tapped(&mut self) {
+    pub fn is_looked_at(&mut self) {
         self.is_plain = false;
+        if let Store::Ahead(ahead) = &mut self.store {
+            ahead.are_looked_at();
+        }
     }
 
     /// From now on its queue and its transmitter are elsewhere.
@@ -154,34 +179,37 @@ impl Link {
     pub fn offer(&mut self, now: Time, packet: Packet) {
         self.counts.arrived += u64::from(packet.size);
         self.counts.packets.arrived += 1;
-        self.queue.enqueue(now, packet, &mut self.dropped);
+        if let Store::Queue(queue) = &mut self.store {
+            queue.enqueue(now, packet, &mut self.dropped);
+        }
         // On a free link the packet does not wait: it is taken out at this very instant.
         if self.busy_until > now {
             self.measure_queue(now);
         }
     }
 
-    /// A packet arrives. If the link is free and nothing waits, it is sent at once: returns when it will have been sent.
-    /// Otherwise nothing has happened: it is to be [offered](Self::offer). Most acknowledgements pass.
-    #[inline]
-    pub fn pass(&mut self, now: Time, size: u32, class: Class) -> Option<Time> {
-        if self.busy_until > now || !self.queue.pass(size, class) {
-            return None;
-        }
-        self.counts.arrived += u64::from(size);
-        self.counts.packets.arrived += 1;
-        self.meter.departs(class, Span::ZERO);
-        self.begun += u64::from(size);
-        Some(self.transmit(now, size))
-    }
-
     fn measure_queue(&mut self, now: Time) {
         // The counters of the two classes lie far apart in memory.
         let queued = match self.meter.is_mixed() {
-            true => Class::BOTH.map(|class| self.queue.statistics().of(class).backlog.packets),
-            false => [self.queue.backlog().packets, 0],
+            true => Class::BOTH.map(|class| self.statistics().of(class).backlog.packets),
+            false => [self.backlog().packets, 0],
         };
         self.meter.queue_changed(now, queued);
+    }
+
+    /// The queue's counters.
+    fn statistics(&self) -> Cow<'_, Statistics> {
+        match &self.store {
+            Store::Queue(queue) => Cow::Borrowed(queue.statistics()),
+            Store::Ahead(ahead) => Cow::Owned(ahead.queue.statistics()),
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        match &self.store {
+            Store::Queue(queue) => queue.backlog(),
+            Store::Ahead(ahead) => ahead.queue.backlog(),
+        }
     }
 
     /// A packet that arrived is lost, before the queue or behind it.
@@ -230,7 +258,7 @@ impl Link {
     /// The link's event has come: when it comes again, if packets are waiting.
     pub fn next_event(&mut self) -> Option<Time> {
         self.is_scheduled = self.queued_packets() > 0;
-        self.is_scheduled.then_some(self.busy_until)
+        self.is_scheduled.then(|| self.next_begins().unwrap_or(self.busy_until))
     }
 
     /// Begins to send the next packet, if there is one; the link must be free.
@@ -238,7 +266,8 @@ impl Link {
     // A packet is 32 bytes, which a call would copy twice: 2 % of a run of one flow.
     #[inline(always)]
     pub fn send_next(&mut self, now: Time) -> Option<(Packet, Span)> {
-        let next = self.queue.dequeue(now, &mut self.dropped);
+        let Store::Queue(queue) = &mut self.store else { return None };
+        let next = queue.dequeue(now, &mut self.dropped);
         // Where nothing waited before, nothing waits now: the packet came to a free link.
         if self.meter.holds_packets() {
             self.measure_queue(now);
@@ -273,8 +302,14 @@ impl Link {
     /// Windows begin and end here.
     pub fn at_edge(&mut self, now: Time) {
         let left = self.left(now);
-        let Link { meter, queue, .. } = self;
-        meter.at_edge(now, left, |connection| queue.bucket(connection));
+        let Link { meter, store, .. } = self;
+        match store {
+            Store::Queue(queue) => meter.at_edge(now, left, [0; 2], |connection| queue.bucket(connection)),
+            Store::Ahead(ahead) => {
+                let area = ahead.area(now, |place| meter.index_of(place.class));
+                meter.at_edge(now, left, area, |_| None);
+            }
+        }
     }
 
     /// Bytes that have left the link by now, of the packet being sent the part that has.
@@ -299,9 +334,13 @@ impl Link {
     /// Time that `size` bytes take.
     fn time_to_send(&mut self, size: u32) -> Span {
         if self.last_size.0 != size {
-            let nanos = u128::from(size) * 8_000_000_000 / u128::from(self.bits_per_second.max(1));
+            let rate = self.bits_per_second.max(1);
+            let nanos = match u64::from(size).checked_mul(8_000_000_000) {
+                Some(bits) => bits / rate,
+                None => (u128::from(size) * 8_000_000_000 / u128::from(rate)).try_into().unwrap_or(u64::MAX),
+            };
             // Never no time at all, or a run might not get on.
-            self.last_size = (size, Span(u64::try_from(nanos).unwrap_or(u64::MAX).max(1)));
+            self.last_size = (size, Span(nanos.max(1)));
         }
         self.last_size.1
     }
@@ -314,7 +353,7 @@ impl Link {
 
     /// Packets waiting, the one being sent not counted.
     pub fn queued_packets(&self) -> u64 {
-        self.queue.backlog().packets
+        self.backlog().packets
     }
 
     /// The link's slot in the calendar.
@@ -323,8 +362,12 @@ impl Link {
     }
 
     /// The whole run, every byte accounted for; `wires` is what the delay lines behind it hold.
-    pub fn totals(&self, wires: OnWires) -> LinkTotals {
-        let backlog = self.queue.backlog();
+    pub fn totals(&self, mut wires: OnWires) -> LinkTotals {
+        let backlog = self.backlog();
+        if self.is_foreseen() {
+            wires.bytes -= backlog.bytes;
+            wires.packets -= backlog.packets;
+        }
         let ledger = Ledger {
             arrived: self.counts.arrived,
             delivered: self.counts.delivered,
@@ -342,7 +385,7 @@ impl Link {
             packets: Some(Packets { unfinished, ..self.counts.packets }),
             // What a queue elsewhere has dropped and holds is not known here.
             ledger: (!self.is_queued_elsewhere).then_some(ledger),
-            classes: ClassCounts::of(self.queue.statistics()),
+            classes: ClassCounts::of(&self.statistics()),
             queued_by: None,
         }
     }

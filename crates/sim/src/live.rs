@@ -321,6 +321,7 @@ impl<'a> Live<'a> {
 
     /// Edges of windows and steps; returns when the next one comes.
     fn look(&mut self, now: Time) -> Time {
+        self.net.catch_up(now);
         if self.edges.last() == Some(&now) {
             self.edges.pop();
             self.net.at_edge(now);
@@ -336,7 +337,8 @@ impl<'a> Live<'a> {
     ///
     /// # Errors
     /// A bug of the links, which their books show.
-    pub fn finish(self) -> Result<Measured, Error> {
+    pub fn finish(mut self) -> Result<Measured, Error> {
+        self.net.catch_up(self.now);
         let totals: Vec<LinkTotals> =
             (0..self.net.number_of_links()).map(|link| self.net.totals(link)).collect();
         for LinkTotals { link, ledger, .. } in &totals {

@@ -93,7 +93,7 @@ impl<'a> Net<'a> {
         let links = links.map(|(i, spec)| Link::new(spec, i, scenario.seed, meter(i)));
         let mut links = links.collect::<Result<Vec<_>, _>>()?;
         if tap.is_some() {
-            links.iter_mut().for_each(Link::is_tapped);
+            links.iter_mut().for_each(Link::is_looked_at);
         }
         let of_flows: Vec<_> =
             scenario.flow.iter().map(|flow| Elements::of_flow(flow, scenario.seed)).collect();
@@ -204,14 +204,54 @@ impl<'a> Net<'a> {
         let Hop { link, line } = self.hops.of(&packet);
         let index = link as usize;
         let link = &mut self.links[index];
-        if link.is_plain() {
-            return match link.pass(now, packet.size, packet.class()) {
+        if link.is_plain() && link.is_foreseen() {
+            return match link.foresee(now, &packet) {
                 Some(sent) => self.lines[line as usize].put(&mut self.calendar, sent, packet),
-                None => self.accept(now, index, packet),
+                None => self.discard_dropped(now, index),
             };
+        }
+        if link.is_foreseen() {
+            return self.foresee_noted(now, index, line, packet);
+        }
+        if link.is_plain() {
+            return self.accept(now, index, packet);
         }
         let entry = self.links[index].entry(self.hops.way(&packet) == Way::Reverse);
         self.meet_link(now, index, packet, entry);
+    }
+
+    /// A packet reaches a link of which is known when it will have been sent, and at whose packets somebody looks.
+    #[inline(never)]
+    fn foresee_noted(&mut self, now: Time, index: usize, line: u32, packet: Packet) {
+        self.note_begun(now, index);
+        self.links[index].note_arrival(now, &packet);
+        match self.links[index].foresee(now, &packet) {
+            Some(sent) => self.lines[line as usize].put(&mut self.calendar, sent, packet),
+            None => return self.discard_dropped(now, index),
+        }
+        self.note_begun(now, index);
+        let link = &mut self.links[index];
+        if let Some(begins) = link.next_begins().filter(|_| link.wants_event()) {
+            self.calendar.push(begins, link.slot());
+        }
+    }
+
+    /// Packets at which somebody looks leave the queue, those that the link has begun to send.
+    fn note_begun(&mut self, now: Time, index: usize) {
+        while let Some((begins, packet)) = self.links[index].next_begun(now) {
+            self.links[index].note_departure(begins, &packet);
+            self.show_sent(begins, index, &packet);
+        }
+    }
+
+    /// Everything that links have begun to send by now leaves their queues. To be called before somebody reads their measures.
+    pub fn catch_up(&mut self, now: Time) {
+        for index in 0..self.links.len() {
+            match self.links[index].is_plain() {
+                true => self.links[index].catch_up(now),
+                false => self.note_begun(now, index),
+            }
+        }
     }
 
     /// A packet reaches a link, and that is its fate.
@@ -303,6 +343,10 @@ impl<'a> Net<'a> {
 
     /// A link is free again. Returns when it will be so the next time, if a packet waits.
     pub fn link_free(&mut self, now: Time, index: usize) -> Option<Time> {
+        if self.links[index].is_foreseen() {
+            self.note_begun(now, index);
+            return self.links[index].next_event();
+        }
         // A packet that arrived at this very instant may have made it busy again.
         if self.links[index].busy_until() <= now {
             self.begin(now, index);
@@ -367,7 +411,8 @@ impl<'a> Net<'a> {
 
     /// Packets in queues and on wires.
     pub fn packets(&self) -> u64 {
-        let queued: u64 = self.links.iter().map(Link::queued_packets).sum();
+        let links = self.links.iter().filter(|link| !link.is_foreseen());
+        let queued: u64 = links.map(Link::queued_packets).sum();
         queued + self.lines.iter().map(Line::len).sum::<u64>() + self.held.len() as u64
     }
 

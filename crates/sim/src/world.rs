@@ -100,6 +100,7 @@ impl<'a> World<'a> {
             sampler.before(now, &self.applications, &self.connections);
             match slot.kind() {
                 Kind::Measure => {
+                    self.net.catch_up(now);
                     recorder.look(now, &self.applications, &mut self.connections, &mut self.net);
                     self.net.calendar.finish(Some(recorder.next()));
                 }
@@ -160,7 +161,8 @@ impl<'a> World<'a> {
     }
 
     fn finish(self, recorder: Recorder<'_>) -> Result<Run, Error> {
-        let World { net, connections, applications, .. } = self;
+        let World { mut net, connections, applications, end } = self;
+        net.catch_up(end);
         let links: Vec<LinkTotals> = (0..net.number_of_links()).map(|link| net.totals(link)).collect();
         for LinkTotals { link, ledger, .. } in &links {
             if let Some(ledger) = ledger.as_ref().filter(|ledger| !ledger.balances()) {

@@ -148,10 +148,19 @@ impl Meter {
         self.queued = queued;
     }
 
-    /// A packet was in a queue elsewhere, whose length is not seen, for `sojourn`: it counts when it comes out.
+    /// A packet was in a queue whose length is not seen, for `sojourn`: it counts when it comes out.
     pub fn waited(&mut self, class: Class, sojourn: Span) {
-        let class = if self.is_mixed { class as usize } else { 0 };
-        self.counters.area[class] += u128::from(sojourn.0);
+        let index = self.index_of(class);
+        self.counters.area[index] += u128::from(sojourn.0);
+    }
+
+    /// The index of a class in counters of packets in the queue.
+    pub fn index_of(&self, class: Class) -> usize {
+        if self.is_mixed {
+            class as usize
+        } else {
+            0
+        }
     }
 
     /// A connection of the flow `owner` may send over this link.
@@ -220,14 +229,22 @@ impl Meter {
         self.step.take_ms_with(in_step)
     }
 
-    /// Windows begin and end here, when `bytes` have left the link in all; `bucket` returns the bucket of a connection.
-    pub fn at_edge(&mut self, now: Time, bytes: u64, bucket: impl Fn(u32) -> Option<usize>) {
+    /// Windows begin and end here, when `bytes` have left the link in all. `waiting` is packets × ns of those in a queue that
+    /// reports them [as they leave](Self::waited); `bucket` returns the bucket of a connection.
+    pub fn at_edge(
+        &mut self,
+        now: Time,
+        bytes: u64,
+        waiting: PerClass<u128>,
+        bucket: impl Fn(u32) -> Option<usize>,
+    ) {
         self.settle();
         self.queue_changed(now, self.queued);
         if let Some(lengths) = &mut self.lengths {
             lengths.at_edge(now, bucket);
         }
-        let counters = Counters { bytes, ..self.counters };
+        let area = [0, 1].map(|class| self.counters.area[class] + waiting[class]);
+        let counters = Counters { bytes, area, ..self.counters };
         for window in &mut self.windows {
             if window.from == now {
                 window.counters = counters;
@@ -274,12 +291,12 @@ mod tests {
         let scenario = Scenario { measure, ..Scenario::new("", s(4), link) };
         let mut meter = Meter::new(&scenario, &scenario.network().unwrap(), 0);
         let at = |s: u64| Time::from_millis(s * 1000);
-        meter.at_edge(at(0), 0, |_| None);
-        meter.at_edge(at(1), 0, |_| None);
+        meter.at_edge(at(0), 0, [0; 2], |_| None);
+        meter.at_edge(at(1), 0, [0; 2], |_| None);
         meter.queue_changed(at(1), [1, 1]);
-        meter.at_edge(at(3), 0, |_| None);
+        meter.at_edge(at(3), 0, [0; 2], |_| None);
         meter.queue_changed(at(3), [1, 0]);
-        meter.at_edge(at(4), 0, |_| None);
+        meter.at_edge(at(4), 0, [0; 2], |_| None);
         assert_eq!(meter.window(0).packet_seconds, [3.0, 2.0], "1.25 packets for 4 s");
         assert_eq!(meter.window(1).packet_seconds, [2.0, 2.0]);
     }

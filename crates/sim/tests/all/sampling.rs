@@ -3,6 +3,7 @@
 use crate::support::*;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::passage::{Fate, Passage};
+use afteryou_scenario::{Experiment, Scenario};
 use afteryou_sim::{Watchers, NEVER};
 
 #[test]
@@ -51,4 +52,50 @@ fn a_run_measures_the_same_with_a_tap_and_without() {
     assert_eq!(dropped, packets.dropped);
     // A packet that is being sent at the end was seen, and is not delivered.
     assert!((packets.delivered..=packets.delivered + packets.unfinished).contains(&sent));
+}
+
+/// A swarm whose access links have one rate, so that packets arrive at the very instants at which others begin to be sent.
+const SWARM: &str = r#"
+    duration = "8 s"
+    [[hosts]]
+    name = "peers"
+    count = 12
+    up = "10 Mbit/s"
+    down = "10 Mbit/s"
+    queue = "30 packets"
+    rtt = "50 ms"
+    [[flow]]
+    controller = "ledbat"
+    hosts = "peers"
+    traffic = { swarm = { chunk = "250 kB", persist = 0.5 } }
+    [[flow]]
+    name = "web"
+    controller = "newreno"
+    hosts = "peers"
+    traffic = { downloads = 8, size = { uniform = ["1 B", "512 kB"] } }
+"#;
+
+fn from_text(text: &str) -> Scenario {
+    let experiment = Experiment::parse(text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+    experiment.runs(None, None).unwrap().remove(0).scenario
+}
+
+#[test]
+fn every_link_of_a_swarm_measures_the_same_whoever_looks_at_its_packets() {
+    let scenario = from_text(SWARM);
+    let mut latest = Time::ZERO;
+    let tap = &mut |passage: &Passage<'_>| {
+        assert!(passage.at >= latest, "in the order of time");
+        latest = passage.at;
+    };
+    let watchers = Watchers { every: NEVER, take: &mut |_| {}, tap: Some(tap), observers: None };
+    let tapped = afteryou_sim::watched(&scenario, &mut |_| true, watchers).expect("a run");
+    let plain = run(&scenario);
+    assert!(
+        plain.run.links.iter().filter_map(|link| link.packets).map(|packets| packets.dropped).sum::<u64>()
+            > 100
+    );
+    assert_eq!(tapped, plain);
+    let recorded = run(&from_text(&format!("record = [\"queues\"]\n{SWARM}")));
+    assert_eq!((recorded.run.totals, recorded.run.links), (plain.run.totals, plain.run.links));
 }

@@ -46,6 +46,10 @@ fn is_of_a_ticket(c: char) -> bool {
 
 /// Where in a run of letters and digits its ticket's content begins.
 fn secret_from(run: &str) -> Option<usize> {
+    // Nearly all words and numbers of a result are shorter, and a result has hundreds of thousands of them.
+    if run.len() <= BEGIN.len() {
+        return None;
+    }
     let lower = run.to_ascii_lowercase();
     let behind = lower.find(BEGIN).map(|at| at + BEGIN.len());
     // The version is one digit, and no secret.
@@ -53,8 +57,11 @@ fn secret_from(run: &str) -> Option<usize> {
     if let Some(content) = content {
         return (content < run.len()).then_some(content);
     }
-    let is_base32 =
-        |byte: u8| BASE32_NOPAD.specification().symbols.as_bytes().contains(&byte.to_ascii_uppercase());
+    if run.len() < LONG {
+        return None;
+    }
+    let symbols = BASE32_NOPAD.specification().symbols;
+    let is_base32 = |byte: u8| symbols.as_bytes().contains(&byte.to_ascii_uppercase());
     let longest = run.bytes().map(is_base32).fold((0, 0), |(longest, now), is| {
         let now = if is { now + 1 } else { 0 };
         (longest.max(now), now)

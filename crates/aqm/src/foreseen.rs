@@ -1,0 +1,202 @@
+//! DropTail at a link of constant rate, where the departure of a packet is known when it arrives.
+//!
+//! # Model
+//! Nothing that arrives later changes when a packet of a FIFO queue is sent. Its caller, who knows the rate, need not wait for
+//! that moment: it passes the packet on when it arrives, with the time at which the link will begin to send it. What
+//! stays here is the packet's place. [`Foreseen::take_begun`] removes the places of packets whose transmission has begun
+//! meanwhile, many at a time, so that a simulator needs no event for each of them.
+//!
+//! Decisions and counters are those of [`DropTail`](crate::droptail::DropTail); a property test compares the two.
+//!
+//! # Limit
+//! As there. A packet is refused only after the places of all that have been begun were taken.
+//!
+//! # Known bad cases
+//! None beyond DropTail's. A link whose rate changes cannot use it.
+
+use crate::backlog::{Backlog, Limit};
+use crate::dropped::{DropReason, Dropped};
+use crate::packet::{Class, Packet};
+use crate::statistics::Statistics;
+use afteryou_base::{Span, Time};
+use std::collections::VecDeque;
+
+/// Places that may be taken before they are. So many go through the same counters while these are in the cache.
+const BATCH: usize = 32;
+
+/// A DropTail queue whose packets have gone ahead.
+#[derive(Clone, Debug)]
+pub struct Foreseen {
+    limit: Limit,
+    waiting: VecDeque<Place>,
+    bytes: u64,
+    /// Packets that arrived since places were last taken.
+    arrived: usize,
+    /// Of packets whose places were taken, and of refused ones. Apart from what an arriving packet needs, which is small.
+    statistics: Box<Statistics>,
+}
+
+/// The place of a packet in the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// When it arrived.
+    pub arrived: Time,
+    /// When the link begins to send it.
+    pub begins: Time,
+    /// Size on the link, bytes.
+    pub size: u32,
+    /// Its class.
+    pub class: Class,
+}
+
+impl Place {
+    /// Time in the queue.
+    pub fn sojourn(&self) -> Span {
+        self.begins.since(self.arrived)
+    }
+}
+
+impl Foreseen {
+    /// An empty queue.
+    pub fn new(limit: Limit) -> Foreseen {
+        Foreseen {
+            limit: limit.resolved(),
+            waiting: VecDeque::new(),
+            bytes: 0,
+            arrived: 0,
+            statistics: Box::default(),
+        }
+    }
+
+    /// Have places to be [taken](Self::take_begun) before a packet of `size` bytes arrives? Otherwise the packet has room.
+    #[inline]
+    pub fn is_behind(&self, size: u32) -> bool {
+        self.arrived >= BATCH || !self.limit.admits(self.backlog(), size)
+    }
+
+    /// A packet arrives, which the link begins to send at `begins` if there is room for it. Returns whether there is.
+    #[inline]
+    pub fn enqueue<T: Copy>(
+        &mut self,
+        now: Time,
+        begins: Time,
+        packet: &Packet<T>,
+        dropped: &mut Vec<Dropped<T>>,
+    ) -> bool {
+        if !self.limit.admits(self.backlog(), packet.size) {
+            self.statistics.refuse(*packet, DropReason::Full, dropped);
+            return false;
+        }
+        let place = Place { arrived: now, begins, size: packet.size, class: packet.class() };
+        self.waiting.push_back(place);
+        self.bytes += u64::from(place.size);
+        self.arrived += 1;
+        true
+    }
+
+    /// Takes the place of the oldest packet, if the link has begun to send it by now. To be called until it returns none.
+    #[inline]
+    pub fn take_begun(&mut self, now: Time) -> Option<Place> {
+        let Some(place) = self.waiting.front().copied().filter(|place| place.begins <= now) else {
+            self.arrived = 0;
+            return None;
+        };
+        self.waiting.pop_front();
+        self.bytes -= u64::from(place.size);
+        self.statistics.pass(place.class, place.sojourn());
+        Some(place)
+    }
+
+    /// The places that were not taken, the oldest packet's first.
+    pub fn waiting(&self) -> impl Iterator<Item = &Place> {
+        self.waiting.iter()
+    }
+
+    /// Its counters, those of the packets that wait among them.
+    pub fn statistics(&self) -> Statistics {
+        let mut statistics = (*self.statistics).clone();
+        self.waiting.iter().for_each(|place| statistics.accept_one(place.class, place.size));
+        statistics
+    }
+
+    /// The packets whose places were not taken.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        Backlog { packets: self.waiting.len() as u64, bytes: self.bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::droptail::DropTail;
+    use crate::queue::Queue;
+    use proptest::prelude::*;
+
+    /// A DropTail queue and a link behind it that takes 1 ns for each byte; (time of arrival, begin) of each packet that was sent.
+    struct Link {
+        queue: DropTail<u32>,
+        free_at: Time,
+        begun: Vec<(u32, Time)>,
+        dropped: Vec<Dropped<u32>>,
+    }
+
+    impl Link {
+        fn run(&mut self, now: Time) {
+            while self.free_at <= now {
+                let Some((packet, _)) = self.queue.dequeue(self.free_at, &mut self.dropped) else { return };
+                self.begun.push((packet.body, self.free_at));
+                self.free_at = self.free_at + Span(packet.size.into());
+            }
+        }
+
+        fn offer(&mut self, now: Time, packet: Packet<u32>) {
+            self.run(now);
+            self.free_at = self.free_at.max(now);
+            self.queue.enqueue(now, packet, &mut self.dropped);
+            self.run(now);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn decisions_departures_and_counters_are_those_of_drop_tail(
+            limit in prop_oneof![(1u64..80).prop_map(Limit::Packets), (40u64..60_000).prop_map(Limit::Bytes)],
+            arrivals in prop::collection::vec((0u64..2000, prop_oneof![Just(40u32), Just(1500), 1u32..1501], any::<bool>()), 1..400),
+        ) {
+            let mut link = Link {
+                queue: DropTail::new(limit),
+                free_at: Time::ZERO,
+                begun: Vec::new(),
+                dropped: Vec::new(),
+            };
+            let mut foreseen = Foreseen::new(limit);
+            let (mut sent_at, mut now) = (Time::ZERO, Time::ZERO);
+            let (mut expected, mut dropped, mut taken) = (Vec::new(), Vec::new(), Vec::new());
+            for (number, (after, size, is_lower)) in arrivals.into_iter().enumerate() {
+                now = now + Span(after);
+                let packet = Packet::from_tos(size, 0, if is_lower { 0x04 } else { 0 }, number as u32);
+                link.offer(now, packet);
+                if foreseen.is_behind(size) {
+                    taken.extend(std::iter::from_fn(|| foreseen.take_begun(now)));
+                }
+                let begins = sent_at.max(now);
+                if foreseen.enqueue(now, begins, &packet, &mut dropped) {
+                    expected.push((number as u32, begins));
+                    sent_at = begins + Span(size.into());
+                }
+            }
+            taken.extend(std::iter::from_fn(|| foreseen.take_begun(now)));
+            prop_assert_eq!(&foreseen.statistics(), link.queue.statistics());
+            prop_assert_eq!(foreseen.backlog(), link.queue.backlog());
+            link.run(Time::NEVER);
+            prop_assert_eq!(&expected, &link.begun);
+            let of = |dropped: &[Dropped<u32>]| dropped.iter().map(|one| one.packet.body).collect::<Vec<_>>();
+            prop_assert_eq!(of(&dropped), of(&link.dropped));
+            taken.extend(std::iter::from_fn(|| foreseen.take_begun(Time::NEVER)));
+            prop_assert_eq!(&foreseen.statistics(), link.queue.statistics());
+            let begun: Vec<Time> = taken.iter().map(|place| place.begins).collect();
+            prop_assert_eq!(begun, expected.iter().map(|(_, begins)| *begins).collect::<Vec<_>>());
+        }
+    }
+}

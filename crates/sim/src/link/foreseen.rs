@@ -1,0 +1,120 @@
+//! A link with DropTail, a constant rate and no elements: when a packet arrives it is known when it will have been sent.
+//!
+//! The packet goes onto the wire at once, and the link needs no event when it is free again: a third of a swarm's events. The
+//! places of packets in the queue are taken later, many at a time, and always before somebody reads the link's measures.
+//! If somebody looks at single packets (a tap, the record of lengths), there is an event for each departure, and the places
+//! are taken then. Neither changes what happens to any packet, nor when.
+
+use super::{Link, Store};
+use crate::packet::Packet;
+use afteryou_aqm::foreseen::{Foreseen, Place};
+use afteryou_aqm::Limit;
+use afteryou_base::Time;
+use std::collections::VecDeque;
+
+/// Packets that have gone ahead, and their places.
+pub(super) struct Ahead {
+    pub(super) queue: Foreseen,
+    /// When all packets will have been sent.
+    sent_at: Time,
+    /// The packets themselves, where somebody looks at them.
+    looked_at: Option<VecDeque<Packet>>,
+}
+
+impl Ahead {
+    pub(super) fn new(limit: Limit) -> Ahead {
+        Ahead { queue: Foreseen::new(limit), sent_at: Time::ZERO, looked_at: None }
+    }
+
+    /// From now on somebody looks at single packets.
+    pub(super) fn are_looked_at(&mut self) {
+        self.looked_at.get_or_insert_default();
+    }
+
+    /// Packets × time up to `now` of what is in the queue, by the index of a class.
+    pub(super) fn area(&self, now: Time, index: impl Fn(&Place) -> usize) -> [u128; 2] {
+        let mut area = [0; 2];
+        for place in self.queue.waiting() {
+            area[index(place)] += u128::from(now.since(place.arrived).0);
+        }
+        area
+    }
+}
+
+impl Link {
+    /// Is it known when a packet will have been sent as soon as it arrives?
+    #[inline]
+    pub fn is_foreseen(&self) -> bool {
+        matches!(self.store, Store::Ahead(_)) && !self.is_queued_elsewhere
+    }
+
+    /// A packet arrives at such a link. Returns when it will have been sent; none if the queue drops it: then
+    /// [`take_dropped`](Self::take_dropped) has it.
+    #[inline]
+    pub fn foresee(&mut self, now: Time, packet: &Packet) -> Option<Time> {
+        self.counts.arrived += u64::from(packet.size);
+        self.counts.packets.arrived += 1;
+        let Store::Ahead(ahead) = &mut self.store else { return None };
+        // With an event for each departure, the places have been taken.
+        if ahead.queue.is_behind(packet.size) && ahead.looked_at.is_none() {
+            self.catch_up(now);
+        }
+        let time = self.time_to_send(packet.size);
+        let Store::Ahead(ahead) = &mut self.store else { return None };
+        let begins = ahead.sent_at.max(now);
+        if !ahead.queue.enqueue(now, begins, packet, &mut self.dropped) {
+            return None;
+        }
+        if let Some(packets) = &mut ahead.looked_at {
+            packets.push_back(*packet);
+        }
+        ahead.sent_at = begins + time;
+        Some(ahead.sent_at)
+    }
+
+    /// Counts the packets that the link has begun to send by now, where nobody looks at them.
+    #[inline(never)]
+    pub fn catch_up(&mut self, now: Time) {
+        let mut last = None;
+        while let Some(place) = self.take_begun(now) {
+            self.count_begun(&place);
+            last = Some(place);
+        }
+        if let Some(Place { begins, size, .. }) = last {
+            self.transmit(begins, size);
+        }
+    }
+
+    fn take_begun(&mut self, now: Time) -> Option<Place> {
+        match &mut self.store {
+            Store::Ahead(ahead) => ahead.queue.take_begun(now),
+            Store::Queue(_) => None,
+        }
+    }
+
+    fn count_begun(&mut self, place: &Place) {
+        let sojourn = place.sojourn();
+        self.meter.waited(place.class, sojourn);
+        self.meter.departs(place.class, sojourn);
+        self.begun += u64::from(place.size);
+    }
+
+    /// The next packet that the link has begun to send by now, and when, where somebody looks at it.
+    pub fn next_begun(&mut self, now: Time) -> Option<(Time, Packet)> {
+        let place = self.take_begun(now)?;
+        self.count_begun(&place);
+        self.transmit(place.begins, place.size);
+        match &mut self.store {
+            Store::Ahead(ahead) => ahead.looked_at.as_mut()?.pop_front().map(|packet| (place.begins, packet)),
+            Store::Queue(_) => None,
+        }
+    }
+
+    /// When the link begins to send the next packet.
+    pub fn next_begins(&self) -> Option<Time> {
+        match &self.store {
+            Store::Ahead(ahead) => ahead.queue.waiting().next().map(|place| place.begins),
+            Store::Queue(_) => None,
+        }
+    }
+}
