@@ -1,6 +1,6 @@
 //! A link with DropTail, a constant rate and no elements: when a packet arrives it is known when it will have been sent.
 //!
-//! The packet goes onto the wire at once, and the link needs no event when it is free again: a third of a swarm's events. The
+//! The packet goes onto the wire at once, and the link needs no event when it is free again: two of five events of a swarm. The
 //! places of packets in the queue are taken later, many at a time, and always before somebody reads the link's measures.
 //! If somebody looks at single packets (a tap, the record of lengths), there is an event for each departure, and the places
 //! are taken then. Neither changes what happens to any packet, nor when.
