@@ -146,7 +146,7 @@ mod tests {
             while self.free_at <= now {
                 let Some((packet, _)) = self.queue.dequeue(self.free_at, &mut self.dropped) else { return };
                 self.begun.push((packet.body, self.free_at));
-                self.free_at = self.free_at + Span(packet.size.into());
+                self.free_at += Span(packet.size.into());
             }
         }
 
@@ -174,7 +174,7 @@ mod tests {
             let (mut sent_at, mut now) = (Time::ZERO, Time::ZERO);
             let (mut expected, mut dropped, mut taken) = (Vec::new(), Vec::new(), Vec::new());
             for (number, (after, size, is_lower)) in arrivals.into_iter().enumerate() {
-                now = now + Span(after);
+                now += Span(after);
                 let packet = Packet::from_tos(size, 0, if is_lower { 0x04 } else { 0 }, number as u32);
                 link.offer(now, packet);
                 if foreseen.is_behind(size) {
