@@ -21,7 +21,7 @@ use crate::statistics::Statistics;
 use afteryou_base::{Span, Time};
 use std::collections::VecDeque;
 
-/// Places that may be taken before they are. So many go through the same counters while these are in the cache.
+/// Arrivals after which places are taken: that many packets go through the same counters while the cache holds these.
 const BATCH: usize = 32;
 
 /// A DropTail queue whose packets have gone ahead.
@@ -133,7 +133,7 @@ mod tests {
     use crate::queue::Queue;
     use proptest::prelude::*;
 
-    /// A DropTail queue and a link behind it that takes 1 ns for each byte; (time of arrival, begin) of each packet that was sent.
+    /// A DropTail queue and a link behind it that takes 1 ns for each byte; number and begin of each packet that was sent.
     struct Link {
         queue: DropTail<u32>,
         free_at: Time,

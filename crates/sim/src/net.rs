@@ -204,20 +204,18 @@ impl<'a> Net<'a> {
         let Hop { link, line } = self.hops.of(&packet);
         let index = link as usize;
         let link = &mut self.links[index];
-        if link.is_plain() && link.is_foreseen() {
-            return match link.foresee(now, &packet) {
+        match (link.is_foreseen(), link.is_plain()) {
+            (true, true) => match link.foresee(now, &packet) {
                 Some(sent) => self.lines[line as usize].put(&mut self.calendar, sent, packet),
                 None => self.discard_dropped(now, index),
-            };
+            },
+            (true, false) => self.foresee_noted(now, index, line, packet),
+            (false, true) => self.accept(now, index, packet),
+            (false, false) => {
+                let entry = link.entry(self.hops.way(&packet) == Way::Reverse);
+                self.meet_link(now, index, packet, entry);
+            }
         }
-        if link.is_foreseen() {
-            return self.foresee_noted(now, index, line, packet);
-        }
-        if link.is_plain() {
-            return self.accept(now, index, packet);
-        }
-        let entry = self.links[index].entry(self.hops.way(&packet) == Way::Reverse);
-        self.meet_link(now, index, packet, entry);
     }
 
     /// A packet reaches a link of which is known when it will have been sent, and at whose packets somebody looks.

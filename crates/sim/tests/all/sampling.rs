@@ -81,7 +81,7 @@ fn from_text(text: &str) -> Scenario {
 }
 
 #[test]
-fn every_link_of_a_swarm_measures_the_same_whoever_looks_at_its_packets() {
+fn a_swarm_measures_the_same_with_a_tap_and_with_recorded_queues() {
     let scenario = from_text(SWARM);
     let mut latest = Time::ZERO;
     let tap = &mut |passage: &Passage<'_>| {
