@@ -49,6 +49,33 @@ pub struct Place {
     pub class: Class,
 }
 
+/// Packets of one class that have left the queue together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Passed {
+    /// How many.
+    pub packets: u64,
+    /// How many of them had not waited.
+    pub undelayed: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Their time in the queue in all.
+    pub sojourns: Span,
+}
+
+impl Passed {
+    /// Adds a packet. Returns how long it was in the queue, if it had to wait.
+    #[inline]
+    fn add(&mut self, place: &Place) -> Option<Span> {
+        let sojourn = place.sojourn();
+        let has_waited = sojourn != Span::ZERO;
+        self.packets += 1;
+        self.undelayed += u64::from(!has_waited);
+        self.bytes += u64::from(place.size);
+        self.sojourns = self.sojourns + sojourn;
+        has_waited.then_some(sojourn)
+    }
+}
+
 impl Place {
     /// Time in the queue.
     pub fn sojourn(&self) -> Span {
@@ -68,34 +95,33 @@ impl Foreseen {
         }
     }
 
-    /// Have places to be [taken](Self::take_begun) before a packet of `size` bytes arrives? Otherwise the packet has room.
+    /// Have places to be [taken](Self::take_begun) before a packet of `size` bytes arrives? Otherwise it has room.
     #[inline]
     pub fn is_behind(&self, size: u32) -> bool {
-        self.arrived >= BATCH || !self.limit.admits(self.backlog(), size)
+        self.arrived >= BATCH || !self.has_room(size)
     }
 
-    /// A packet arrives, which the link begins to send at `begins` if there is room for it. Returns whether there is.
+    /// Is there room for a packet of `size` bytes beside those whose places were not taken?
     #[inline]
-    pub fn enqueue<T: Copy>(
-        &mut self,
-        now: Time,
-        begins: Time,
-        packet: &Packet<T>,
-        dropped: &mut Vec<Dropped<T>>,
-    ) -> bool {
-        if !self.limit.admits(self.backlog(), packet.size) {
-            self.statistics.refuse(*packet, DropReason::Full, dropped);
-            return false;
-        }
-        let place = Place { arrived: now, begins, size: packet.size, class: packet.class() };
-        self.waiting.push_back(place);
-        self.bytes += u64::from(place.size);
+    pub fn has_room(&self, size: u32) -> bool {
+        self.limit.admits(self.backlog(), size)
+    }
+
+    /// A packet arrives for which there is room; the link begins to send it at `begins`.
+    #[inline]
+    pub fn enqueue<T>(&mut self, now: Time, begins: Time, packet: &Packet<T>) {
+        debug_assert!(self.has_room(packet.size));
+        self.waiting.push_back(Place { arrived: now, begins, size: packet.size, class: packet.class() });
+        self.bytes += u64::from(packet.size);
         self.arrived += 1;
-        true
+    }
+
+    /// A packet arrives for which there is no room.
+    pub fn refuse<T: Copy>(&mut self, packet: &Packet<T>, dropped: &mut Vec<Dropped<T>>) {
+        self.statistics.refuse(*packet, DropReason::Full, dropped);
     }
 
     /// Takes the place of the oldest packet, if the link has begun to send it by now. To be called until it returns none.
-    #[inline]
     pub fn take_begun(&mut self, now: Time) -> Option<Place> {
         let Some(place) = self.waiting.front().copied().filter(|place| place.begins <= now) else {
             self.arrived = 0;
@@ -103,8 +129,42 @@ impl Foreseen {
         };
         self.waiting.pop_front();
         self.bytes -= u64::from(place.size);
-        self.statistics.pass(place.class, place.sojourn());
+        let mut passed = Passed::default();
+        let waited = passed.add(&place);
+        self.statistics.pass(place.class, &passed, waited);
         Some(place)
+    }
+
+    /// Takes the places of all packets that the link has begun to send by now, and calls `waited` with each that had to wait. Returns
+    /// the sums of each class, and the last place.
+    #[inline]
+    pub fn take_all_begun(
+        &mut self,
+        now: Time,
+        mut waited: impl FnMut(Class, Span),
+    ) -> ([Passed; 2], Option<Place>) {
+        let mut passed = [Passed::default(); 2];
+        let (front, back) = self.waiting.as_slices();
+        let (mut number, mut last) = (0, None);
+        for place in front.iter().chain(back) {
+            if place.begins > now {
+                break;
+            }
+            if let Some(sojourn) = passed[place.class as usize].add(place) {
+                self.statistics.count_sojourn(place.class, sojourn);
+                waited(place.class, sojourn);
+            }
+            number += 1;
+            last = Some(place);
+        }
+        let last = last.copied();
+        self.waiting.drain(..number);
+        for class in Class::BOTH {
+            self.bytes -= passed[class as usize].bytes;
+            self.statistics.pass(class, &passed[class as usize], None);
+        }
+        self.arrived = 0;
+        (passed, last)
     }
 
     /// The places that were not taken, the oldest packet's first.
@@ -181,10 +241,13 @@ mod tests {
                     taken.extend(std::iter::from_fn(|| foreseen.take_begun(now)));
                 }
                 let begins = sent_at.max(now);
-                if foreseen.enqueue(now, begins, &packet, &mut dropped) {
-                    expected.push((number as u32, begins));
-                    sent_at = begins + Span(size.into());
+                if !foreseen.has_room(size) {
+                    foreseen.refuse(&packet, &mut dropped);
+                    continue;
                 }
+                foreseen.enqueue(now, begins, &packet);
+                expected.push((number as u32, begins));
+                sent_at = begins + Span(size.into());
             }
             taken.extend(std::iter::from_fn(|| foreseen.take_begun(now)));
             prop_assert_eq!(&foreseen.statistics(), link.queue.statistics());

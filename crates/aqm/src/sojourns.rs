@@ -26,8 +26,20 @@ pub struct Sojourns {
 impl Sojourns {
     /// Counts one.
     pub fn record(&mut self, sojourn: Span) {
-        self.bins[Sojourns::bin(sojourn)] += 1;
+        self.count_one(sojourn);
         self.sum_ns = self.sum_ns.saturating_add(sojourn.0);
+    }
+
+    /// Counts one without adding it to the sum.
+    #[inline]
+    pub(crate) fn count_one(&mut self, sojourn: Span) {
+        self.bins[Sojourns::bin(sojourn)] += 1;
+    }
+
+    /// Counts so many that were zero, and adds `sum` of others that are counted one by one.
+    pub(crate) fn add(&mut self, zeros: u64, sum: Span) {
+        self.bins[0] += zeros;
+        self.sum_ns = self.sum_ns.saturating_add(sum.0);
     }
 
     fn bin(sojourn: Span) -> usize {

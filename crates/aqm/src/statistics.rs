@@ -2,6 +2,7 @@
 
 use crate::backlog::Backlog;
 use crate::dropped::{DropReason, Dropped};
+use crate::foreseen::Passed;
 use crate::packet::{Class, Ecn, Packet};
 use crate::sojourns::Sojourns;
 use afteryou_base::Span;
@@ -100,13 +101,20 @@ impl Statistics {
         class.sojourns.record(sojourn);
     }
 
-    /// A packet of `class` was put into the queue and is sent on after `sojourn`: both are counted together.
-    #[inline]
-    pub(crate) fn pass(&mut self, class: Class, sojourn: Span) {
+    /// Packets of `class` were put into the queue and are sent on: both are counted together. `waited` is the time in the queue of one
+    /// of them; [`count_sojourn`](Self::count_sojourn) counts those of the others that had to wait.
+    pub(crate) fn pass(&mut self, class: Class, passed: &Passed, waited: Option<Span>) {
         let class = &mut self.classes[class as usize];
-        class.enqueued += 1;
-        class.dequeued += 1;
-        class.sojourns.record(sojourn);
+        class.enqueued += passed.packets;
+        class.dequeued += passed.packets;
+        class.sojourns.add(passed.undelayed, passed.sojourns);
+        waited.into_iter().for_each(|sojourn| class.sojourns.count_one(sojourn));
+    }
+
+    /// Counts the time in the queue of a packet that had to wait and [passes](Self::pass) with others.
+    #[inline]
+    pub(crate) fn count_sojourn(&mut self, class: Class, sojourn: Span) {
+        self.classes[class as usize].sojourns.count_one(sojourn);
     }
 
     /// `packet` is dropped as it arrives.

@@ -23,6 +23,9 @@ use foreseen::Ahead;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
+/// Packets from this size on are large, bytes.
+const LARGE: u32 = 256;
+
 /// A link in one direction.
 pub struct Link {
     /// The measures taken here.
@@ -43,8 +46,8 @@ pub struct Link {
     begun: u64,
     dropped: Vec<Dropped<Body>>,
     counts: Counts,
-    /// Size and time of the packet sent last: most have the same size.
-    last_size: (u32, Span),
+    /// Size and time of the packets sent last, a small one and a large one: most are acknowledgements or full.
+    last_sizes: [(u32, Span); 2],
 }
 
 /// Where a link's packets wait.
@@ -92,7 +95,7 @@ impl Link {
             begun: 0,
             dropped: Vec::new(),
             counts: Counts::default(),
-            last_size: (0, Span::ZERO),
+            last_sizes: [(0, Span::ZERO); 2],
         };
         if link.meter.lengths.is_some() {
             link.is_looked_at();
@@ -332,17 +335,19 @@ impl Link {
     }
 
     /// Time that `size` bytes take.
+    #[inline]
     fn time_to_send(&mut self, size: u32) -> Span {
-        if self.last_size.0 != size {
+        let last = &mut self.last_sizes[usize::from(size >= LARGE)];
+        if last.0 != size {
             let rate = self.bits_per_second.max(1);
             let nanos = match u64::from(size).checked_mul(8_000_000_000) {
                 Some(bits) => bits / rate,
                 None => (u128::from(size) * 8_000_000_000 / u128::from(rate)).try_into().unwrap_or(u64::MAX),
             };
             // Never no time at all, or a run might not get on.
-            self.last_size = (size, Span(nanos.max(1)));
+            *last = (size, Span(nanos.max(1)));
         }
-        self.last_size.1
+        last.1
     }
 
     /// A packet has reached the link's end.

@@ -8,8 +8,8 @@
 use super::{Link, Store};
 use crate::packet::Packet;
 use afteryou_aqm::foreseen::{Foreseen, Place};
-use afteryou_aqm::Limit;
-use afteryou_base::Time;
+use afteryou_aqm::{Class, Limit};
+use afteryou_base::{Span, Time};
 use std::collections::VecDeque;
 
 /// Packets that have gone ahead, and their places.
@@ -29,6 +29,18 @@ impl Ahead {
     /// From now on somebody looks at single packets.
     pub(super) fn are_looked_at(&mut self) {
         self.looked_at.get_or_insert_default();
+    }
+
+    /// A packet arrives for which there is room, and which takes `time` to send. Returns when it will have been sent.
+    #[inline]
+    fn enqueue(&mut self, now: Time, packet: &Packet, time: Span) -> Time {
+        let begins = self.sent_at.max(now);
+        self.queue.enqueue(now, begins, packet);
+        if let Some(packets) = &mut self.looked_at {
+            packets.push_back(*packet);
+        }
+        self.sent_at = begins + time;
+        self.sent_at
     }
 
     /// Packets × time up to `now` of what is in the queue, by the index of a class.
@@ -54,31 +66,36 @@ impl Link {
     pub fn foresee(&mut self, now: Time, packet: &Packet) -> Option<Time> {
         self.counts.arrived += u64::from(packet.size);
         self.counts.packets.arrived += 1;
-        let Store::Ahead(ahead) = &mut self.store else { return None };
-        // With an event for each departure, the places have been taken.
-        if ahead.queue.is_behind(packet.size) && ahead.looked_at.is_none() {
-            self.catch_up(now);
-        }
         let time = self.time_to_send(packet.size);
         let Store::Ahead(ahead) = &mut self.store else { return None };
-        let begins = ahead.sent_at.max(now);
-        if !ahead.queue.enqueue(now, begins, packet, &mut self.dropped) {
+        if ahead.queue.is_behind(packet.size) {
+            return self.foresee_behind(now, packet, time);
+        }
+        Some(ahead.enqueue(now, packet, time))
+    }
+
+    /// The same where places have to be taken before.
+    #[inline(never)]
+    fn foresee_behind(&mut self, now: Time, packet: &Packet, time: Span) -> Option<Time> {
+        // With an event for each departure, they have been taken.
+        if self.is_plain {
+            self.catch_up(now);
+        }
+        let Store::Ahead(ahead) = &mut self.store else { return None };
+        if !ahead.queue.has_room(packet.size) {
+            ahead.queue.refuse(packet, &mut self.dropped);
             return None;
         }
-        if let Some(packets) = &mut ahead.looked_at {
-            packets.push_back(*packet);
-        }
-        ahead.sent_at = begins + time;
-        Some(ahead.sent_at)
+        Some(ahead.enqueue(now, packet, time))
     }
 
     /// Counts the packets that the link has begun to send by now, where nobody looks at them.
-    #[inline(never)]
     pub fn catch_up(&mut self, now: Time) {
-        let mut last = None;
-        while let Some(place) = self.take_begun(now) {
-            self.count_begun(&place);
-            last = Some(place);
+        let Link { meter, store: Store::Ahead(ahead), .. } = self else { return };
+        let (passed, last) = ahead.queue.take_all_begun(now, |class, sojourn| meter.delays(class, sojourn));
+        for (class, passed) in Class::BOTH.into_iter().zip(&passed) {
+            meter.passes(class, passed);
+            self.begun += passed.bytes;
         }
         if let Some(Place { begins, size, .. }) = last {
             self.transmit(begins, size);

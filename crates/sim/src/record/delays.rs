@@ -97,6 +97,12 @@ impl StepMean {
         self.samples += 1;
     }
 
+    /// So many more, which are `delays` together.
+    pub fn record_many(&mut self, samples: u64, delays: Span) {
+        self.sum_ns += delays.0;
+        self.samples += samples;
+    }
+
     /// The mean in ms since the last call; none if there was nothing.
     pub fn take_ms(&mut self) -> Option<f64> {
         self.take_ms_with(0)

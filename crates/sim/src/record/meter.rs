@@ -4,6 +4,7 @@ use super::delays::{Delays, StepMean};
 use super::lengths::{edges, Lengths};
 use super::sender_log::SenderLog;
 use crate::packet::Packet;
+use afteryou_aqm::foreseen::Passed;
 use afteryou_aqm::Class;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::Quantiles;
@@ -72,23 +73,20 @@ impl Counters {
 struct Window {
     from: Time,
     to: Time,
-    /// Time in the queue of each packet that departed after waiting.
-    delays: Delays,
-    /// The same for each class, if there are both.
-    by_class: PerClass<Delays>,
+    /// Time in the queue of each packet that departed after waiting, by class if there are both.
+    delays: PerClass<Delays>,
     /// The packets that had passed when it began; once it is over, those that passed in it.
     counters: Counters,
 }
 
 impl Window {
     fn new(from: Time, to: Time) -> Window {
-        let (delays, by_class) = Default::default();
-        Window { from, to, delays, by_class, counters: Counters::default() }
+        Window { from, to, delays: Default::default(), counters: Counters::default() }
     }
 }
 
 /// Figures of a window.
-pub struct Passed {
+pub struct Figures {
     /// Time in the queue.
     pub delays: Option<Quantiles>,
     /// Bytes that left.
@@ -197,6 +195,21 @@ impl Meter {
             return;
         }
         self.step.record(sojourn);
+        self.delays(class, sojourn);
+    }
+
+    /// Packets leave together of which each that had to wait is [reported](Self::delays), too. They were in a queue whose length is
+    /// not seen.
+    pub fn passes(&mut self, class: Class, passed: &Passed) {
+        let index = self.index_of(class);
+        self.counters.area[index] += u128::from(passed.sojourns.0);
+        self.counters.undelayed[class as usize] += passed.undelayed;
+        self.step.record_many(passed.packets - passed.undelayed, passed.sojourns);
+    }
+
+    /// A packet had to wait for `sojourn`: for the distributions of the open windows.
+    #[inline]
+    pub fn delays(&mut self, class: Class, sojourn: Span) {
         if self.open.is_empty() {
             return;
         }
@@ -213,10 +226,7 @@ impl Meter {
             let window = &mut self.windows[*index];
             for pending in &self.pending {
                 let (sojourn, class) = (Span(pending >> 1), (pending & 1) as usize);
-                window.delays.record(sojourn);
-                if self.is_mixed {
-                    window.by_class[class].record(sojourn);
-                }
+                window.delays[if self.is_mixed { class } else { 0 }].record(sojourn);
             }
         }
         self.pending.clear();
@@ -264,11 +274,13 @@ impl Meter {
     }
 
     /// Figures of a window that is over.
-    pub fn window(&self, index: usize) -> Passed {
-        let Window { delays, by_class, counters, .. } = &self.windows[self.places[index]];
-        let of_class = |class: usize| by_class[class].quantiles_with(counters.undelayed[class]);
-        Passed {
-            delays: delays.quantiles_with(counters.undelayed.iter().sum()),
+    pub fn window(&self, index: usize) -> Figures {
+        let Window { delays, counters, .. } = &self.windows[self.places[index]];
+        let of_class = |class: usize| delays[class].quantiles_with(counters.undelayed[class]);
+        let [mut all, lower] = delays.clone();
+        all.add(&lower);
+        Figures {
+            delays: all.quantiles_with(counters.undelayed.iter().sum()),
             bytes: counters.bytes,
             packet_seconds: counters.area.map(|area| area as f64 / 1e9),
             by_class: self.is_mixed.then(|| [of_class(0), of_class(1)]),
