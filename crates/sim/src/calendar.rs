@@ -93,7 +93,7 @@ const FEW: usize = 48;
 /// Events after which the width of buckets is judged.
 const JUDGED: u64 = 2048;
 /// Mean number of steps to a new event's place in the list. With fewer, buckets are opened more often than they save.
-const STEPS: RangeInclusive<f64> = 1.5..=5.0;
+const STEPS: RangeInclusive<f64> = 0.5..=2.0;
 
 /// The event queue: the next events in a short list, and a wheel for those that come later.
 #[derive(Debug)]

@@ -102,13 +102,16 @@ impl Wheel {
     /// Moves the events of the next bucket that holds any to `soonest`, which is empty. Returns a key from which on events
     /// belong here.
     pub(super) fn open_next(&mut self, soonest: &mut Soonest) -> Key {
-        let next = self.next_occupied();
-        let next_far = self.far.peek().map(|Reverse(key)| self.bucket_of(*key));
-        let Some(bucket) = next.into_iter().chain(next_far).min() else { return Key::MAX };
+        let next = self.next_occupied().unwrap_or(u64::MAX);
+        let next_far = self.far.peek().map_or(u64::MAX, |Reverse(key)| self.bucket_of(*key));
+        let bucket = next.min(next_far);
+        if bucket == u64::MAX {
+            return Key::MAX;
+        }
         self.opened = bucket;
-        let is_crowded = next == Some(bucket) && self.empty(bucket as usize % BUCKETS, soonest);
+        let is_crowded = next == bucket && self.empty(bucket as usize % BUCKETS, soonest);
         let end = u128::from(bucket).saturating_add(1) << (64 + self.width);
-        if is_crowded || next_far == Some(bucket) {
+        if is_crowded || next_far == bucket {
             return self.take_far(soonest).map_or(end, |next| next.min(end));
         }
         end
@@ -117,25 +120,34 @@ impl Wheel {
     /// Moves the events of a bucket to `soonest`, and to the heap those for which there is no room. Returns whether there are any.
     fn empty(&mut self, index: usize, soonest: &mut Soonest) -> bool {
         self.occupied[index / 64] &= !(1 << (index % 64));
-        let mut crowd = Vec::new();
         let mut place = std::mem::replace(&mut self.heads[index], NONE);
         while place != NONE {
-            let entry = &mut self.entries[place as usize];
-            if soonest.len() < FEW {
-                soonest.push(entry.key);
-            } else {
-                crowd.push(entry.key);
+            if soonest.len() == FEW {
+                self.crowd(place, soonest);
+                return true;
             }
+            let entry = &mut self.entries[place as usize];
+            soonest.push(entry.key);
             let next = std::mem::replace(&mut entry.next, self.free);
             self.free = place;
             place = next;
         }
-        if crowd.is_empty() {
-            return false;
+        false
+    }
+
+    /// The same for the rest of a bucket, from the entry at `place` on, for which there is no room.
+    #[cold]
+    fn crowd(&mut self, mut place: u32, soonest: &mut Soonest) {
+        let mut crowd = Vec::new();
+        while place != NONE {
+            let entry = &mut self.entries[place as usize];
+            crowd.push(entry.key);
+            let next = std::mem::replace(&mut entry.next, self.free);
+            self.free = place;
+            place = next;
         }
         soonest.extend(crowd);
         self.far.extend(soonest.take_all_but(FEW).into_iter().map(Reverse));
-        true
     }
 
     /// Moves events of the open bucket out of the heap. Returns the first one for which there was no room.

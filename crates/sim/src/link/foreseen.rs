@@ -62,7 +62,7 @@ impl Link {
 
     /// A packet arrives at such a link. Returns when it will have been sent; none if the queue drops it: then
     /// [`take_dropped`](Self::take_dropped) has it.
-    #[inline]
+    #[inline(always)]
     pub fn foresee(&mut self, now: Time, packet: &Packet) -> Option<Time> {
         self.counts.arrived += u64::from(packet.size);
         self.counts.packets.arrived += 1;
