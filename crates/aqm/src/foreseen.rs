@@ -27,7 +27,8 @@ const BATCH: usize = 32;
 /// A DropTail queue whose packets have gone ahead.
 #[derive(Clone, Debug)]
 pub struct Foreseen {
-    limit: Limit,
+    /// There is room for a packet with which the queue holds no more than this.
+    most: Backlog,
     waiting: VecDeque<Place>,
     bytes: u64,
     /// Packets that arrived since places were last taken.
@@ -86,13 +87,12 @@ impl Place {
 impl Foreseen {
     /// An empty queue.
     pub fn new(limit: Limit) -> Foreseen {
-        Foreseen {
-            limit: limit.resolved(),
-            waiting: VecDeque::new(),
-            bytes: 0,
-            arrived: 0,
-            statistics: Box::default(),
-        }
+        let none = u64::MAX;
+        let most = match limit.resolved() {
+            Limit::Packets(packets) => Backlog { packets, bytes: none },
+            bytes => Backlog { packets: none, bytes: bytes.in_bytes().unwrap_or(none) },
+        };
+        Foreseen { most, waiting: VecDeque::new(), bytes: 0, arrived: 0, statistics: Box::default() }
     }
 
     /// Have places to be [taken](Self::take_begun) before a packet of `size` bytes arrives? Otherwise it has room.
@@ -104,7 +104,7 @@ impl Foreseen {
     /// Is there room for a packet of `size` bytes beside those whose places were not taken?
     #[inline]
     pub fn has_room(&self, size: u32) -> bool {
-        self.limit.admits(self.backlog(), size)
+        (self.waiting.len() as u64) < self.most.packets && self.bytes + u64::from(size) <= self.most.bytes
     }
 
     /// A packet arrives for which there is room; the link begins to send it at `begins`.

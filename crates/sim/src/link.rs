@@ -7,6 +7,7 @@
 //! enters and where it leaves, independently, so that the ledger at the end proves that none was lost by the simulator
 //! itself.
 
+mod books;
 mod foreseen;
 
 use crate::calendar::{Calendar, Kind, Slot};
@@ -16,9 +17,11 @@ use crate::record::Meter;
 use afteryou_aqm::{Backlog, Class, Dropped, Queue, Statistics};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::OneWay;
-use afteryou_scenario::outcome::{ClassCounts, Ledger, LinkTotals, Packets};
+use afteryou_scenario::outcome::{ClassCounts, LinkTotals};
 use afteryou_scenario::passage::Fate;
 use afteryou_scenario::Error;
+pub use books::Amount;
+use books::Books;
 use foreseen::Ahead;
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -27,27 +30,30 @@ use std::collections::VecDeque;
 const LARGE: u32 = 256;
 
 /// A link in one direction.
+// In this order: three lines of the cache hold what a packet needs where its departure is foreseen. A swarm has two links for each
+// peer, and a packet comes to each of them when the cache has lost it.
+#[repr(C, align(64))]
 pub struct Link {
+    is_plain: bool,
+    is_queued_elsewhere: bool,
+    /// The link's event is scheduled.
+    is_scheduled: bool,
+    slot: Slot,
+    /// Size and time of the packets sent last, a small one and a large one: most are acknowledgements or full.
+    last_sizes: [(u32, Span); 2],
+    store: Store,
+    books: Books,
+    /// Until when a packet is being sent.
+    busy_until: Time,
+    /// Bytes of all packets that were begun.
+    begun: u64,
+    bits_per_second: u64,
+    dropped: Vec<Dropped<Body>>,
+    elements: Option<Box<Elements>>,
     /// The measures taken here.
     pub meter: Meter,
     name: String,
-    store: Store,
     discipline: &'static str,
-    bits_per_second: u64,
-    elements: Option<Box<Elements>>,
-    is_plain: bool,
-    is_queued_elsewhere: bool,
-    slot: Slot,
-    /// Until when a packet is being sent.
-    busy_until: Time,
-    /// The link's event is scheduled.
-    is_scheduled: bool,
-    /// Bytes of all packets that were begun.
-    begun: u64,
-    dropped: Vec<Dropped<Body>>,
-    counts: Counts,
-    /// Size and time of the packets sent last, a small one and a large one: most are acknowledgements or full.
-    last_sizes: [(u32, Span); 2],
 }
 
 /// Where a link's packets wait.
@@ -56,16 +62,6 @@ enum Store {
     Queue(Box<dyn Queue<Body>>),
     /// On the wire already; the queue has their places.
     Ahead(Ahead),
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    arrived: u64,
-    delivered: u64,
-    dropped: u64,
-    lost: u64,
-    duplicated: u64,
-    packets: Packets,
 }
 
 /// Takes packets that go no further, with the reason.
@@ -94,7 +90,7 @@ impl Link {
             is_scheduled: false,
             begun: 0,
             dropped: Vec::new(),
-            counts: Counts::default(),
+            books: Books::default(),
             last_sizes: [(0, Span::ZERO); 2],
         };
         if link.meter.lengths.is_some() {
@@ -129,8 +125,7 @@ impl Link {
 
     /// A packet goes into the queue elsewhere.
     pub fn arrives_elsewhere(&mut self, packet: &Packet) {
-        self.counts.arrived += u64::from(packet.size);
-        self.counts.packets.arrived += 1;
+        self.books.arrived.add(packet);
     }
 
     /// A packet comes out of the queue elsewhere, where it was for `sojourn`.
@@ -171,17 +166,14 @@ impl Link {
     /// A copy of a packet is about to be offered.
     pub fn duplicated(&mut self, packet: &Packet) {
         // What is offered counts as arrived.
-        self.counts.arrived -= u64::from(packet.size);
-        self.counts.packets.arrived -= 1;
-        self.counts.duplicated += u64::from(packet.size);
-        self.counts.packets.duplicated += 1;
+        self.books.arrived.subtract(packet);
+        self.books.duplicated.add(packet);
     }
 
     /// A packet arrives. Afterwards [`take_dropped`](Self::take_dropped) has what the queue dropped, it or others.
     #[inline]
     pub fn offer(&mut self, now: Time, packet: Packet) {
-        self.counts.arrived += u64::from(packet.size);
-        self.counts.packets.arrived += 1;
+        self.books.arrived.add(&packet);
         if let Store::Queue(queue) = &mut self.store {
             queue.enqueue(now, packet, &mut self.dropped);
         }
@@ -217,15 +209,13 @@ impl Link {
 
     /// A packet that arrived is lost, before the queue or behind it.
     pub fn lose(&mut self, packet: Packet, discard: Discard<'_>) {
-        self.counts.lost += u64::from(packet.size);
-        self.counts.packets.lost += 1;
+        self.books.lost.add(&packet);
         discard(packet, Fate::Lost);
     }
 
     /// A packet arrives and is lost.
     pub fn offer_lost(&mut self, packet: Packet, discard: Discard<'_>) {
-        self.counts.arrived += u64::from(packet.size);
-        self.counts.packets.arrived += 1;
+        self.books.arrived.add(&packet);
         self.lose(packet, discard);
     }
 
@@ -242,8 +232,7 @@ impl Link {
     pub fn take_dropped(&mut self, now: Time, discard: Discard<'_>) {
         for dropped in self.dropped.drain(..) {
             self.meter.drops(now, &dropped.packet);
-            self.counts.dropped += u64::from(dropped.packet.size);
-            self.counts.packets.dropped += 1;
+            self.books.dropped.add(&dropped.packet);
             discard(dropped.packet, Fate::Dropped(dropped.reason));
         }
     }
@@ -352,8 +341,7 @@ impl Link {
 
     /// A packet has reached the link's end.
     pub fn delivered(&mut self, packet: &Packet) {
-        self.counts.delivered += u64::from(packet.size);
-        self.counts.packets.delivered += 1;
+        self.books.delivered.add(packet);
     }
 
     /// Packets waiting, the one being sent not counted.
@@ -367,27 +355,18 @@ impl Link {
     }
 
     /// The whole run, every byte accounted for; `wires` is what the delay lines behind it hold.
-    pub fn totals(&self, mut wires: OnWires) -> LinkTotals {
-        let backlog = self.backlog();
+    pub fn totals(&self, mut wires: Amount) -> LinkTotals {
+        let Backlog { packets, bytes } = self.backlog();
         if self.is_foreseen() {
-            wires.bytes -= backlog.bytes;
-            wires.packets -= backlog.packets;
+            wires.bytes -= bytes;
+            wires.packets -= packets;
         }
-        let ledger = Ledger {
-            arrived: self.counts.arrived,
-            delivered: self.counts.delivered,
-            dropped: self.counts.dropped,
-            lost: self.counts.lost,
-            queued: backlog.bytes,
-            in_flight: wires.bytes,
-            duplicated: self.counts.duplicated,
-        };
-        let unfinished = backlog.packets + wires.packets;
+        let ledger = self.books.ledger(Amount { bytes, packets }, wires);
         LinkTotals {
             link: self.name.clone(),
             capacity_bit_s: self.bits_per_second as f64,
             discipline: self.discipline.to_owned(),
-            packets: Some(Packets { unfinished, ..self.counts.packets }),
+            packets: Some(self.books.packets(packets + wires.packets)),
             // What a queue elsewhere has dropped and holds is not known here.
             ledger: (!self.is_queued_elsewhere).then_some(ledger),
             classes: ClassCounts::of(&self.statistics()),
@@ -396,17 +375,9 @@ impl Link {
     }
 }
 
-/// The contents of wires.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OnWires {
-    /// Bytes.
-    pub bytes: u64,
-    /// Packets.
-    pub packets: u64,
-}
-
 /// A wire: what goes in comes out after a constant time, in the same order.
 #[derive(Debug)]
+#[repr(align(64))]
 pub struct Line {
     /// Time from one end to the other.
     pub delay: Span,
@@ -451,8 +422,9 @@ impl Line {
     }
 
     /// Its contents.
-    pub fn held(&self) -> OnWires {
-        let bytes = self.packets.iter().map(|(_, packet)| u64::from(packet.size)).sum();
-        OnWires { bytes, packets: self.packets.len() as u64 }
+    pub fn held(&self) -> Amount {
+        let mut held = Amount::default();
+        self.packets.iter().for_each(|(_, packet)| held.add(packet));
+        held
     }
 }

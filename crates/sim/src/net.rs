@@ -11,7 +11,7 @@ mod outside;
 use crate::calendar::Calendar;
 use crate::element::{Elements, Entry, Exit};
 use crate::error::Error;
-use crate::link::{Line, Link, OnWires};
+use crate::link::{Amount, Line, Link};
 use crate::packet::{number_in, Body, Heads, Packet, Sack, NO_SACK};
 use crate::record::{LossOrder, Meter, SenderLog};
 use crate::script::{Fate, Script};
@@ -222,11 +222,11 @@ impl<'a> Net<'a> {
     #[inline(never)]
     fn foresee_noted(&mut self, now: Time, index: usize, line: u32, packet: Packet) {
         self.note_begun(now, index);
-        self.links[index].note_arrival(now, &packet);
-        match self.links[index].foresee(now, &packet) {
-            Some(sent) => self.lines[line as usize].put(&mut self.calendar, sent, packet),
-            None => return self.discard_dropped(now, index),
-        }
+        let link = &mut self.links[index];
+        link.note_arrival(now, &packet);
+        let Some(sent) = link.foresee(now, &packet) else { return self.discard_dropped(now, index) };
+        link.look_at(&packet);
+        self.lines[line as usize].put(&mut self.calendar, sent, packet);
         self.note_begun(now, index);
         let link = &mut self.links[index];
         if let Some(begins) = link.next_begins().filter(|_| link.wants_event()) {
@@ -416,7 +416,7 @@ impl<'a> Net<'a> {
 
     /// A link in the whole run, every byte accounted for.
     pub fn totals(&self, link: usize) -> LinkTotals {
-        let mut wires = OnWires::default();
+        let mut wires = Amount::default();
         for line in self.lines.iter().filter(|line| line.link == link) {
             let held = line.held();
             wires.bytes += held.bytes;

@@ -22,6 +22,7 @@ const WORDS: usize = BUCKETS / 64;
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 struct Entry {
     key: Key,
     /// The next entry of the bucket, or the next free place.

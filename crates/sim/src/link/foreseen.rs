@@ -18,7 +18,7 @@ pub(super) struct Ahead {
     /// When all packets will have been sent.
     sent_at: Time,
     /// The packets themselves, where somebody looks at them.
-    looked_at: Option<VecDeque<Packet>>,
+    looked_at: Option<Box<VecDeque<Packet>>>,
 }
 
 impl Ahead {
@@ -32,13 +32,10 @@ impl Ahead {
     }
 
     /// A packet arrives for which there is room, and which takes `time` to send. Returns when it will have been sent.
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, now: Time, packet: &Packet, time: Span) -> Time {
         let begins = self.sent_at.max(now);
         self.queue.enqueue(now, begins, packet);
-        if let Some(packets) = &mut self.looked_at {
-            packets.push_back(*packet);
-        }
         self.sent_at = begins + time;
         self.sent_at
     }
@@ -64,29 +61,30 @@ impl Link {
     /// [`take_dropped`](Self::take_dropped) has it.
     #[inline(always)]
     pub fn foresee(&mut self, now: Time, packet: &Packet) -> Option<Time> {
-        self.counts.arrived += u64::from(packet.size);
-        self.counts.packets.arrived += 1;
+        self.books.arrived.add(packet);
         let time = self.time_to_send(packet.size);
         let Store::Ahead(ahead) = &mut self.store else { return None };
-        if ahead.queue.is_behind(packet.size) {
-            return self.foresee_behind(now, packet, time);
+        if ahead.queue.is_behind(packet.size) && !self.makes_room(now, packet) {
+            return None;
         }
+        let Store::Ahead(ahead) = &mut self.store else { return None };
         Some(ahead.enqueue(now, packet, time))
     }
 
-    /// The same where places have to be taken before.
+    /// Takes the places of packets that the link has begun to send by now. Returns whether there is room for `packet` then, which the
+    /// queue drops otherwise.
     #[inline(never)]
-    fn foresee_behind(&mut self, now: Time, packet: &Packet, time: Span) -> Option<Time> {
+    fn makes_room(&mut self, now: Time, packet: &Packet) -> bool {
         // With an event for each departure, they have been taken.
         if self.is_plain {
             self.catch_up(now);
         }
-        let Store::Ahead(ahead) = &mut self.store else { return None };
-        if !ahead.queue.has_room(packet.size) {
+        let Store::Ahead(ahead) = &mut self.store else { return false };
+        let has_room = ahead.queue.has_room(packet.size);
+        if !has_room {
             ahead.queue.refuse(packet, &mut self.dropped);
-            return None;
         }
-        Some(ahead.enqueue(now, packet, time))
+        has_room
     }
 
     /// Counts the packets that the link has begun to send by now, where nobody looks at them.
@@ -114,6 +112,13 @@ impl Link {
         self.meter.waited(place.class, sojourn);
         self.meter.departs(place.class, sojourn);
         self.begun += u64::from(place.size);
+    }
+
+    /// Somebody looks at a packet that has been foreseen, once the link begins to send it.
+    pub fn look_at(&mut self, packet: &Packet) {
+        if let Store::Ahead(Ahead { looked_at: Some(packets), .. }) = &mut self.store {
+            packets.push_back(*packet);
+        }
     }
 
     /// The next packet that the link has begun to send by now, and when, where somebody looks at it.

@@ -4,7 +4,7 @@
 use super::Net;
 use crate::calendar::{Kind, Slot};
 use crate::element::{Batch, Entry, Exit};
-use crate::link::OnWires;
+use crate::link::Amount;
 use crate::packet::Packet;
 use afteryou_base::Time;
 
@@ -88,12 +88,11 @@ impl Net<'_> {
     }
 
     /// Adds the packets that this link has sent and that wait to go onto a wire.
-    pub(super) fn held_behind(&self, link: usize, wires: &mut OnWires) {
+    pub(super) fn held_behind(&self, link: usize, wires: &mut Amount) {
         for (_, held) in &self.held {
             match held {
                 Held::Sent(packet, line) if self.lines[*line as usize].link == link => {
-                    wires.bytes += u64::from(packet.size);
-                    wires.packets += 1;
+                    wires.add(packet);
                 }
                 _ => {}
             }

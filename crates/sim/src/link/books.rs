@@ -1,0 +1,67 @@
+//! The books of a link: what has come, and what became of it.
+
+use crate::packet::Packet;
+use afteryou_scenario::outcome::{Ledger, Packets};
+
+/// Bytes and packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Bytes.
+    pub bytes: u64,
+    /// Packets.
+    pub packets: u64,
+}
+
+impl Amount {
+    /// One more packet.
+    #[inline]
+    pub fn add(&mut self, packet: &Packet) {
+        self.bytes += u64::from(packet.size);
+        self.packets += 1;
+    }
+
+    /// One packet less.
+    pub fn subtract(&mut self, packet: &Packet) {
+        self.bytes -= u64::from(packet.size);
+        self.packets -= 1;
+    }
+}
+
+/// What has come, and what became of it, counted where it happens.
+#[derive(Clone, Copy, Debug, Default)]
+// In this order: what every packet changes lies together.
+#[repr(C)]
+pub(super) struct Books {
+    pub(super) arrived: Amount,
+    pub(super) delivered: Amount,
+    pub(super) dropped: Amount,
+    pub(super) lost: Amount,
+    pub(super) duplicated: Amount,
+}
+
+impl Books {
+    /// Every byte, with those in the queue and on wires.
+    pub(super) fn ledger(&self, queued: Amount, in_flight: Amount) -> Ledger {
+        Ledger {
+            arrived: self.arrived.bytes,
+            delivered: self.delivered.bytes,
+            dropped: self.dropped.bytes,
+            lost: self.lost.bytes,
+            queued: queued.bytes,
+            in_flight: in_flight.bytes,
+            duplicated: self.duplicated.bytes,
+        }
+    }
+
+    /// Every packet, with so many that are queued or on wires.
+    pub(super) fn packets(&self, unfinished: u64) -> Packets {
+        Packets {
+            arrived: self.arrived.packets,
+            delivered: self.delivered.packets,
+            dropped: self.dropped.packets,
+            lost: self.lost.packets,
+            unfinished,
+            duplicated: self.duplicated.packets,
+        }
+    }
+}
