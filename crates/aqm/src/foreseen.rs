@@ -22,7 +22,7 @@ use afteryou_base::{Span, Time};
 use std::collections::VecDeque;
 
 /// Arrivals after which places are taken: that many packets go through the same counters while the cache holds these.
-const BATCH: usize = 32;
+const BATCH: usize = 128;
 
 /// A DropTail queue whose packets have gone ahead.
 #[derive(Clone, Debug)]

@@ -9,8 +9,9 @@
 
 mod books;
 mod foreseen;
+mod lines;
 
-use crate::calendar::{Calendar, Kind, Slot};
+use crate::calendar::{Kind, Slot};
 use crate::element::{Aggregate, Elements, Entry, Exit, VaryingRate};
 use crate::packet::{Body, Packet};
 use crate::record::Meter;
@@ -23,8 +24,8 @@ use afteryou_scenario::Error;
 pub use books::Amount;
 use books::Books;
 use foreseen::Ahead;
+pub use lines::Lines;
 use std::borrow::Cow;
-use std::collections::VecDeque;
 
 /// Packets from this size on are large, bytes.
 const LARGE: u32 = 256;
@@ -372,59 +373,5 @@ impl Link {
             classes: ClassCounts::of(&self.statistics()),
             queued_by: None,
         }
-    }
-}
-
-/// A wire: what goes in comes out after a constant time, in the same order.
-#[derive(Debug)]
-#[repr(align(64))]
-pub struct Line {
-    /// Time from one end to the other.
-    pub delay: Span,
-    /// The link before it.
-    pub link: usize,
-    /// The paths of its packets end behind it.
-    pub is_last: bool,
-    packets: VecDeque<(Time, Packet)>,
-    slot: Slot,
-}
-
-impl Line {
-    /// An empty wire with this index among all.
-    pub fn new(link: usize, is_last: bool, delay: Span, index: usize) -> Line {
-        Line { delay, link, is_last, packets: VecDeque::new(), slot: Slot::new(Kind::Line, index) }
-    }
-
-    /// A packet goes in at `entering`, now or later.
-    #[inline]
-    pub fn put(&mut self, calendar: &mut Calendar, entering: Time, packet: Packet) {
-        let at = entering + self.delay;
-        if self.packets.is_empty() {
-            calendar.push(at, self.slot);
-        }
-        self.packets.push_back((at, packet));
-    }
-
-    /// The packet that comes out next.
-    pub fn first(&self) -> Option<&Packet> {
-        self.packets.front().map(|(_, packet)| packet)
-    }
-
-    /// That packet has come out. Returns when the next one does.
-    pub fn remove_first(&mut self) -> Option<Time> {
-        self.packets.pop_front();
-        self.packets.front().map(|(at, _)| *at)
-    }
-
-    /// Packets on it.
-    pub fn len(&self) -> u64 {
-        self.packets.len() as u64
-    }
-
-    /// Its contents.
-    pub fn held(&self) -> Amount {
-        let mut held = Amount::default();
-        self.packets.iter().for_each(|(_, packet)| held.add(packet));
-        held
     }
 }

@@ -11,7 +11,7 @@ mod outside;
 use crate::calendar::Calendar;
 use crate::element::{Elements, Entry, Exit};
 use crate::error::Error;
-use crate::link::{Amount, Line, Link};
+use crate::link::{Lines, Link};
 use crate::packet::{number_in, Body, Heads, Packet, Sack, NO_SACK};
 use crate::record::{LossOrder, Meter, SenderLog};
 use crate::script::{Fate, Script};
@@ -40,7 +40,7 @@ pub struct Net<'a> {
     /// The events after lost packets, where the scenario records them.
     pub losses: Option<Box<LossOrder>>,
     links: Vec<Link>,
-    lines: Vec<Line>,
+    lines: Lines,
     hops: Hops,
     /// By flow, the routes that it takes later; nothing if none changes its route.
     later: Vec<Vec<Rerouted>>,
@@ -69,7 +69,7 @@ struct Wires {
 
 impl Wires {
     /// Makes the hops over `links`, with `delay` behind the last.
-    fn lay(&mut self, lines: &mut Vec<Line>, links: &[usize], delay: Span, hops: &mut [Hop]) {
+    fn lay(&mut self, lines: &mut Lines, links: &[usize], delay: Span, hops: &mut [Hop]) {
         for (i, (link, hop)) in links.iter().zip(hops).enumerate() {
             let is_last = i + 1 == links.len();
             let line = self.line(lines, *link, is_last, if is_last { delay } else { Span::ZERO });
@@ -77,11 +77,8 @@ impl Wires {
         }
     }
 
-    fn line(&mut self, lines: &mut Vec<Line>, link: usize, is_last: bool, delay: Span) -> u32 {
-        *self.places.entry((link, is_last, delay)).or_insert_with(|| {
-            lines.push(Line::new(link, is_last, delay, lines.len()));
-            lines.len() as u32 - 1
-        })
+    fn line(&mut self, lines: &mut Lines, link: usize, is_last: bool, delay: Span) -> u32 {
+        *self.places.entry((link, is_last, delay)).or_insert_with(|| lines.add(link, is_last, delay))
     }
 }
 
@@ -103,7 +100,7 @@ impl<'a> Net<'a> {
             heads: Heads::default(),
             losses: scenario.record.contains(&Record::Losses).then(Box::default),
             links,
-            lines: Vec::new(),
+            lines: Lines::default(),
             hops: Hops::new(network),
             later: if scenario.route_change.is_empty() { Vec::new() } else { network.rerouted.clone() },
             wires: Wires::default(),
@@ -206,7 +203,7 @@ impl<'a> Net<'a> {
         let link = &mut self.links[index];
         match (link.is_foreseen(), link.is_plain()) {
             (true, true) => match link.foresee(now, &packet) {
-                Some(sent) => self.lines[line as usize].put(&mut self.calendar, sent, packet),
+                Some(sent) => self.lines.put(&mut self.calendar, line, sent, &packet),
                 None => self.discard_dropped(now, index),
             },
             (true, false) => self.foresee_noted(now, index, line, packet),
@@ -226,7 +223,7 @@ impl<'a> Net<'a> {
         link.note_arrival(now, &packet);
         let Some(sent) = link.foresee(now, &packet) else { return self.discard_dropped(now, index) };
         link.look_at(&packet);
-        self.lines[line as usize].put(&mut self.calendar, sent, packet);
+        self.lines.put(&mut self.calendar, line, sent, &packet);
         self.note_begun(now, index);
         let link = &mut self.links[index];
         if let Some(begins) = link.next_begins().filter(|_| link.wants_event()) {
@@ -324,7 +321,7 @@ impl<'a> Net<'a> {
             return self.begin_noted(now, index, line, *packet);
         }
         let done = link.transmit(now, packet.size);
-        lines[line as usize].put(calendar, done, *packet);
+        lines.put(calendar, line, done, packet);
     }
 
     /// The same at a link with elements, or of which somebody looks at the packets.
@@ -333,7 +330,7 @@ impl<'a> Net<'a> {
         self.links[index].note_departure(now, &packet);
         self.show_sent(now, index, &packet);
         match self.links[index].transmit_through_elements(now, packet.size) {
-            Exit::InOrder(at) => self.lines[line as usize].put(&mut self.calendar, at, packet),
+            Exit::InOrder(at) => self.lines.put(&mut self.calendar, line, at, &packet),
             Exit::Alone(at) => self.hold(at, Held::Sent(packet, line)),
             Exit::Lost => self.lose_sent(now, index, packet),
         }
@@ -354,17 +351,17 @@ impl<'a> Net<'a> {
 
     /// The packet that comes out of a wire next.
     pub fn first_on(&self, wire: usize) -> Option<&Packet> {
-        self.lines[wire].first()
+        self.lines.first(wire)
     }
 
     /// The first packet on a wire comes out; the wire comes again when the next one does. Returns the packet's way at the end of
     /// its path. Before the end it goes on to the next link.
     #[inline]
     pub fn arrive(&mut self, now: Time, wire: usize, mut packet: Packet) -> Option<Way> {
-        let line = &mut self.lines[wire];
-        self.calendar.finish(line.remove_first());
-        self.links[line.link].delivered(&packet);
-        if line.is_last {
+        let (link, is_last) = self.lines.ends(wire);
+        self.calendar.finish(self.lines.remove_first(wire));
+        self.links[link].delivered(&packet);
+        if is_last {
             return Some(self.hops.way(&packet));
         }
         packet.hop += 1;
@@ -411,17 +408,12 @@ impl<'a> Net<'a> {
     pub fn packets(&self) -> u64 {
         let links = self.links.iter().filter(|link| !link.is_foreseen());
         let queued: u64 = links.map(Link::queued_packets).sum();
-        queued + self.lines.iter().map(Line::len).sum::<u64>() + self.held.len() as u64
+        queued + self.lines.packets() + self.held.len() as u64
     }
 
     /// A link in the whole run, every byte accounted for.
     pub fn totals(&self, link: usize) -> LinkTotals {
-        let mut wires = Amount::default();
-        for line in self.lines.iter().filter(|line| line.link == link) {
-            let held = line.held();
-            wires.bytes += held.bytes;
-            wires.packets += held.packets;
-        }
+        let mut wires = self.lines.behind(link);
         self.held_behind(link, &mut wires);
         self.links[link].totals(wires)
     }

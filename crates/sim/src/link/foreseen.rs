@@ -18,7 +18,7 @@ pub(super) struct Ahead {
     /// When all packets will have been sent.
     sent_at: Time,
     /// The packets themselves, where somebody looks at them.
-    looked_at: Option<Box<VecDeque<Packet>>>,
+    looked_at: Option<VecDeque<Packet>>,
 }
 
 impl Ahead {

@@ -33,7 +33,7 @@ impl Net<'_> {
                 let batch = self.links[link as usize].aggregate().map(|waiting| waiting.take_batch(number));
                 self.go_on_together(now, link as usize, batch.unwrap_or_default());
             }
-            Held::Sent(packet, line) => self.lines[line as usize].put(&mut self.calendar, now, packet),
+            Held::Sent(packet, line) => self.lines.put(&mut self.calendar, line, now, &packet),
         }
     }
 
@@ -91,7 +91,7 @@ impl Net<'_> {
     pub(super) fn held_behind(&self, link: usize, wires: &mut Amount) {
         for (_, held) in &self.held {
             match held {
-                Held::Sent(packet, line) if self.lines[*line as usize].link == link => {
+                Held::Sent(packet, line) if self.lines.ends(*line as usize).0 == link => {
                     wires.add(packet);
                 }
                 _ => {}

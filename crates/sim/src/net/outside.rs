@@ -88,7 +88,7 @@ impl Net<'_> {
         self.show_sent(now, link, &packet);
         let line = self.hops.of(&packet).line;
         match self.links[link].exit(now) {
-            Exit::InOrder(at) => self.lines[line as usize].put(&mut self.calendar, at, packet),
+            Exit::InOrder(at) => self.lines.put(&mut self.calendar, line, at, &packet),
             Exit::Alone(at) => self.hold(at, super::held::Held::Sent(packet, line)),
             Exit::Lost => self.lose_sent(now, link, packet),
         }

@@ -1,0 +1,187 @@
+//! Wires: what goes into one comes out after a constant time, in the same order.
+//!
+//! The packets on all wires lie in one arena, each of which names the next one on its wire. A place that has become free is used
+//! again at once, while the cache holds it; a ring of its own for each wire would be written all over.
+
+use super::Amount;
+use crate::calendar::{Calendar, Kind, Slot};
+use crate::packet::Packet;
+use afteryou_base::{Span, Time};
+
+/// The end of a list.
+const NONE: u32 = u32::MAX;
+
+/// All wires.
+#[derive(Debug)]
+pub struct Lines {
+    lines: Vec<Line>,
+    places: Vec<Place>,
+    /// The place that is used next.
+    free: u32,
+}
+
+/// A wire.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Line {
+    /// Time from one end to the other.
+    delay: Span,
+    slot: Slot,
+    /// The link before it.
+    link: u32,
+    /// The paths of its packets end behind it.
+    is_last: bool,
+    /// The packet that comes out next, and the one that went in last.
+    first: u32,
+    last: u32,
+    packets: u32,
+}
+
+/// A packet on a wire, or a free place.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Place {
+    /// When it comes out.
+    at: Time,
+    packet: Packet,
+    /// The packet behind it, or the next free place.
+    next: u32,
+}
+
+impl Default for Lines {
+    fn default() -> Lines {
+        Lines { lines: Vec::new(), places: Vec::new(), free: NONE }
+    }
+}
+
+impl Lines {
+    /// Adds an empty wire behind `link`; returns its index.
+    pub fn add(&mut self, link: usize, is_last: bool, delay: Span) -> u32 {
+        let index = self.lines.len();
+        let slot = Slot::new(Kind::Line, index);
+        self.lines.push(Line {
+            delay,
+            slot,
+            link: link as u32,
+            is_last,
+            first: NONE,
+            last: NONE,
+            packets: 0,
+        });
+        index as u32
+    }
+
+    /// A packet goes into a wire at `entering`, now or later.
+    #[inline(always)]
+    pub fn put(&mut self, calendar: &mut Calendar, wire: u32, entering: Time, packet: &Packet) {
+        let line = &mut self.lines[wire as usize];
+        let at = entering + line.delay;
+        let place = Place { at, packet: *packet, next: NONE };
+        let index = match self.free {
+            NONE => {
+                self.places.push(place);
+                self.places.len() as u32 - 1
+            }
+            index => {
+                self.free = self.places[index as usize].next;
+                self.places[index as usize] = place;
+                index
+            }
+        };
+        match line.packets {
+            0 => {
+                line.first = index;
+                calendar.push(at, line.slot);
+            }
+            _ => self.places[line.last as usize].next = index,
+        }
+        line.last = index;
+        line.packets += 1;
+    }
+
+    /// The packet that comes out of a wire next.
+    #[inline]
+    pub fn first(&self, wire: usize) -> Option<&Packet> {
+        self.places.get(self.lines[wire].first as usize).map(|place| &place.packet)
+    }
+
+    /// That packet has come out. Returns when the next one does.
+    #[inline]
+    pub fn remove_first(&mut self, wire: usize) -> Option<Time> {
+        let line = &mut self.lines[wire];
+        let first = line.first;
+        let place = self.places.get_mut(first as usize)?;
+        line.first = std::mem::replace(&mut place.next, self.free);
+        line.packets -= 1;
+        self.free = first;
+        self.places.get(line.first as usize).map(|place| place.at)
+    }
+
+    /// The link before a wire, and whether paths end behind it.
+    #[inline]
+    pub fn ends(&self, wire: usize) -> (usize, bool) {
+        let Line { link, is_last, .. } = self.lines[wire];
+        (link as usize, is_last)
+    }
+
+    /// Packets on all wires.
+    pub fn packets(&self) -> u64 {
+        self.lines.iter().map(|line| u64::from(line.packets)).sum()
+    }
+
+    /// The contents of the wires behind a link.
+    pub fn behind(&self, link: usize) -> Amount {
+        let mut held = Amount::default();
+        for line in self.lines.iter().filter(|line| line.link as usize == link) {
+            let mut index = line.first;
+            while let Some(place) = self.places.get(index as usize) {
+                held.add(&place.packet);
+                index = place.next;
+            }
+        }
+        held
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Body;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    fn packet(flow: u32) -> Packet {
+        Packet::from_tos(1 + flow % 1500, flow, 0, Body::Syn { epoch: 0 })
+    }
+
+    proptest! {
+        #[test]
+        fn packets_come_out_of_each_wire_as_they_went_in_and_places_are_used_again(
+            steps in prop::collection::vec((0usize..4, any::<bool>()), 1..400),
+        ) {
+            let (mut calendar, mut lines) = (Calendar::default(), Lines::default());
+            let mut model: [VecDeque<(Time, u32)>; 4] = Default::default();
+            for wire in 0..4 {
+                prop_assert_eq!(lines.add(wire, wire % 2 == 0, Span(10 * wire as u64)), wire as u32);
+            }
+            let mut most = 0;
+            for (now, (wire, goes_in)) in steps.into_iter().enumerate() {
+                let (now, delay) = (now as u64, 10 * wire as u64);
+                if goes_in {
+                    lines.put(&mut calendar, wire as u32, Time(now), &packet(now as u32));
+                    model[wire].push_back((Time(now + delay), now as u32));
+                } else {
+                    prop_assert_eq!(lines.first(wire).copied(), model[wire].pop_front().map(|(_, flow)| packet(flow)));
+                    prop_assert_eq!(lines.remove_first(wire), model[wire].front().map(|(at, _)| *at));
+                }
+                let packets: usize = model.iter().map(VecDeque::len).sum();
+                most = most.max(packets);
+                prop_assert_eq!(lines.packets(), packets as u64);
+                let bytes = model[wire].iter().map(|(_, flow)| u64::from(packet(*flow).size)).sum();
+                prop_assert_eq!(lines.behind(wire), Amount { bytes, packets: model[wire].len() as u64 });
+                prop_assert_eq!(lines.ends(wire), (wire, wire % 2 == 0));
+            }
+            prop_assert_eq!(lines.places.len(), most);
+        }
+    }
+}
