@@ -17,7 +17,7 @@
 use crate::backlog::{Backlog, Limit};
 use crate::dropped::{DropReason, Dropped};
 use crate::packet::{Class, Packet};
-use crate::statistics::Statistics;
+use crate::statistics::{Passed, Statistics};
 use afteryou_base::{Span, Time};
 use std::collections::VecDeque;
 
@@ -48,33 +48,6 @@ pub struct Place {
     pub size: u32,
     /// Its class.
     pub class: Class,
-}
-
-/// Packets of one class that have left the queue together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Passed {
-    /// How many.
-    pub packets: u64,
-    /// How many of them had not waited.
-    pub undelayed: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Their time in the queue in all.
-    pub sojourns: Span,
-}
-
-impl Passed {
-    /// Adds a packet. Returns how long it was in the queue, if it had to wait.
-    #[inline]
-    fn add(&mut self, place: &Place) -> Option<Span> {
-        let sojourn = place.sojourn();
-        let has_waited = sojourn != Span::ZERO;
-        self.packets += 1;
-        self.undelayed += u64::from(!has_waited);
-        self.bytes += u64::from(place.size);
-        self.sojourns = self.sojourns + sojourn;
-        has_waited.then_some(sojourn)
-    }
 }
 
 impl Place {
@@ -130,7 +103,7 @@ impl Foreseen {
         self.waiting.pop_front();
         self.bytes -= u64::from(place.size);
         let mut passed = Passed::default();
-        let waited = passed.add(&place);
+        let waited = passed.add(place.size, place.sojourn());
         self.statistics.pass(place.class, &passed, waited);
         Some(place)
     }
@@ -150,7 +123,7 @@ impl Foreseen {
             if place.begins > now {
                 break;
             }
-            if let Some(sojourn) = passed[place.class as usize].add(place) {
+            if let Some(sojourn) = passed[place.class as usize].add(place.size, place.sojourn()) {
                 self.statistics.count_sojourn(place.class, sojourn);
                 waited(place.class, sojourn);
             }

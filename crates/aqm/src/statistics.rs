@@ -2,7 +2,6 @@
 
 use crate::backlog::Backlog;
 use crate::dropped::{DropReason, Dropped};
-use crate::foreseen::Passed;
 use crate::packet::{Class, Ecn, Packet};
 use crate::sojourns::Sojourns;
 use afteryou_base::Span;
@@ -55,6 +54,32 @@ impl Counters {
             DropReason::Early => self.dropped_early += 1,
             DropReason::Head => self.dropped_head += 1,
         }
+    }
+}
+
+/// Packets of one class that have left the queue together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Passed {
+    /// How many.
+    pub packets: u64,
+    /// How many of them had not waited.
+    pub undelayed: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Their time in the queue in all.
+    pub sojourns: Span,
+}
+
+impl Passed {
+    /// Adds a packet of `size` bytes. Returns how long it was in the queue, if it had to wait.
+    #[inline]
+    pub(crate) fn add(&mut self, size: u32, sojourn: Span) -> Option<Span> {
+        let has_waited = sojourn != Span::ZERO;
+        self.packets += 1;
+        self.undelayed += u64::from(!has_waited);
+        self.bytes += u64::from(size);
+        self.sojourns = self.sojourns + sojourn;
+        has_waited.then_some(sojourn)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The books of a link: what has come, and what became of it.
+//! The books of a link: packets that have come, and their fates.
 
 use crate::packet::Packet;
 use afteryou_scenario::outcome::{Ledger, Packets};
@@ -27,7 +27,7 @@ impl Amount {
     }
 }
 
-/// What has come, and what became of it, counted where it happens.
+/// Counts of arrivals and of their fates, each taken where it happens.
 #[derive(Clone, Copy, Debug, Default)]
 // In this order: what every packet changes lies together.
 #[repr(C)]

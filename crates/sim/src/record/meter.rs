@@ -4,7 +4,7 @@ use super::delays::{Delays, StepMean};
 use super::lengths::{edges, Lengths};
 use super::sender_log::SenderLog;
 use crate::packet::Packet;
-use afteryou_aqm::foreseen::Passed;
+use afteryou_aqm::statistics::Passed;
 use afteryou_aqm::Class;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::Quantiles;
