@@ -203,7 +203,14 @@ mod tests {
                 begun: Vec::new(),
                 dropped: Vec::new(),
             };
-            let mut foreseen = Foreseen::new(limit);
+            // The same places taken one by one, and all at once.
+            let (mut foreseen, mut together) = (Foreseen::new(limit), Foreseen::new(limit));
+            let (mut passed, mut waited, mut last) = (Vec::new(), Vec::new(), None);
+            let mut take_all = |together: &mut Foreseen, now| {
+                let (sums, newest) = together.take_all_begun(now, |class, sojourn| waited.push((class, sojourn)));
+                passed.push(sums);
+                last = newest.or(last);
+            };
             let (mut sent_at, mut now) = (Time::ZERO, Time::ZERO);
             let (mut expected, mut dropped, mut taken) = (Vec::new(), Vec::new(), Vec::new());
             for (number, (after, size, is_lower)) in arrivals.into_iter().enumerate() {
@@ -212,25 +219,43 @@ mod tests {
                 link.offer(now, packet);
                 if foreseen.is_behind(size) {
                     taken.extend(std::iter::from_fn(|| foreseen.take_begun(now)));
+                    take_all(&mut together, now);
                 }
                 let begins = sent_at.max(now);
+                prop_assert_eq!(foreseen.has_room(size), together.has_room(size));
                 if !foreseen.has_room(size) {
                     foreseen.refuse(&packet, &mut dropped);
+                    together.refuse(&packet, &mut Vec::new());
                     continue;
                 }
                 foreseen.enqueue(now, begins, &packet);
+                together.enqueue(now, begins, &packet);
                 expected.push((number as u32, begins));
                 sent_at = begins + Span(size.into());
             }
             taken.extend(std::iter::from_fn(|| foreseen.take_begun(now)));
+            take_all(&mut together, now);
             prop_assert_eq!(&foreseen.statistics(), link.queue.statistics());
+            prop_assert_eq!(&together.statistics(), link.queue.statistics());
             prop_assert_eq!(foreseen.backlog(), link.queue.backlog());
             link.run(Time::NEVER);
             prop_assert_eq!(&expected, &link.begun);
             let of = |dropped: &[Dropped<u32>]| dropped.iter().map(|one| one.packet.body).collect::<Vec<_>>();
             prop_assert_eq!(of(&dropped), of(&link.dropped));
             taken.extend(std::iter::from_fn(|| foreseen.take_begun(Time::NEVER)));
+            take_all(&mut together, Time::NEVER);
             prop_assert_eq!(&foreseen.statistics(), link.queue.statistics());
+            prop_assert_eq!(&together.statistics(), link.queue.statistics());
+            let sojourns = taken.iter().map(|place| (place.class, place.sojourn()));
+            prop_assert_eq!(waited, sojourns.filter(|(_, sojourn)| *sojourn > Span::ZERO).collect::<Vec<_>>());
+            prop_assert_eq!(last, taken.last().copied());
+            for class in Class::BOTH {
+                let sum = |of: fn(&Passed) -> u64| passed.iter().map(|sums| of(&sums[class as usize])).sum::<u64>();
+                let of_class = || taken.iter().filter(|place| place.class == class);
+                prop_assert_eq!(sum(|passed| passed.packets), of_class().count() as u64);
+                prop_assert_eq!(sum(|passed| passed.bytes), of_class().map(|place| u64::from(place.size)).sum::<u64>());
+                prop_assert_eq!(sum(|passed| passed.sojourns.0), of_class().map(|place| place.sojourn().0).sum::<u64>());
+            }
             let begun: Vec<Time> = taken.iter().map(|place| place.begins).collect();
             prop_assert_eq!(begun, expected.iter().map(|(_, begins)| *begins).collect::<Vec<_>>());
         }
