@@ -6,8 +6,9 @@
 //! Each transfer is a tree of one large file and many small ones over loopback at 20 MB/s. Again and again one of the two
 //! processes, chosen at random, gets SIGKILL after a random time and is started anew; the other one is left to find its way.
 //! The receiving end reports every chunk group as it comes off the wire (`--json-groups`), over all its lives: what came
-//! more often than once is what the kills cost. The bound is kills × files under way × chunk group; bytes that were in
-//! flight at a kill never reached the receiver and are in no count.
+//! more often than once is what the kills cost. The bound is kills × files under way × chunk group, and the small files that had come
+//! at a kill and had no name yet: these go to the disk together, and a kill leaves nothing of those that are not there. Bytes that
+//! were in flight at a kill never reached the receiver and are in no count.
 //!
 //! With `delta` the receiver begins with an older version of the large file, of which every other stretch is the same, moved by an
 //! insertion. Until the new one is whole, the old one has to stay as it was. With `sparse` every third stretch of the large file is a
@@ -32,6 +33,8 @@ const MAX_RATE: &str = "160 Mbit/s";
 /// How long a process lives, ms.
 const LIFE_MS: std::ops::Range<u32> = 30..900;
 const GROUP_BYTES: u64 = 16 * 1024;
+/// Files up to this size go to the disk together and get their names then (`wire::SMALL` of `afteryou-transfer`).
+const TOGETHER_BYTES: u64 = 64 * 1024;
 /// Stretches of a sparse file, every third of which is a hole.
 const STRETCH: usize = 512 * 1024;
 const LARGE_NAME: &str = "tree/large.bin";
@@ -44,6 +47,8 @@ struct Arrived {
     groups: HashMap<(String, u64), (u64, u64)>,
     /// Most files that had some but not all of their groups at a kill.
     most_open: usize,
+    /// Bytes of the small files that had come at kills and had no name.
+    nameless: u64,
 }
 
 impl Arrived {
@@ -63,14 +68,23 @@ impl Arrived {
         self.groups.values().map(|(times, bytes)| times * bytes).sum()
     }
 
-    /// Files that are under way: some of their groups have come, not all.
-    fn note_open(&mut self, sizes: &HashMap<String, u64>) {
+    /// Notes what a kill may cost: files of which some groups have come and not all, and small ones that have come and have no
+    /// name at the receiver.
+    fn note_kill(&mut self, sizes: &HashMap<String, u64>, far: &Path) {
         let mut have: HashMap<&str, u64> = HashMap::new();
         for ((path, _), (_, bytes)) in &self.groups {
             *have.entry(path).or_default() += bytes;
         }
-        let open = have.iter().filter(|(path, bytes)| sizes.get(**path).is_some_and(|size| **bytes < *size));
-        self.most_open = self.most_open.max(open.count());
+        let mut open = 0;
+        for (path, bytes) in have {
+            let Some(size) = sizes.get(path) else { continue };
+            if bytes < *size {
+                open += 1;
+            } else if *size <= TOGETHER_BYTES && !far.join(path).exists() {
+                self.nameless += size;
+            }
+        }
+        self.most_open = self.most_open.max(open);
     }
 }
 
@@ -273,13 +287,13 @@ fn transfer(folder: &Path, random: &mut Pcg64, most_kills: u64, forms: Forms) ->
                 arrived.take(vec![line]);
             }
             check_final_names(&source, &far, &tree, older.as_deref())?;
-            arrived.note_open(&tree.sizes);
+            arrived.note_kill(&tree.sizes, &far);
             receiver = receive()?;
             receiver.ticket()?;
         } else {
             sender.kill()?;
             arrived.take(receiver.drain());
-            arrived.note_open(&tree.sizes);
+            arrived.note_kill(&tree.sizes, &far);
             sender = send()?;
         }
         next_kill = Instant::now() + Duration::from_millis(between(random, LIFE_MS).into());
@@ -305,7 +319,8 @@ fn main() -> Result<()> {
     let seed: u64 = words.next().as_deref().unwrap_or("1").parse()?;
     let forms = Forms::read(words)?;
     let mut random = Pcg64::seed_from_u64(seed);
-    let (mut kills, mut transfers, mut twice, mut all, mut unique, mut most_open) = (0, 0, 0, 0, 0, 1);
+    let (mut kills, mut transfers, mut twice, mut all, mut unique) = (0, 0, 0, 0, 0);
+    let (mut most_open, mut nameless) = (1, 0);
     while kills < wanted {
         let folder = tempfile::tempdir()?;
         let done = transfer(folder.path(), &mut random, wanted - kills, forms)?;
@@ -315,12 +330,13 @@ fn main() -> Result<()> {
         all += done.arrived.all();
         unique += done.bytes;
         most_open = most_open.max(done.arrived.most_open);
+        nameless += done.arrived.nameless;
         eprintln!("{transfers}: {} kills, {} B twice", done.kills, done.arrived.twice());
     }
-    let bound = kills * most_open as u64 * GROUP_BYTES;
+    let bound = kills * most_open as u64 * GROUP_BYTES + nameless;
     println!("{kills} kills in {transfers} transfers, all complete, every hash equal");
     println!("content {unique} B, received {all} B as far as the receivers could tell");
-    println!("received twice: {twice} B; bound {kills} kills x {most_open} files under way x {GROUP_BYTES} B = {bound} B");
+    println!("received twice: {twice} B; bound {kills} kills x {most_open} files under way x {GROUP_BYTES} B + {nameless} B without a name = {bound} B");
     if twice > bound {
         return Err("more was received twice than kills explain".into());
     }
