@@ -37,6 +37,7 @@
 //! [`outcome::Ledger`]: afteryou_scenario::outcome::Ledger
 
 mod application;
+mod arena;
 #[cfg(test)]
 mod audit;
 mod calendar;

@@ -7,6 +7,7 @@
 
 use super::soonest::Soonest;
 use super::{at, Key, FEW};
+use crate::arena::{Arena, NONE};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::RangeInclusive;
@@ -18,17 +19,6 @@ const WIDTHS: RangeInclusive<u32> = 10..=34;
 /// Number of buckets.
 const BUCKETS: usize = 2048;
 const WORDS: usize = BUCKETS / 64;
-/// The end of a list.
-const NONE: u32 = u32::MAX;
-
-#[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
-struct Entry {
-    key: Key,
-    /// The next entry of the bucket, or the next free place.
-    next: u32,
-}
-
 /// Events that come later than those in the list of the next ones.
 #[derive(Debug)]
 pub(super) struct Wheel {
@@ -36,8 +26,7 @@ pub(super) struct Wheel {
     heads: [u32; BUCKETS],
     /// A bit for each bucket that holds any.
     occupied: [u64; WORDS],
-    entries: Vec<Entry>,
-    free: u32,
+    entries: Arena<Key>,
     /// Width of a bucket, as a power of two of ns.
     width: u32,
     /// Number of the bucket that was opened last; a bucket's number is its time in widths since the run began.
@@ -51,8 +40,7 @@ impl Wheel {
         Wheel {
             heads: [NONE; BUCKETS],
             occupied: [0; WORDS],
-            entries: Vec::new(),
-            free: NONE,
+            entries: Arena::default(),
             width: FIRST_WIDTH,
             opened: 0,
             far: BinaryHeap::new(),
@@ -85,18 +73,7 @@ impl Wheel {
             return;
         }
         let index = bucket as usize % BUCKETS;
-        let entry = Entry { key, next: self.heads[index] };
-        self.heads[index] = match self.free {
-            NONE => {
-                self.entries.push(entry);
-                self.entries.len() as u32 - 1
-            }
-            place => {
-                self.free = self.entries[place as usize].next;
-                self.entries[place as usize] = entry;
-                place
-            }
-        };
+        self.heads[index] = self.entries.insert(key, self.heads[index]);
         self.occupied[index / 64] |= 1 << (index % 64);
     }
 
@@ -127,10 +104,8 @@ impl Wheel {
                 self.crowd(place, soonest);
                 return true;
             }
-            let entry = &mut self.entries[place as usize];
-            soonest.push(entry.key);
-            let next = std::mem::replace(&mut entry.next, self.free);
-            self.free = place;
+            let (key, next) = self.entries.remove(place);
+            soonest.push(key);
             place = next;
         }
         false
@@ -141,10 +116,8 @@ impl Wheel {
     fn crowd(&mut self, mut place: u32, soonest: &mut Soonest) {
         let mut crowd = Vec::new();
         while place != NONE {
-            let entry = &mut self.entries[place as usize];
-            crowd.push(entry.key);
-            let next = std::mem::replace(&mut entry.next, self.free);
-            self.free = place;
+            let (key, next) = self.entries.remove(place);
+            crowd.push(key);
             place = next;
         }
         soonest.extend(crowd);
@@ -190,10 +163,9 @@ impl Wheel {
         let mut keys: Vec<Key> = self.far.into_iter().map(|Reverse(key)| key).collect();
         for head in self.heads {
             let mut place = head;
-            while place != NONE {
-                let entry = self.entries[place as usize];
-                keys.push(entry.key);
-                place = entry.next;
+            while let Some((key, next)) = self.entries.get(place) {
+                keys.push(*key);
+                place = next;
             }
         }
         keys

@@ -1,23 +1,19 @@
 //! Wires: what goes into one comes out after a constant time, in the same order.
 //!
-//! The packets on all wires lie in one arena, each of which names the next one on its wire. A place that has become free is used
-//! again at once, while the cache holds it; a ring of its own for each wire would be written all over.
+//! The packets on all wires lie in one [arena](crate::arena); a ring of its own for each wire would be written all over.
 
 use super::Amount;
+use crate::arena::{Arena, NONE};
 use crate::calendar::{Calendar, Kind, Slot};
 use crate::packet::Packet;
 use afteryou_base::{Span, Time};
 
-/// The end of a list.
-const NONE: u32 = u32::MAX;
-
 /// All wires.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Lines {
     lines: Vec<Line>,
-    places: Vec<Place>,
-    /// The place that is used next.
-    free: u32,
+    /// Packets, with the times at which they come out.
+    packets: Arena<(Time, Packet)>,
 }
 
 /// A wire.
@@ -35,23 +31,6 @@ struct Line {
     first: u32,
     last: u32,
     packets: u32,
-}
-
-/// A packet on a wire, or a free place.
-#[derive(Debug)]
-#[repr(align(64))]
-struct Place {
-    /// When it comes out.
-    at: Time,
-    packet: Packet,
-    /// The packet behind it, or the next free place.
-    next: u32,
-}
-
-impl Default for Lines {
-    fn default() -> Lines {
-        Lines { lines: Vec::new(), places: Vec::new(), free: NONE }
-    }
 }
 
 impl Lines {
@@ -76,24 +55,13 @@ impl Lines {
     pub fn put(&mut self, calendar: &mut Calendar, wire: u32, entering: Time, packet: &Packet) {
         let line = &mut self.lines[wire as usize];
         let at = entering + line.delay;
-        let place = Place { at, packet: *packet, next: NONE };
-        let index = match self.free {
-            NONE => {
-                self.places.push(place);
-                self.places.len() as u32 - 1
-            }
-            index => {
-                self.free = self.places[index as usize].next;
-                self.places[index as usize] = place;
-                index
-            }
-        };
+        let index = self.packets.insert((at, *packet), NONE);
         match line.packets {
             0 => {
                 line.first = index;
                 calendar.push(at, line.slot);
             }
-            _ => self.places[line.last as usize].next = index,
+            _ => self.packets.follow(line.last, index),
         }
         line.last = index;
         line.packets += 1;
@@ -102,19 +70,19 @@ impl Lines {
     /// The packet that comes out of a wire next.
     #[inline]
     pub fn first(&self, wire: usize) -> Option<&Packet> {
-        self.places.get(self.lines[wire].first as usize).map(|place| &place.packet)
+        self.packets.get(self.lines[wire].first).map(|((_, packet), _)| packet)
     }
 
     /// That packet has come out. Returns when the next one does.
     #[inline]
     pub fn remove_first(&mut self, wire: usize) -> Option<Time> {
         let line = &mut self.lines[wire];
-        let first = line.first;
-        let place = self.places.get_mut(first as usize)?;
-        line.first = std::mem::replace(&mut place.next, self.free);
+        if line.packets == 0 {
+            return None;
+        }
+        (_, line.first) = self.packets.remove(line.first);
         line.packets -= 1;
-        self.free = first;
-        self.places.get(line.first as usize).map(|place| place.at)
+        self.packets.get(line.first).map(|((at, _), _)| *at)
     }
 
     /// The link before a wire, and whether paths end behind it.
@@ -134,9 +102,9 @@ impl Lines {
         let mut held = Amount::default();
         for line in self.lines.iter().filter(|line| line.link as usize == link) {
             let mut index = line.first;
-            while let Some(place) = self.places.get(index as usize) {
-                held.add(&place.packet);
-                index = place.next;
+            while let Some(((_, packet), next)) = self.packets.get(index) {
+                held.add(packet);
+                index = next;
             }
         }
         held
@@ -181,7 +149,7 @@ mod tests {
                 prop_assert_eq!(lines.behind(wire), Amount { bytes, packets: model[wire].len() as u64 });
                 prop_assert_eq!(lines.ends(wire), (wire, wire % 2 == 0));
             }
-            prop_assert_eq!(lines.places.len(), most);
+            prop_assert_eq!(lines.packets.places(), most);
         }
     }
 }
