@@ -26,6 +26,8 @@ const BATCH: usize = 128;
 
 /// A DropTail queue whose packets have gone ahead.
 #[derive(Clone, Debug)]
+// In this order: what an arriving packet needs comes first.
+#[repr(C)]
 pub struct Foreseen {
     /// There is room for a packet with which the queue holds no more than this.
     most: Backlog,

@@ -4,34 +4,43 @@
 /// The end of a list.
 pub const NONE: u32 = u32::MAX;
 
-/// The entries of all lists.
+/// The entries of all lists. `A` says what part of a cache line an entry fills, so that none lies on two lines for nothing.
 #[derive(Debug)]
-pub struct Arena<T> {
-    entries: Vec<Entry<T>>,
+pub struct Arena<T, A> {
+    entries: Vec<Entry<T, A>>,
     /// The place that is used next.
     free: u32,
 }
 
+/// An entry takes up to half a line.
 #[derive(Clone, Copy, Debug)]
-// A key of the calendar takes half a line of the cache, a packet with its time one line or two halves.
 #[repr(align(32))]
-struct Entry<T> {
+pub struct HalfLine;
+
+/// An entry takes up to a line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub struct WholeLine;
+
+#[derive(Clone, Copy, Debug)]
+struct Entry<T, A> {
     value: T,
     /// The next entry of the list, or the next free place.
     next: u32,
+    _aligned: [A; 0],
 }
 
-impl<T> Default for Arena<T> {
-    fn default() -> Arena<T> {
+impl<T, A> Default for Arena<T, A> {
+    fn default() -> Arena<T, A> {
         Arena { entries: Vec::new(), free: NONE }
     }
 }
 
-impl<T: Copy> Arena<T> {
+impl<T: Copy, A: Copy> Arena<T, A> {
     /// Keeps an entry that `next` follows; returns its place.
     #[inline(always)]
     pub fn insert(&mut self, value: T, next: u32) -> u32 {
-        let entry = Entry { value, next };
+        let entry = Entry { value, next, _aligned: [] };
         match self.free {
             NONE => {
                 self.entries.push(entry);

@@ -31,7 +31,7 @@ use std::borrow::Cow;
 const LARGE: u32 = 256;
 
 /// A link in one direction.
-// In this order: three lines of the cache hold what a packet needs where its departure is foreseen. A swarm has two links for each
+// In this order: two lines of the cache hold what a packet needs where its departure is foreseen. A swarm has two links for each
 // peer, and a packet comes to each of them when the cache has lost it.
 #[repr(C, align(64))]
 pub struct Link {
@@ -40,8 +40,9 @@ pub struct Link {
     /// The link's event is scheduled.
     is_scheduled: bool,
     slot: Slot,
-    /// Size and time of the packets sent last, a small one and a large one: most are acknowledgements or full.
-    last_sizes: [(u32, Span); 2],
+    /// Size and time, ns, of the packets sent last, a small one and a large one: most are acknowledgements or full. Times that do not
+    /// go into 32 bits are not kept.
+    last_sizes: [(u32, u32); 2],
     store: Store,
     books: Books,
     /// Until when a packet is being sent.
@@ -92,7 +93,7 @@ impl Link {
             begun: 0,
             dropped: Vec::new(),
             books: Books::default(),
-            last_sizes: [(0, Span::ZERO); 2],
+            last_sizes: [(0, 0); 2],
         };
         if link.meter.lengths.is_some() {
             link.is_looked_at();
@@ -328,21 +329,15 @@ impl Link {
     #[inline]
     fn time_to_send(&mut self, size: u32) -> Span {
         let last = &mut self.last_sizes[usize::from(size >= LARGE)];
-        if last.0 != size {
-            let rate = self.bits_per_second.max(1);
-            let nanos = match u64::from(size).checked_mul(8_000_000_000) {
-                Some(bits) => bits / rate,
-                None => (u128::from(size) * 8_000_000_000 / u128::from(rate)).try_into().unwrap_or(u64::MAX),
-            };
-            // Never no time at all, or a run might not get on.
-            *last = (size, Span(nanos.max(1)));
+        if last.0 == size {
+            return Span(last.1.into());
         }
-        last.1
-    }
-
-    /// A packet has reached the link's end.
-    pub fn delivered(&mut self, packet: &Packet) {
-        self.books.delivered.add(packet);
+        // Never no time at all, or a run might not get on.
+        let nanos = nanos_to_send(size, self.bits_per_second.max(1)).max(1);
+        if let Ok(nanos) = nanos.try_into() {
+            *last = (size, nanos);
+        }
+        Span(nanos)
     }
 
     /// Packets waiting, the one being sent not counted.
@@ -355,23 +350,33 @@ impl Link {
         self.slot
     }
 
-    /// The whole run, every byte accounted for; `wires` is what the delay lines behind it hold.
-    pub fn totals(&self, mut wires: Amount) -> LinkTotals {
+    /// The whole run, every byte accounted for; `wires` is what the wires behind it hold.
+    pub fn totals(&self, mut wires: Amount, delivered: Amount) -> LinkTotals {
         let Backlog { packets, bytes } = self.backlog();
         if self.is_foreseen() {
             wires.bytes -= bytes;
             wires.packets -= packets;
         }
-        let ledger = self.books.ledger(Amount { bytes, packets }, wires);
+        let ledger = self.books.ledger(Amount { bytes, packets }, wires, delivered);
         LinkTotals {
             link: self.name.clone(),
             capacity_bit_s: self.bits_per_second as f64,
             discipline: self.discipline.to_owned(),
-            packets: Some(self.books.packets(packets + wires.packets)),
+            packets: Some(self.books.packets(packets + wires.packets, delivered)),
             // What a queue elsewhere has dropped and holds is not known here.
             ledger: (!self.is_queued_elsewhere).then_some(ledger),
             classes: ClassCounts::of(&self.statistics()),
             queued_by: None,
+        }
+    }
+}
+
+/// Time that `size` bytes take at a rate, ns.
+fn nanos_to_send(size: u32, bits_per_second: u64) -> u64 {
+    match u64::from(size).checked_mul(8_000_000_000) {
+        Some(bits) => bits / bits_per_second,
+        None => {
+            (u128::from(size) * 8_000_000_000 / u128::from(bits_per_second)).try_into().unwrap_or(u64::MAX)
         }
     }
 }

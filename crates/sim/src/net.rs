@@ -358,9 +358,8 @@ impl<'a> Net<'a> {
     /// its path. Before the end it goes on to the next link.
     #[inline]
     pub fn arrive(&mut self, now: Time, wire: usize, mut packet: Packet) -> Option<Way> {
-        let (link, is_last) = self.lines.ends(wire);
-        self.calendar.finish(self.lines.remove_first(wire));
-        self.links[link].delivered(&packet);
+        let is_last = self.lines.is_last(wire);
+        self.calendar.finish(self.lines.deliver_first(wire));
         if is_last {
             return Some(self.hops.way(&packet));
         }
@@ -415,7 +414,7 @@ impl<'a> Net<'a> {
     pub fn totals(&self, link: usize) -> LinkTotals {
         let mut wires = self.lines.behind(link);
         self.held_behind(link, &mut wires);
-        self.links[link].totals(wires)
+        self.links[link].totals(wires, self.lines.delivered(link))
     }
 
     /// Shows a packet that is being sent to the tap, if there is one.

@@ -7,7 +7,7 @@
 
 use super::soonest::Soonest;
 use super::{at, Key, FEW};
-use crate::arena::{Arena, NONE};
+use crate::arena::{Arena, HalfLine, NONE};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::RangeInclusive;
@@ -26,7 +26,7 @@ pub(super) struct Wheel {
     heads: [u32; BUCKETS],
     /// A bit for each bucket that holds any.
     occupied: [u64; WORDS],
-    entries: Arena<Key>,
+    entries: Arena<Key, HalfLine>,
     /// Width of a bucket, as a power of two of ns.
     width: u32,
     /// Number of the bucket that was opened last; a bucket's number is its time in widths since the run began.

@@ -27,24 +27,23 @@ impl Amount {
     }
 }
 
-/// Counts of arrivals and of their fates, each taken where it happens.
+/// Counts of arrivals and of their fates, each taken where it happens. [Wires](super::Lines) count what they deliver.
 #[derive(Clone, Copy, Debug, Default)]
-// In this order: what every packet changes lies together.
+// In this order: what every packet changes comes first.
 #[repr(C)]
 pub(super) struct Books {
     pub(super) arrived: Amount,
-    pub(super) delivered: Amount,
     pub(super) dropped: Amount,
     pub(super) lost: Amount,
     pub(super) duplicated: Amount,
 }
 
 impl Books {
-    /// Every byte, with those in the queue and on wires.
-    pub(super) fn ledger(&self, queued: Amount, in_flight: Amount) -> Ledger {
+    /// Every byte, with those in the queue, on wires and delivered by them.
+    pub(super) fn ledger(&self, queued: Amount, in_flight: Amount, delivered: Amount) -> Ledger {
         Ledger {
             arrived: self.arrived.bytes,
-            delivered: self.delivered.bytes,
+            delivered: delivered.bytes,
             dropped: self.dropped.bytes,
             lost: self.lost.bytes,
             queued: queued.bytes,
@@ -53,11 +52,11 @@ impl Books {
         }
     }
 
-    /// Every packet, with so many that are queued or on wires.
-    pub(super) fn packets(&self, unfinished: u64) -> Packets {
+    /// Every packet, with so many that are queued or on wires, and those delivered by wires.
+    pub(super) fn packets(&self, unfinished: u64, delivered: Amount) -> Packets {
         Packets {
             arrived: self.arrived.packets,
-            delivered: self.delivered.packets,
+            delivered: delivered.packets,
             dropped: self.dropped.packets,
             lost: self.lost.packets,
             unfinished,

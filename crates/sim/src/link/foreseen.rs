@@ -13,12 +13,14 @@ use afteryou_base::{Span, Time};
 use std::collections::VecDeque;
 
 /// Packets that have gone ahead, and their places.
+// In this order: what every packet needs comes first.
+#[repr(C)]
 pub(super) struct Ahead {
     pub(super) queue: Foreseen,
     /// When all packets will have been sent.
     sent_at: Time,
-    /// The packets themselves, where somebody looks at them.
-    looked_at: Option<VecDeque<Packet>>,
+    /// The packets themselves, where somebody looks at them. In a box, because most links have none.
+    looked_at: Option<Box<VecDeque<Packet>>>,
 }
 
 impl Ahead {

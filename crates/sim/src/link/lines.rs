@@ -3,7 +3,7 @@
 //! The packets on all wires lie in one [arena](crate::arena); a ring of its own for each wire would be written all over.
 
 use super::Amount;
-use crate::arena::{Arena, NONE};
+use crate::arena::{Arena, WholeLine, NONE};
 use crate::calendar::{Calendar, Kind, Slot};
 use crate::packet::Packet;
 use afteryou_base::{Span, Time};
@@ -13,7 +13,7 @@ use afteryou_base::{Span, Time};
 pub struct Lines {
     lines: Vec<Line>,
     /// Packets, with the times at which they come out.
-    packets: Arena<(Time, Packet)>,
+    packets: Arena<(Time, Packet), WholeLine>,
 }
 
 /// A wire.
@@ -22,6 +22,8 @@ pub struct Lines {
 struct Line {
     /// Time from one end to the other.
     delay: Span,
+    /// Packets that have come out.
+    delivered: Amount,
     slot: Slot,
     /// The link before it.
     link: u32,
@@ -40,6 +42,7 @@ impl Lines {
         let slot = Slot::new(Kind::Line, index);
         self.lines.push(Line {
             delay,
+            delivered: Amount::default(),
             slot,
             link: link as u32,
             is_last,
@@ -75,21 +78,36 @@ impl Lines {
 
     /// That packet has come out. Returns when the next one does.
     #[inline]
-    pub fn remove_first(&mut self, wire: usize) -> Option<Time> {
+    pub fn deliver_first(&mut self, wire: usize) -> Option<Time> {
         let line = &mut self.lines[wire];
         if line.packets == 0 {
             return None;
         }
-        (_, line.first) = self.packets.remove(line.first);
+        let ((_, packet), next) = self.packets.remove(line.first);
+        line.delivered.add(&packet);
+        line.first = next;
         line.packets -= 1;
         self.packets.get(line.first).map(|((at, _), _)| *at)
     }
 
-    /// The link before a wire, and whether paths end behind it.
+    /// Do the paths of its packets end behind a wire?
     #[inline]
-    pub fn ends(&self, wire: usize) -> (usize, bool) {
-        let Line { link, is_last, .. } = self.lines[wire];
-        (link as usize, is_last)
+    pub fn is_last(&self, wire: usize) -> bool {
+        self.lines[wire].is_last
+    }
+
+    /// The link before a wire.
+    pub fn link_before(&self, wire: usize) -> usize {
+        self.lines[wire].link as usize
+    }
+
+    /// Packets that have come out of the wires behind a link.
+    pub fn delivered(&self, link: usize) -> Amount {
+        let wires = self.lines.iter().filter(|line| line.link as usize == link);
+        wires.map(|line| line.delivered).fold(Amount::default(), |sum, one| Amount {
+            bytes: sum.bytes + one.bytes,
+            packets: sum.packets + one.packets,
+        })
     }
 
     /// Packets on all wires.
@@ -132,22 +150,25 @@ mod tests {
             for wire in 0..4 {
                 prop_assert_eq!(lines.add(wire, wire % 2 == 0, Span(10 * wire as u64)), wire as u32);
             }
-            let mut most = 0;
+            let (mut most, mut delivered) = (0, [Amount::default(); 4]);
             for (now, (wire, goes_in)) in steps.into_iter().enumerate() {
                 let (now, delay) = (now as u64, 10 * wire as u64);
                 if goes_in {
                     lines.put(&mut calendar, wire as u32, Time(now), &packet(now as u32));
                     model[wire].push_back((Time(now + delay), now as u32));
                 } else {
-                    prop_assert_eq!(lines.first(wire).copied(), model[wire].pop_front().map(|(_, flow)| packet(flow)));
-                    prop_assert_eq!(lines.remove_first(wire), model[wire].front().map(|(at, _)| *at));
+                    let first = model[wire].pop_front().map(|(_, flow)| packet(flow));
+                    first.iter().for_each(|packet| delivered[wire].add(packet));
+                    prop_assert_eq!(lines.first(wire).copied(), first);
+                    prop_assert_eq!(lines.deliver_first(wire), model[wire].front().map(|(at, _)| *at));
                 }
                 let packets: usize = model.iter().map(VecDeque::len).sum();
                 most = most.max(packets);
                 prop_assert_eq!(lines.packets(), packets as u64);
                 let bytes = model[wire].iter().map(|(_, flow)| u64::from(packet(*flow).size)).sum();
                 prop_assert_eq!(lines.behind(wire), Amount { bytes, packets: model[wire].len() as u64 });
-                prop_assert_eq!(lines.ends(wire), (wire, wire % 2 == 0));
+                prop_assert_eq!(lines.delivered(wire), delivered[wire]);
+                prop_assert_eq!((lines.link_before(wire), lines.is_last(wire)), (wire, wire % 2 == 0));
             }
             prop_assert_eq!(lines.packets.places(), most);
         }

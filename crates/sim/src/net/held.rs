@@ -91,7 +91,7 @@ impl Net<'_> {
     pub(super) fn held_behind(&self, link: usize, wires: &mut Amount) {
         for (_, held) in &self.held {
             match held {
-                Held::Sent(packet, line) if self.lines.ends(*line as usize).0 == link => {
+                Held::Sent(packet, line) if self.lines.link_before(*line as usize) == link => {
                     wires.add(packet);
                 }
                 _ => {}
