@@ -2,9 +2,10 @@
 //!
 //! `cargo run --release --example send_cost [MEGABYTES] [RUNS] [--check]`
 //!
-//! Ways, interleaved, medians of RUNS (3): the commands as they are (LEDBAT++, our marking socket), the same with CUBIC, the
-//! same jobs on quinn's own socket with quinn's CUBIC (this program, started twice as the two ends), and what is needed at
-//! least: bare quinn in one process that neither reads nor hashes nor writes, `cp` of the file, and BLAKE3 of it once at each
+//! Ways, interleaved, medians of RUNS (3), also of the ratios of each round: the commands as they are (LEDBAT++, our marking
+//! socket), the same with CUBIC, the same jobs on quinn's own socket with quinn's CUBIC (this program, started twice as the two
+//! ends), and what is needed at least: bare quinn in one process that neither reads nor hashes nor writes, `cp` of the file, and
+//! BLAKE3 of it once at each
 //! end, on one thread. Bare quinn is quinn as it comes, with datagrams of 1452 bytes. The others have what loopback and
 //! [`path_mtu`] permit. The last two lines change the lengths: the commands with CUBIC and 1452 bytes, and bare quinn with what
 //! loopback permits. `--check` fails if the first needs more than 1.1 times the third. It also fails if the commands with CUBIC
@@ -138,10 +139,15 @@ fn main() -> Result<()> {
     for Way { name, cpu, wall, .. } in &ways {
         println!("{name:<40} {:>12.2} {:>12.2}", median(cpu), median(wall));
     }
-    let cpu = |name: &str| ways.iter().find(|way| way.name == name).map_or(f64::NAN, |way| median(&way.cpu));
-    let ratio = cpu(OURS) / cpu(PLAIN);
+    let cpu = |name: &str, run: usize| {
+        ways.iter().find(|way| way.name == name).and_then(|way| way.cpu.get(run)).copied().unwrap_or(f64::NAN)
+    };
+    // Ratios of one round each: a machine that is slower for some minutes is so for both sides.
+    let middle = |ratio: &dyn Fn(usize) -> f64| median(&(0..runs).map(ratio).collect::<Vec<_>>());
+    let ratio = middle(&|run| cpu(OURS, run) / cpu(PLAIN, run));
     println!("ours / plain quinn: {ratio:.3} (asked: <= {MOST})");
-    let beside = |ours, quinn| cpu(ours) / (cpu(quinn) + cpu(CP) + cpu(BLAKE3));
+    let beside =
+        |ours, quinn| middle(&|run| cpu(ours, run) / (cpu(quinn, run) + cpu(CP, run) + cpu(BLAKE3, run)));
     let (needed, equal) = (beside(OURS_CUBIC, QUINN), beside(OURS_SHORT, QUINN));
     println!("with CUBIC / bare quinn + cp + BLAKE3 at each end: {needed:.3} (asked: <= {MOST})");
     println!("the same, datagrams of 1452 bytes in both: {equal:.3} (asked: <= {MOST})");
