@@ -5,6 +5,11 @@
 //! Each figure is the best of RUNS (5). A loop that touches no memory is timed in the same way: figures of two machines,
 //! or of a busy and an idle one, can be compared only as ratios to it.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the simulator has no clock; what measures its speed needs one"
+)]
+
 use afteryou_scenario::{Duration, Flow, Link, Role, Scenario, Transport};
 use std::error::Error;
 use std::process::Command;

@@ -19,7 +19,11 @@ pub(super) struct Ahead {
     pub(super) queue: Foreseen,
     /// When all packets will have been sent.
     sent_at: Time,
-    /// The packets themselves, where somebody looks at them. In a box, because most links have none.
+    /// The packets themselves, where somebody looks at them.
+    #[expect(
+        clippy::box_collection,
+        reason = "most links have none, and what follows in the link is to be near"
+    )]
     looked_at: Option<Box<VecDeque<Packet>>>,
 }
 
