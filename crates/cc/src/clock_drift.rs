@@ -95,17 +95,19 @@ impl Point {
 
 /// Estimates the skew of the receiver's clock, and what it has gained by now.
 #[derive(Clone, Debug)]
+// In this order: one line of the cache holds what every ack needs.
+#[repr(C, align(64))]
 pub struct ClockDrift {
     window: Span,
     window_began: Time,
     lowest: Option<Point>,
-    /// Of windows that are over, oldest first.
-    points: [Point; POINTS],
-    len: usize,
     gain: Gain,
     /// Gained until `since`, µs.
     gained_us: i64,
     since: Time,
+    len: usize,
+    /// Of windows that are over, oldest first.
+    points: [Point; POINTS],
 }
 
 impl Default for ClockDrift {

@@ -21,15 +21,18 @@ pub(super) struct Options {
 }
 
 /// The two ends of a connection.
+// In this order: what every segment needs at the receiving end lies together.
+#[repr(C, align(64))]
 pub(super) struct Ends {
-    format: Format,
-    options: TcpOptions,
-    sender: Sender,
     receiver: Receiver,
-    /// Which connection of this number it is: packets of earlier ones are nobody's.
-    epoch: u16,
     /// The segment after the highest one that has arrived, to expand the numbers in packets.
     next_expected: u64,
+    /// How much faster the receiver's clock runs, parts in a million.
+    skew_ppm: i32,
+    /// Which connection of this number it is: packets of earlier ones are nobody's.
+    epoch: u16,
+    format: Format,
+    sender: Sender,
 }
 
 impl Ends {
@@ -40,7 +43,7 @@ impl Ends {
         let controller = controllers.build(setup, format.flow);
         Ends {
             format,
-            options: *options,
+            skew_ppm: options.skew_ppm,
             sender: Sender::new(*options, controller, *mss),
             receiver: Receiver::new(options.ack),
             epoch,
@@ -140,7 +143,7 @@ impl Ends {
             None => NO_SACK,
             Some(sack) => net.sacks.insert(sack) as u32,
         };
-        let receivers_clock = now.as_micros_on_clock(self.options.skew_ppm) as u32;
+        let receivers_clock = now.as_micros_on_clock(self.skew_ppm) as u32;
         let body = Body::Ack {
             cumulative: acknowledgement.cumulative as u32,
             tsecr: acknowledgement.tsecr,

@@ -40,22 +40,24 @@ pub struct Acknowledgement {
 
 /// The receiving end.
 #[derive(Debug)]
+// In this order: one line of the cache holds what every segment needs.
+#[repr(C)]
 pub struct Receiver {
     next: u64,
-    waiting: Ranges,
-    acking: Acking,
-    /// Segments that no acknowledgement covers yet.
-    unacknowledged: u32,
     ack_at: Time,
-    /// `tsval` to echo (TS.Recent) and the cumulative number of the last acknowledgement sent.
-    ts_recent: u32,
-    last_ack_sent: u64,
-    /// Newest out-of-order segments, newest first: the blocks around them are reported.
-    recent: [u64; SACK_BLOCKS],
-    echo: bool,
-    duplicate: bool,
     /// Payload that arrived, each byte once.
     pub received: u64,
+    /// The cumulative number of the last acknowledgement sent, and the `tsval` to echo (TS.Recent).
+    last_ack_sent: u64,
+    ts_recent: u32,
+    /// Segments that no acknowledgement covers yet.
+    unacknowledged: u32,
+    acking: Acking,
+    echo: bool,
+    duplicate: bool,
+    waiting: Ranges,
+    /// Newest out-of-order segments, newest first: the blocks around them are reported.
+    recent: [u64; SACK_BLOCKS],
 }
 
 impl Receiver {
