@@ -103,11 +103,16 @@ impl Lines {
 
     /// Packets that have come out of the wires behind a link.
     pub fn delivered(&self, link: usize) -> Amount {
-        let wires = self.lines.iter().filter(|line| line.link as usize == link);
-        wires.map(|line| line.delivered).fold(Amount::default(), |sum, one| Amount {
-            bytes: sum.bytes + one.bytes,
-            packets: sum.packets + one.packets,
-        })
+        let mut delivered = Amount::default();
+        for line in self.lines_behind(link) {
+            delivered.bytes += line.delivered.bytes;
+            delivered.packets += line.delivered.packets;
+        }
+        delivered
+    }
+
+    fn lines_behind(&self, link: usize) -> impl Iterator<Item = &Line> {
+        self.lines.iter().filter(move |line| line.link as usize == link)
     }
 
     /// Packets on all wires.
@@ -118,7 +123,7 @@ impl Lines {
     /// The contents of the wires behind a link.
     pub fn behind(&self, link: usize) -> Amount {
         let mut held = Amount::default();
-        for line in self.lines.iter().filter(|line| line.link as usize == link) {
+        for line in self.lines_behind(link) {
             let mut index = line.first;
             while let Some(((_, packet), next)) = self.packets.get(index) {
                 held.add(packet);
