@@ -42,6 +42,7 @@ impl Sojourns {
         self.sum_ns = self.sum_ns.saturating_add(sum.0);
     }
 
+    #[inline]
     fn bin(sojourn: Span) -> usize {
         let units = sojourn.0 >> UNIT_BITS;
         // The position of the highest bit says which doubling, the next bits which bin of it.

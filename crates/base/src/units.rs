@@ -42,6 +42,7 @@ impl Time {
     }
 
     /// Microseconds since the epoch on a clock that runs `skew_ppm` parts in a million fast.
+    #[inline]
     pub const fn as_micros_on_clock(self, skew_ppm: i32) -> u64 {
         let (us, ppm) = (self.as_micros(), skew_ppm as i64);
         if ppm == 0 {

@@ -18,6 +18,7 @@ pub struct RttEstimator {
 
 impl RttEstimator {
     /// Takes a sample in (RFC 6298 §2.2, §2.3).
+    #[inline]
     pub fn update(&mut self, sample: Span) {
         self.latest = sample;
         self.min = Some(self.min.map_or(sample, |min| min.min(sample)));
@@ -52,6 +53,7 @@ impl RttEstimator {
     }
 
     /// Retransmission timeout: `SRTT + max(granularity, 4 × RTTVAR)`, at least `min_rto` (RFC 6298 §2.2–2.4).
+    #[inline]
     pub fn rto(&self, granularity: Span, min_rto: Span) -> Span {
         match self.smoothed {
             None => INITIAL_RTO,

@@ -148,6 +148,7 @@ impl Congestion {
     }
 
     /// Takes in a round-trip time.
+    #[inline]
     pub fn take_rtt(&mut self, rtt: Span) {
         self.rtt.update(rtt.max(MIN_RTT));
     }

@@ -39,6 +39,7 @@ impl Pacer {
     }
 
     /// Time by which the packets of now may run ahead, `allowance` of a sender that is in time.
+    #[inline]
     fn allowance(&self, now: Time, allowance: Span) -> Span {
         // One wake-up sends in several batches, each with a clock of its own.
         let is_catching_up = now.since(self.late_at) <= BURST;
@@ -51,6 +52,7 @@ impl Pacer {
 
     /// A packet of `bytes` leaves now at `bytes_per_second`. `burst_packet` is the size of a packet that may go back to
     /// back with this one; 0 spaces all packets strictly.
+    #[inline]
     pub fn sent(&mut self, now: Time, bytes: u64, bytes_per_second: u64, burst_packet: u64) {
         let spacing = span_of(bytes, bytes_per_second);
         let allowance = match burst_packet * (BURST_PACKETS - 1) {

@@ -50,6 +50,7 @@ impl Tail {
     }
 
     /// Returns when to probe if nothing arrives until then; `rto_at` is when the retransmission timer expires.
+    #[inline]
     pub fn probe_at(now: Time, rto_at: Time, flight: &TailFlight<'_>) -> Option<Time> {
         let delay = if flight.is_one_packet { flight.max_ack_delay } else { Span::ZERO };
         let at = now + flight.rtt.smoothed()? * 2 + delay;
@@ -58,6 +59,7 @@ impl Tail {
     }
 
     /// Takes in an ack; returns the outcome of the probe (§7.4.2).
+    #[inline]
     pub fn on_ack(&mut self, ack: TailAck) -> Answer {
         let Some(probe) = self.probe.filter(|probe| ack.cumulative >= probe.end) else { return Answer::None };
         let answer = match (probe.repeats, ack.cumulative > probe.end) {

@@ -35,6 +35,7 @@ impl Backoff {
     }
 
     /// Returns the timeout that follows from `rto`, the one of the round-trip times alone.
+    #[inline]
     pub fn apply(&self, rto: Span) -> Span {
         if self.timeouts == 0 {
             return rto.min(MAX_RTO);
@@ -67,6 +68,7 @@ impl Default for Timers {
 
 impl Timers {
     /// The earliest deadline.
+    #[inline]
     pub fn next(&self) -> Time {
         self.retransmit.min(self.probe).min(self.reordering)
     }

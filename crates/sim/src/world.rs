@@ -126,6 +126,7 @@ impl<'a> World<'a> {
     }
 
     /// Does what is due, a measurement excepted.
+    #[inline(always)]
     fn handle(&mut self, now: Time, kind: Kind, index: usize) {
         let World { net, connections, applications, .. } = self;
         match kind {

@@ -238,7 +238,7 @@ impl Scoreboard {
         taken: &mut Taken,
     ) {
         let in_order = usize::from(ack_nr.wrapping_sub(self.first_seq).wrapping_add(1));
-        if in_order <= self.bodies.len() {
+        if in_order > 0 && in_order <= self.bodies.len() {
             self.take_oldest(in_order, taken);
         }
         // A bitmap counts from its own ack_nr, which is older than ours if the packet was overtaken.

@@ -151,6 +151,7 @@ impl Timers {
 
 impl Connection {
     /// When [`handle_deadline`](Connection::handle_deadline) is to be called at the latest.
+    #[inline]
     pub fn deadline(&self) -> Option<Time> {
         match self.state {
             State::Closed(_) => None,
