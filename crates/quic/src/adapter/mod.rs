@@ -56,7 +56,7 @@ use crate::monitor::{Monitor, Status};
 use afteryou_base::{Span, Time};
 use afteryou_cc::rtt::RttEstimator;
 use afteryou_cc::{Ack, Controller, Delivered, Idle, Loss, Marks, Pacing, Sent, Timeout};
-use afteryou_sender::delivery::Delivery;
+use afteryou_sender::delivery::{Delivery, Stamp};
 use afteryou_sender::rounds::Rounds;
 use quinn::congestion::{self, ControllerMetrics};
 use sent_log::SentLog;
@@ -212,11 +212,11 @@ impl Adapter {
         let (Some(sent_at), Some(rtt)) = (frame.newest_sent, frame.min_rtt) else { return };
         let path = &mut self.path;
         path.rtt.update(rtt);
-        let packet_number = path.sent.number_at(sent_at);
+        let newest = path.sent.newest_at(sent_at);
+        let packet_number = newest.map_or(0, |(number, _)| number);
         let round_start = path.rounds.starts(packet_number, path.sent.last_number() + 1);
         path.delivery.finish_ack(now, Some(sent_at));
-        let stamp = path.sent.stamp_at(sent_at);
-        let delivery = stamp.and_then(|stamp| path.delivery.rate(sent_at, &stamp, path.rtt.min()));
+        let delivery = newest.and_then(|(_, stamp)| path.delivery.rate(sent_at, &stamp, path.rtt.min()));
         let smoothed_rtt = path.rtt.smoothed().unwrap_or(rtt);
         path.sent.forget_before(sent_at, smoothed_rtt * 4 + MIN_RTO);
         let before = in_flight.saturating_add(frame.bytes);
@@ -284,20 +284,25 @@ impl Adapter {
 impl Path {
     /// The newest packet that left at `sent_at`, and the sender's state then; zeros if that was long ago.
     fn as_sent(&self, sent_at: Time, bytes: u64) -> Sent {
-        let stamp = self.sent.stamp_at(sent_at).unwrap_or_default();
-        Sent {
-            now: sent_at,
-            bytes,
-            packet_number: self.sent.number_at(sent_at),
-            sequence: None, // quinn does not pass on what a packet carries
-            in_flight: stamp.in_flight,
-            app_limited: stamp.app_limited,
-            totals: stamp.totals(),
-        }
+        let (number, stamp) = self.sent.newest_at(sent_at).unwrap_or_default();
+        as_sent(sent_at, bytes, number, &stamp)
     }
 
     fn sent_here(&self, sent_at: Time) -> bool {
         self.since.is_some_and(|since| sent_at >= since)
+    }
+}
+
+/// A packet as the controller sees it.
+fn as_sent(sent_at: Time, bytes: u64, packet_number: u64, stamp: &Stamp) -> Sent {
+    Sent {
+        now: sent_at,
+        bytes,
+        packet_number,
+        sequence: None, // quinn does not pass on what a packet carries
+        in_flight: stamp.in_flight,
+        app_limited: stamp.app_limited,
+        totals: stamp.totals(),
     }
 }
 
@@ -321,9 +326,9 @@ impl congestion::Controller for Adapter {
                 self.path.delivery.begin_flight(now);
             }
             self.path.in_flight = self.path.in_flight.saturating_add(bytes).min(most);
-            self.path.sent.push(now, self.path.delivery.stamp(self.path.in_flight));
-            let sent = self.path.as_sent(now, bytes);
-            self.controller().on_sent(&sent);
+            let stamp = self.path.delivery.stamp(self.path.in_flight);
+            let number = self.path.sent.push(now, stamp);
+            self.controller().on_sent(&as_sent(now, bytes, number, &stamp));
         }
     }
 

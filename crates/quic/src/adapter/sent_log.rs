@@ -69,9 +69,9 @@ impl SentLog {
         number
     }
 
-    /// The sender's state when that packet left.
-    pub(super) fn stamp_at(&self, sent_at: Time) -> Option<Stamp> {
-        self.entry_at(sent_at).map(|entry| entry.stamp)
+    /// The same number, and the sender's state when that packet left.
+    pub(super) fn newest_at(&self, sent_at: Time) -> Option<(u64, Stamp)> {
+        self.entry_at(sent_at).map(|entry| (entry.last_number, entry.stamp))
     }
 
     fn entry_at(&self, sent_at: Time) -> Option<&Entry> {
