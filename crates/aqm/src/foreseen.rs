@@ -97,6 +97,7 @@ impl Foreseen {
     }
 
     /// Takes the place of the oldest packet, if the link has begun to send it by now. To be called until it returns none.
+    #[inline]
     pub fn take_begun(&mut self, now: Time) -> Option<Place> {
         let Some(place) = self.waiting.front().copied().filter(|place| place.begins <= now) else {
             self.arrived = 0;
@@ -143,6 +144,7 @@ impl Foreseen {
     }
 
     /// The places that were not taken, the oldest packet's first.
+    #[inline]
     pub fn waiting(&self) -> impl Iterator<Item = &Place> {
         self.waiting.iter()
     }

@@ -113,6 +113,7 @@ impl Link {
         }
     }
 
+    #[inline]
     fn count_begun(&mut self, place: &Place) {
         let sojourn = place.sojourn();
         self.meter.waited(place.class, sojourn);
@@ -128,6 +129,7 @@ impl Link {
     }
 
     /// The next packet that the link has begun to send by now, and when, where somebody looks at it.
+    #[inline]
     pub fn next_begun(&mut self, now: Time) -> Option<(Time, Packet)> {
         let place = self.take_begun(now)?;
         self.count_begun(&place);
@@ -139,6 +141,7 @@ impl Link {
     }
 
     /// When the link begins to send the next packet.
+    #[inline]
     pub fn next_begins(&self) -> Option<Time> {
         match &self.store {
             Store::Ahead(ahead) => ahead.queue.waiting().next().map(|place| place.begins),
