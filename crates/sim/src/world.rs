@@ -126,6 +126,7 @@ impl<'a> World<'a> {
     }
 
     /// Does what is due, a measurement excepted.
+    // Into the loop over events, which calls it for each.
     #[inline(always)]
     fn handle(&mut self, now: Time, kind: Kind, index: usize) {
         let World { net, connections, applications, .. } = self;
