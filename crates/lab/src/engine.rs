@@ -18,7 +18,7 @@ pub struct Progress {
 /// without.
 #[derive(Default)]
 pub struct Looks<'a> {
-    /// Sees every packet at every link.
+    /// Sees every packet at every link, some [before their time](Passage::known).
     pub tap: Option<&'a mut dyn FnMut(&Passage<'_>)>,
     /// See what each sender's controller experiences.
     pub observers: Option<Observers>,

@@ -5,124 +5,141 @@
 //! is the scenario's, in nanoseconds.
 //!
 //! Format: draft-ietf-opsawg-pcapng. Not written: statistics of interfaces, payload.
+//!
+//! A thread of its own makes the headers, puts packets into the order of time and writes the file, so that an engine spends less on
+//! a trace than on the run. The engine waits for that thread if it is some thousand packets behind.
 
+mod batch;
+mod encoder;
 mod headers;
+mod order;
 mod segments;
 mod template;
 
 use crate::error::Error;
-use crate::escape::plain;
-use afteryou_dump::pcapng::{self, Packet};
-use afteryou_scenario::passage::{Content, DropReason, Ecn, Fate, Passage};
+use afteryou_scenario::passage::Passage;
 use afteryou_scenario::Scenario;
-use headers::Headers;
-use std::collections::HashSet;
-use std::io::{self, Write};
-use std::time::Duration;
+use batch::Batch;
+use encoder::Encoder;
+use std::io::Write;
+use std::panic::resume_unwind;
+use std::sync::mpsc::{channel, sync_channel, Receiver, Sender, SyncSender};
+use std::thread::{self, JoinHandle};
 
 pub use headers::UTP_PORT;
 
+/// Passages that are handed to the thread at once.
+const BATCH: usize = 1024;
+/// Batches that wait for the thread.
+const BATCHES: usize = 4;
+
 /// A capture that is being written.
-pub struct Capture<W: Write> {
-    capture: pcapng::Capture<W>,
-    flows: Vec<Headers>,
-    /// Name of each link's queue discipline.
-    queues: Vec<String>,
-    /// Marked segments: flow, connection, number, transmission. A later link did not mark them.
-    marked: HashSet<(usize, u32, u32, u8)>,
-    bytes: Vec<u8>,
+pub struct Capture<W> {
+    batch: Batch,
+    // None once the thread is to end.
+    full: Option<SyncSender<Batch>>,
+    /// Batches that have been written, to be filled again.
+    written: Receiver<Batch>,
+    // None once the thread has ended.
+    thread: Option<JoinHandle<Result<W, Error>>>,
 }
 
-impl<W: Write> Capture<W> {
+impl<W: Write + Send + 'static> Capture<W> {
     /// Begins the capture of a run of `scenario`, whose passages [`packet`](Self::packet) takes.
     ///
     /// # Errors
-    /// A scenario without a network, or a writer that fails.
+    /// A scenario without a network, a writer that fails, or no thread.
     pub fn begin(scenario: &Scenario, writer: W) -> Result<Capture<W>, Error> {
-        let network = scenario.network().map_err(|error| Error::Figure(error.to_string()))?;
-        let comment = format!("{}, seed {}", scenario.name, scenario.seed);
-        let mut capture = pcapng::Capture::begin(writer, Some(comment)).map_err(failed)?;
-        for link in &network.links {
-            let speed = link.link.rate.bits_per_second();
-            capture.interface(&plain(&link.name), Some(speed)).map_err(failed)?;
-        }
-        capture.names(names(scenario)).map_err(failed)?;
-        let flows = scenario.flow.iter().enumerate().map(|(i, flow)| Headers::of(flow, i)).collect();
-        let queues = network.links.iter().map(|link| link.link.queue.kind.clone()).collect();
-        Ok(Capture { capture, flows, queues, marked: HashSet::new(), bytes: Vec::new() })
+        let encoder = Encoder::begin(scenario, writer)?;
+        let (full, batches) = sync_channel(BATCHES);
+        let (give_back, written) = channel();
+        let thread = thread::Builder::new().name("trace".to_owned());
+        let thread = thread.spawn(move || write(encoder, &batches, &give_back));
+        let thread = thread.map_err(|error| Error::Capture(error.to_string()))?;
+        Ok(Capture { batch: Batch::default(), full: Some(full), written, thread: Some(thread) })
     }
 
-    /// Writes a packet.
+    /// Takes a packet, which will be written.
     ///
     /// # Errors
-    /// A writer that fails.
+    /// A writer that has failed, once.
     pub fn packet(&mut self, passage: &Passage<'_>) -> Result<(), Error> {
-        let Some(headers) = self.flows.get_mut(passage.flow) else { return Ok(()) };
-        self.bytes.clear();
-        let length = headers.write(passage, &mut self.bytes);
-        let comment = self.comment(passage);
-        let packet = Packet {
-            interface: passage.link as u32,
-            at: Duration::from_nanos(passage.at.0),
-            data: &self.bytes,
-            length: length.max(passage.size),
-            comment: comment.as_deref(),
-        };
-        self.capture.packet(&packet).map_err(failed)
+        self.batch.push(passage);
+        match self.batch.len() {
+            BATCH => self.hand_over(),
+            _ => Ok(()),
+        }
     }
 
     /// Ends the capture and returns what it was written to.
     ///
     /// # Errors
-    /// A writer that fails.
-    pub fn finish(self) -> Result<W, Error> {
-        self.capture.finish().map_err(failed)
+    /// A writer that has failed.
+    pub fn finish(mut self) -> Result<W, Error> {
+        self.hand_over()?;
+        self.end().unwrap_or_else(|| Err(Error::Capture("it has failed already".to_owned())))
     }
 
-    /// The outcome for a packet at the queue or the link, in words.
-    fn comment(&mut self, passage: &Passage<'_>) -> Option<String> {
-        let queue = self.queues.get(passage.link).map_or("queue", String::as_str);
-        match passage.fate {
-            Fate::Dropped(DropReason::Full) => Some(format!("dropped by {queue}: the buffer is full")),
-            Fate::Dropped(DropReason::Early) => Some(format!("dropped by {queue} on arrival")),
-            Fate::Dropped(DropReason::Head) => Some(format!("dropped by {queue} at the head of the queue")),
-            Fate::Lost => Some("lost at random, or dropped by the scenario".to_owned()),
-            Fate::Sent if passage.ecn == Ecn::Ce => {
-                let Content::Segment { number, transmission, .. } = passage.content else { return None };
-                let is_new = self.marked.insert((passage.flow, passage.connection, number, transmission));
-                is_new.then(|| format!("marked CE by {queue}"))
-            }
-            Fate::Sent => None,
+    fn hand_over(&mut self) -> Result<(), Error> {
+        let mut next = self.written.try_recv().unwrap_or_default();
+        next.clear();
+        let batch = std::mem::replace(&mut self.batch, next);
+        match self.full.as_ref().map(|full| full.send(batch)) {
+            Some(Ok(())) => Ok(()),
+            // The thread has ended before its time.
+            _ => self.end().map_or(Ok(()), |ended| ended.map(drop)),
         }
     }
 }
 
-/// The flows' names for their addresses.
-fn names(scenario: &Scenario) -> impl Iterator<Item = ([u8; 4], String)> + '_ {
-    scenario.flow.iter().enumerate().flat_map(|(i, flow)| {
-        let ends = headers::addresses(i).into_iter().zip(["sender", "receiver"]);
-        ends.map(|(address, end)| (address, format!("{} {end}", plain(&flow.name))))
-    })
+impl<W> Capture<W> {
+    /// Waits for the thread; returns what it left, once.
+    fn end(&mut self) -> Option<Result<W, Error>> {
+        self.full = None;
+        Some(self.thread.take()?.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    }
 }
 
-fn failed(reason: io::Error) -> Error {
-    Error::Capture(reason.to_string())
+/// A capture that nobody finishes: when this is over, nobody writes to its file any more.
+impl<W> Drop for Capture<W> {
+    fn drop(&mut self) {
+        self.full = None;
+        _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// The thread: writes batches until there will be no more.
+fn write<W: Write>(
+    mut encoder: Encoder<W>,
+    batches: &Receiver<Batch>,
+    give_back: &Sender<Batch>,
+) -> Result<W, Error> {
+    for batch in batches {
+        batch.passages().try_for_each(|passage| encoder.packet(&passage))?;
+        // Nobody needs it any more if the capture is over.
+        _ = give_back.send(batch);
+    }
+    encoder.finish()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use afteryou_scenario::passage::{Content, Ecn, Fate, Time};
     use afteryou_scenario::{Duration as Span, Flow, Link, Role};
     use pcap_file::pcapng::{Block, PcapNgReader};
 
-    #[test]
-    fn a_real_packet_is_captured_as_it_is() {
+    /// One flow over one link for a second.
+    fn scenario() -> Scenario {
         let link = Link::new("1 Mbit/s".parse().unwrap(), "10 packets".parse().unwrap());
         let flow = Flow::new("a", Role::Foreground, "cubic", Span::from_millis(10));
-        let scenario = Scenario { flow: vec![flow], ..Scenario::new("", Span::from_millis(1000), link) };
-        let packet: Vec<u8> = (0..90).collect();
-        let passage = Passage {
-            at: afteryou_scenario::passage::Time::from_millis(7),
+        Scenario { flow: vec![flow], ..Scenario::new("", Span::from_millis(1000), link) }
+    }
+
+    fn passage(known_ms: u64, at_ms: u64, packet: &[u8]) -> Passage<'_> {
+        Passage {
+            known: Time::from_millis(known_ms),
+            at: Time::from_millis(at_ms),
             link: 0,
             flow: 0,
             connection: 0,
@@ -131,18 +148,86 @@ mod tests {
             dscp: 0,
             ecn: Ecn::NotEct,
             fate: Fate::Sent,
-            content: Content::Whole { packet: &packet },
-        };
-        let mut capture = Capture::begin(&scenario, Vec::new()).unwrap();
-        capture.packet(&passage).unwrap();
-        let written = capture.finish().unwrap();
-        let mut reader = PcapNgReader::new(&written[..]).unwrap();
+            content: Content::Whole { packet },
+        }
+    }
+
+    /// Time, ms, length and captured bytes of each packet.
+    fn read(capture: &[u8]) -> Vec<(u128, u32, Vec<u8>)> {
+        let mut reader = PcapNgReader::new(capture).unwrap();
         let mut packets = Vec::new();
         while let Some(block) = reader.next_block() {
             if let Block::EnhancedPacket(block) = block.unwrap() {
-                packets.push((block.original_len, block.data.into_owned()));
+                packets.push((block.timestamp.as_millis(), block.original_len, block.data.into_owned()));
             }
         }
-        assert_eq!(packets, [(104, packet)]);
+        packets
+    }
+
+    #[test]
+    fn a_real_packet_is_captured_as_it_is() {
+        let packet: Vec<u8> = (0..90).collect();
+        let mut capture = Capture::begin(&scenario(), Vec::new()).unwrap();
+        capture.packet(&passage(7, 7, &packet)).unwrap();
+        assert_eq!(read(&capture.finish().unwrap()), [(7, 104, packet)]);
+    }
+
+    #[test]
+    fn packets_that_are_reported_early_are_written_at_their_times_and_not_after_the_end() {
+        let mut capture = Capture::begin(&scenario(), Vec::new()).unwrap();
+        // More than one batch.
+        for known in 0..1000 {
+            capture.packet(&passage(known, known + 50, b"early")).unwrap();
+            capture.packet(&passage(known, known, b"now")).unwrap();
+        }
+        let packets = read(&capture.finish().unwrap());
+        assert!(packets.is_sorted_by_key(|(at, _, _)| *at));
+        let number = |what: &[u8]| packets.iter().filter(|(_, _, data)| data == what).count();
+        assert_eq!((number(b"now"), number(b"early")), (1000, 951));
+        assert_eq!(packets.last().unwrap().0, 1000);
+    }
+
+    /// A disk with room for so many bytes, and a word once nobody has it any more.
+    struct Small(usize, Sender<()>);
+
+    impl Write for Small {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 = self.0.checked_sub(bytes.len()).ok_or(std::io::ErrorKind::StorageFull)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Drop for Small {
+        fn drop(&mut self) {
+            _ = self.1.send(());
+        }
+    }
+
+    #[test]
+    fn a_disk_that_fills_is_reported_before_the_end_of_a_long_run() {
+        let mut capture = Capture::begin(&scenario(), Small(10_000, channel().0)).unwrap();
+        let failed = (0..100_000).find_map(|_| capture.packet(&passage(1, 1, b"packet")).err());
+        assert!(failed.unwrap().to_string().starts_with("cannot write the packet trace"));
+        assert!(capture.finish().is_err());
+    }
+
+    #[test]
+    fn a_disk_that_fills_is_reported_at_the_end_of_a_short_run() {
+        let mut capture = Capture::begin(&scenario(), Small(10_000, channel().0)).unwrap();
+        (0..500).for_each(|_| capture.packet(&passage(1, 1, b"packet")).unwrap());
+        assert!(capture.finish().is_err());
+    }
+
+    #[test]
+    fn nobody_writes_any_more_once_a_capture_is_given_up() {
+        let (gone, is_gone) = channel();
+        let mut capture = Capture::begin(&scenario(), Small(usize::MAX, gone)).unwrap();
+        (0..5000).for_each(|_| capture.packet(&passage(1, 1, b"packet")).unwrap());
+        drop(capture);
+        assert_eq!(is_gone.try_recv(), Ok(()));
     }
 }

@@ -1,7 +1,8 @@
 //! Packets at links: what a capture at the transmitter of each link shows.
 //!
 //! An engine that looks at single packets reports one [`Passage`] for each packet at each link: when it begins to be sent, or
-//! when it is dropped. Formats for other programs are made from these words alone, so they work with any such engine.
+//! when it is dropped. It does so as soon as that is certain, which may be before the time. Formats for other programs are made
+//! from these words alone, so they work with any such engine.
 
 pub use afteryou_aqm::{DropReason, Ecn};
 pub use afteryou_base::Time;
@@ -9,6 +10,9 @@ pub use afteryou_base::Time;
 /// A packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Passage<'a> {
+    /// When the engine reports this: not after `at`, and nothing that it reports later has an earlier `at`. What it reports of one
+    /// link before its time is in the order of time.
+    pub known: Time,
     /// The instant.
     pub at: Time,
     /// Index of the link in [`Network::links`](crate::Network::links).

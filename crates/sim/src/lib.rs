@@ -123,7 +123,7 @@ pub struct Watchers<'a> {
     pub every: Span,
     /// Takes the samples.
     pub take: &'a mut dyn FnMut(Sample<'_>),
-    /// Sees every packet at every link, if anybody does.
+    /// Sees every packet at every link, if anybody does, some [before their time](Passage::known).
     pub tap: Option<&'a mut dyn FnMut(&Passage<'_>)>,
     /// See every sender, if anybody does.
     pub observers: Option<Observers>,

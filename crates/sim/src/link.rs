@@ -24,6 +24,7 @@ use afteryou_scenario::Error;
 pub use books::Amount;
 use books::Books;
 use foreseen::Ahead;
+pub use foreseen::Sending;
 pub use lines::Lines;
 use std::borrow::Cow;
 
@@ -75,11 +76,13 @@ impl Link {
         let elements = Elements::new(spec, seed);
         let discipline = spec.link.queue.queue()?.0.name;
         let store = match discipline {
-            "droptail" if elements.is_none() => Store::Ahead(Ahead::new(spec.link.limit())),
+            "droptail" if elements.is_none() => {
+                Store::Ahead(Ahead::new(spec.link.limit(), meter.lengths.is_some()))
+            }
             _ => Store::Queue(spec.build_queue(seed)?),
         };
-        let mut link = Link {
-            is_plain: elements.is_none(),
+        Ok(Link {
+            is_plain: elements.is_none() && meter.lengths.is_none(),
             meter,
             name: spec.name.clone(),
             store,
@@ -94,11 +97,7 @@ impl Link {
             dropped: Vec::new(),
             books: Books::default(),
             last_sizes: [(0, 0); 2],
-        };
-        if link.meter.lengths.is_some() {
-            link.is_looked_at();
-        }
-        Ok(link)
+        })
     }
 
     /// Has it nothing but a queue and a transmitter, and does nobody look at its single packets?
@@ -110,9 +109,6 @@ impl Link {
     /// From now on somebody looks at its packets.
     pub fn is_looked_at(&mut self) {
         self.is_plain = false;
-        if let Store::Ahead(ahead) = &mut self.store {
-            ahead.are_looked_at();
-        }
     }
 
     /// From now on its queue and its transmitter are elsewhere.

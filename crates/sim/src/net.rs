@@ -11,7 +11,7 @@ mod outside;
 use crate::calendar::Calendar;
 use crate::element::{Elements, Entry, Exit};
 use crate::error::Error;
-use crate::link::{Lines, Link};
+use crate::link::{Lines, Link, Sending};
 use crate::packet::{number_in, Body, Heads, Packet, Sack, NO_SACK};
 use crate::record::{LossOrder, Meter, SenderLog};
 use crate::script::{Fate, Script};
@@ -203,7 +203,7 @@ impl<'a> Net<'a> {
         let link = &mut self.links[index];
         match (link.is_foreseen(), link.is_plain()) {
             (true, true) => match link.foresee(now, &packet) {
-                Some(sent) => self.lines.put(&mut self.calendar, line, sent, &packet),
+                Some(sending) => self.lines.put(&mut self.calendar, line, sending.ends, &packet),
                 None => self.discard_dropped(now, index),
             },
             (true, false) => self.foresee_noted(now, index, line, packet),
@@ -221,9 +221,12 @@ impl<'a> Net<'a> {
         self.note_begun(now, index);
         let link = &mut self.links[index];
         link.note_arrival(now, &packet);
-        let Some(sent) = link.foresee(now, &packet) else { return self.discard_dropped(now, index) };
-        link.look_at(&packet);
-        self.lines.put(&mut self.calendar, line, sent, &packet);
+        let Some(Sending { begins, ends }) = link.foresee(now, &packet) else {
+            return self.discard_dropped(now, index);
+        };
+        link.note_foreseen(&packet);
+        self.lines.put(&mut self.calendar, line, ends, &packet);
+        self.show_sent(now, begins, index, &packet);
         self.note_begun(now, index);
         let link = &mut self.links[index];
         if let Some(begins) = link.next_begins().filter(|_| link.wants_event()) {
@@ -231,21 +234,18 @@ impl<'a> Net<'a> {
         }
     }
 
-    /// Packets at which somebody looks leave the queue, those that the link has begun to send.
+    /// Packets whose departures are noted leave the queue, those that the link has begun to send.
     fn note_begun(&mut self, now: Time, index: usize) {
         while let Some((begins, packet)) = self.links[index].next_begun(now) {
             self.links[index].note_departure(begins, &packet);
-            self.show_sent(begins, index, &packet);
         }
     }
 
     /// Everything that links have begun to send by now leaves their queues. To be called before somebody reads their measures.
     pub fn catch_up(&mut self, now: Time) {
         for index in 0..self.links.len() {
-            match self.links[index].is_plain() {
-                true => self.links[index].catch_up(now),
-                false => self.note_begun(now, index),
-            }
+            self.note_begun(now, index);
+            self.links[index].catch_up(now);
         }
     }
 
@@ -328,7 +328,7 @@ impl<'a> Net<'a> {
     #[inline(never)]
     fn begin_noted(&mut self, now: Time, index: usize, line: u32, packet: Packet) {
         self.links[index].note_departure(now, &packet);
-        self.show_sent(now, index, &packet);
+        self.show_sent(now, now, index, &packet);
         match self.links[index].transmit_through_elements(now, packet.size) {
             Exit::InOrder(at) => self.lines.put(&mut self.calendar, line, at, &packet),
             Exit::Alone(at) => self.hold(at, Held::Sent(packet, line)),
@@ -418,15 +418,15 @@ impl<'a> Net<'a> {
         self.links[link].totals(wires, self.lines.delivered(link))
     }
 
-    /// Shows a packet that is being sent to the tap, if there is one.
+    /// Shows a packet that a link begins to send at `at` to the tap, if there is one.
     // Apart from the check, which stands in the simulator's inner loop.
     #[cold]
     #[inline(never)]
-    fn show_sent(&mut self, now: Time, link: usize, packet: &Packet) {
+    fn show_sent(&mut self, now: Time, at: Time, link: usize, packet: &Packet) {
         if let Some(tap) = &mut self.tap {
             let owner = self.owners[packet.flow as usize] as usize;
             let is_reply = self.hops.way(packet) == Way::Reverse;
-            let place = tap::Place { at: now, link, owner, is_reply };
+            let place = tap::Place { known: now, at, link, owner, is_reply };
             tap::show(*tap, &place, packet, passage::Fate::Sent, &self.sacks, &self.heads);
         }
     }
@@ -441,7 +441,8 @@ impl<'a> Net<'a> {
             }
             if let Some(tap) = tap {
                 let owner = owners[packet.flow as usize] as usize;
-                let place = tap::Place { at: now, link, owner, is_reply: hops.way(&packet) == Way::Reverse };
+                let is_reply = hops.way(&packet) == Way::Reverse;
+                let place = tap::Place { known: now, at: now, link, owner, is_reply };
                 tap::show(*tap, &place, &packet, fate, sacks, heads);
             }
             free(sacks, heads, packet);

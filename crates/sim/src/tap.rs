@@ -10,6 +10,8 @@ pub type Tap<'a> = &'a mut dyn FnMut(&Passage<'_>);
 
 /// Where a packet is seen.
 pub struct Place {
+    /// When this is shown.
+    pub known: Time,
     /// The instant.
     pub at: Time,
     /// Index of the link.
@@ -32,9 +34,10 @@ pub fn show(
     sacks: &Slab<Sack>,
     heads: &Heads,
 ) {
-    let Place { at, link, owner, is_reply } = *place;
+    let Place { known, at, link, owner, is_reply } = *place;
     let (epoch, content) = content(&packet.body, sacks, heads);
     tap(&Passage {
+        known,
         at,
         link,
         flow: owner,

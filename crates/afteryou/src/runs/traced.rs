@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::NamedTempFile;
 
 /// Bytes that are written to the file at once.
-const BUFFER: usize = 1 << 20;
+const BUFFER: usize = 128 << 10;
 
 /// Equations have no packets and no senders.
 pub fn sees_packets(engine: &dyn Engine) -> bool {

@@ -24,8 +24,9 @@ impl<'a> Shown<'a> {
         let copy = move |passage: &Passage<'_>| {
             let Content::Whole { packet } = passage.content else { return };
             let content = Content::Whole { packet: &[] };
-            let Passage { at, link, flow, connection, is_reply, size, dscp, ecn, fate, .. } = *passage;
-            let copied = Passage { at, link, flow, connection, is_reply, size, dscp, ecn, fate, content };
+            let Passage { known, at, link, flow, connection, is_reply, size, dscp, ecn, fate, .. } = *passage;
+            let copied =
+                Passage { known, at, link, flow, connection, is_reply, size, dscp, ecn, fate, content };
             // The run is over if nobody takes it.
             let _ = copies.send((copied, packet.to_vec()));
         };

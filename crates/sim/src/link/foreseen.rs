@@ -2,8 +2,9 @@
 //!
 //! The packet goes onto the wire at once, and the link needs no event when it is free again: two of five events of a swarm. The
 //! places of packets in the queue are taken later, many at a time, and always before somebody reads the link's measures.
-//! If somebody looks at single packets (a tap, the record of lengths), there is an event for each departure, and the places
-//! are taken then. Neither changes what happens to any packet, nor when.
+//! A tap gets a packet when it arrives, with the time at which the link will begin to send it. The record of lengths counts
+//! packets as they leave the queue: where it is taken, there is an event for each departure, and the places are taken then.
+//! Neither changes what happens to any packet, nor when.
 
 use super::{Link, Store};
 use crate::packet::Packet;
@@ -12,6 +13,15 @@ use afteryou_aqm::{Class, Limit};
 use afteryou_base::{Span, Time};
 use std::collections::VecDeque;
 
+/// When a link will send a packet.
+#[derive(Clone, Copy)]
+pub struct Sending {
+    /// When it will begin.
+    pub begins: Time,
+    /// When the packet will have been sent, and goes onto the wire.
+    pub ends: Time,
+}
+
 /// Packets that have gone ahead, and their places.
 // In this order: what every packet needs comes first.
 #[repr(C)]
@@ -19,31 +29,27 @@ pub(super) struct Ahead {
     pub(super) queue: Foreseen,
     /// When all packets will have been sent.
     sent_at: Time,
-    /// The packets themselves, where somebody looks at them.
+    /// The packets themselves, where each departure is noted.
     #[expect(
         clippy::box_collection,
         reason = "most links have none, and what follows in the link is to be near"
     )]
-    looked_at: Option<Box<VecDeque<Packet>>>,
+    noted: Option<Box<VecDeque<Packet>>>,
 }
 
 impl Ahead {
-    pub(super) fn new(limit: Limit) -> Ahead {
-        Ahead { queue: Foreseen::new(limit), sent_at: Time::ZERO, looked_at: None }
+    /// None yet; `is_noted`: each departure is to be noted.
+    pub(super) fn new(limit: Limit, is_noted: bool) -> Ahead {
+        Ahead { queue: Foreseen::new(limit), sent_at: Time::ZERO, noted: is_noted.then(Box::default) }
     }
 
-    /// From now on somebody looks at single packets.
-    pub(super) fn are_looked_at(&mut self) {
-        self.looked_at.get_or_insert_default();
-    }
-
-    /// A packet arrives for which there is room, and which takes `time` to send. Returns when it will have been sent.
+    /// A packet arrives for which there is room, and which takes `time` to send.
     #[inline(always)]
-    fn enqueue(&mut self, now: Time, packet: &Packet, time: Span) -> Time {
+    fn enqueue(&mut self, now: Time, packet: &Packet, time: Span) -> Sending {
         let begins = self.sent_at.max(now);
         self.queue.enqueue(now, begins, packet);
         self.sent_at = begins + time;
-        self.sent_at
+        Sending { begins, ends: self.sent_at }
     }
 
     /// Packets × time up to `now` of what is in the queue, by the index of a class.
@@ -63,10 +69,10 @@ impl Link {
         matches!(self.store, Store::Ahead(_)) && !self.is_queued_elsewhere
     }
 
-    /// A packet arrives at such a link. Returns when it will have been sent; none if the queue drops it: then
+    /// A packet arrives at such a link. Returns when it will be sent; none if the queue drops it: then
     /// [`take_dropped`](Self::take_dropped) has it.
     #[inline(always)]
-    pub fn foresee(&mut self, now: Time, packet: &Packet) -> Option<Time> {
+    pub fn foresee(&mut self, now: Time, packet: &Packet) -> Option<Sending> {
         self.books.arrived.add(packet);
         let time = self.time_to_send(packet.size);
         let Store::Ahead(ahead) = &mut self.store else { return None };
@@ -81,10 +87,7 @@ impl Link {
     /// queue drops otherwise.
     #[inline(never)]
     fn makes_room(&mut self, now: Time, packet: &Packet) -> bool {
-        // With an event for each departure, they have been taken.
-        if self.is_plain {
-            self.catch_up(now);
-        }
+        self.catch_up(now);
         let Store::Ahead(ahead) = &mut self.store else { return false };
         let has_room = ahead.queue.has_room(packet.size);
         if !has_room {
@@ -93,7 +96,7 @@ impl Link {
         has_room
     }
 
-    /// Counts the packets that the link has begun to send by now, where nobody looks at them.
+    /// Counts the packets that the link has begun to send by now, but for those whose departures are [noted](Self::next_begun).
     pub fn catch_up(&mut self, now: Time) {
         let Link { meter, store: Store::Ahead(ahead), .. } = self else { return };
         let (passed, last) = ahead.queue.take_all_begun(now, |class, sojourn| meter.delays(class, sojourn));
@@ -106,13 +109,6 @@ impl Link {
         }
     }
 
-    fn take_begun(&mut self, now: Time) -> Option<Place> {
-        match &mut self.store {
-            Store::Ahead(ahead) => ahead.queue.take_begun(now),
-            Store::Queue(_) => None,
-        }
-    }
-
     #[inline]
     fn count_begun(&mut self, place: &Place) {
         let sojourn = place.sojourn();
@@ -121,31 +117,28 @@ impl Link {
         self.begun += u64::from(place.size);
     }
 
-    /// Somebody looks at a packet that has been foreseen, once the link begins to send it.
-    pub fn look_at(&mut self, packet: &Packet) {
-        if let Store::Ahead(Ahead { looked_at: Some(packets), .. }) = &mut self.store {
+    /// A packet has been foreseen: its departure is to be noted if all are.
+    pub fn note_foreseen(&mut self, packet: &Packet) {
+        if let Store::Ahead(Ahead { noted: Some(packets), .. }) = &mut self.store {
             packets.push_back(*packet);
         }
     }
 
-    /// The next packet that the link has begun to send by now, and when, where somebody looks at it.
+    /// The next packet that the link has begun to send by now, and when, where departures are noted.
     #[inline]
     pub fn next_begun(&mut self, now: Time) -> Option<(Time, Packet)> {
-        let place = self.take_begun(now)?;
+        let Store::Ahead(Ahead { queue, noted: Some(packets), .. }) = &mut self.store else { return None };
+        let place = queue.take_begun(now)?;
+        let packet = packets.pop_front()?;
         self.count_begun(&place);
         self.transmit(place.begins, place.size);
-        match &mut self.store {
-            Store::Ahead(ahead) => ahead.looked_at.as_mut()?.pop_front().map(|packet| (place.begins, packet)),
-            Store::Queue(_) => None,
-        }
+        Some((place.begins, packet))
     }
 
-    /// When the link begins to send the next packet.
+    /// When the link begins to send the next packet whose departure is to be noted.
     #[inline]
     pub fn next_begins(&self) -> Option<Time> {
-        match &self.store {
-            Store::Ahead(ahead) => ahead.queue.waiting().next().map(|place| place.begins),
-            Store::Queue(_) => None,
-        }
+        let Store::Ahead(Ahead { queue, noted: Some(_), .. }) = &self.store else { return None };
+        queue.waiting().next().map(|place| place.begins)
     }
 }

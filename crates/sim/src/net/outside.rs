@@ -85,7 +85,7 @@ impl Net<'_> {
         let Some(Waiting { link, mut packet, came }) = waiting else { return };
         packet.ecn = Ecn::from_bits(tos);
         self.links[link].departs_elsewhere(&packet, now.since(came));
-        self.show_sent(now, link, &packet);
+        self.show_sent(now, now, link, &packet);
         let line = self.hops.of(&packet).line;
         match self.links[link].exit(now) {
             Exit::InOrder(at) => self.lines.put(&mut self.calendar, line, at, &packet),

@@ -5,6 +5,7 @@ use afteryou_base::{Span, Time};
 use afteryou_scenario::passage::{Fate, Passage};
 use afteryou_scenario::{Experiment, Scenario};
 use afteryou_sim::{Watchers, NEVER};
+use std::collections::BTreeMap;
 
 #[test]
 fn a_run_measures_the_same_with_samples_and_without() {
@@ -32,15 +33,36 @@ fn a_sample_holds_what_holds_after_everything_at_its_instant() {
     assert!(agree.count() * 100 >= curve.len() * 95);
 }
 
+/// What a tap may rely on.
+#[derive(Default)]
+struct Order {
+    known: Time,
+    /// The last packet of each link that was reported before its time.
+    early: BTreeMap<usize, Time>,
+}
+
+impl Order {
+    fn check(&mut self, passage: &Passage<'_>) {
+        assert!(self.known <= passage.known && passage.known <= passage.at, "no report comes late");
+        self.known = passage.known;
+        if passage.at > passage.known {
+            let before = self.early.insert(passage.link, passage.at);
+            assert!(before <= Some(passage.at), "early reports of a link are in the order of time");
+        }
+    }
+}
+
 #[test]
 fn a_run_measures_the_same_with_a_tap_and_without() {
     let flows = vec![flow("one", "ledbat++", 50), flow("two", "cubic", 20)];
     let scenario = scenario(link("10 Mbit/s", "100 ms"), 10.0, 2.0, flows);
-    let (mut sent, mut dropped, mut latest) = (0, 0, Time::ZERO);
+    let end = Time(scenario.duration.0 .0);
+    let (mut sent, mut dropped, mut order) = (0, 0, Order::default());
     let tap = &mut |passage: &Passage<'_>| {
-        assert!(passage.at >= latest, "in the order of time");
-        latest = passage.at;
+        order.check(passage);
         match passage.fate {
+            // Certain, and not begun at the end.
+            Fate::Sent if passage.at > end => {}
             Fate::Sent => sent += u64::from(passage.link == 0),
             _ => dropped += u64::from(passage.link == 0),
         }
@@ -83,11 +105,8 @@ fn from_text(text: &str) -> Scenario {
 #[test]
 fn a_swarm_measures_the_same_with_a_tap_and_with_recorded_queues() {
     let scenario = from_text(SWARM);
-    let mut latest = Time::ZERO;
-    let tap = &mut |passage: &Passage<'_>| {
-        assert!(passage.at >= latest, "in the order of time");
-        latest = passage.at;
-    };
+    let mut order = Order::default();
+    let tap = &mut |passage: &Passage<'_>| order.check(passage);
     let watchers = Watchers { every: NEVER, take: &mut |_| {}, tap: Some(tap), observers: None };
     let tapped = afteryou_sim::watched(&scenario, &mut |_| true, watchers).expect("a run");
     let plain = run(&scenario);

@@ -110,7 +110,6 @@ fn a_retransmission_comes_where_the_capture_shows_it() {
         let mut figures =
             afteryou_sim::watched(&scenario, &mut |_| true, watchers).unwrap().run.sets.remove(0);
         let after = figures.after_loss.take().unwrap();
-        // The capture shows the script's drop at once, and packets that were sent before it when they leave the queue.
         let lost = numbers.iter().position(|number| *number == 8).unwrap();
         let again = numbers[lost + 1..].iter().filter(|number| **number >= 8).position(|number| *number == 8);
         assert_eq!(after.lost, 1, "{transport}");
