@@ -34,23 +34,23 @@ const BATCH: usize = 1024;
 const BATCHES: usize = 4;
 
 /// A capture that is being written.
-pub struct Capture<W> {
+pub struct Capture {
     batch: Batch,
     // None once the thread is to end.
     full: Option<SyncSender<Batch>>,
     /// Batches that have been written, to be filled again.
     written: Receiver<Batch>,
     // None once the thread has ended.
-    thread: Option<JoinHandle<Result<W, Error>>>,
+    thread: Option<JoinHandle<Result<(), Error>>>,
 }
 
-impl<W: Write + Send + 'static> Capture<W> {
-    /// Begins the capture of a run of `scenario`, whose passages [`packet`](Self::packet) takes.
+impl Capture {
+    /// Begins the capture of a run of `scenario`, whose passages [`packet`](Self::packet) takes. The writer needs no buffer.
     ///
     /// # Errors
     /// A scenario without a network, a writer that fails, or no thread.
-    pub fn begin(scenario: &Scenario, writer: W) -> Result<Capture<W>, Error> {
-        let encoder = Encoder::begin(scenario, writer)?;
+    pub fn begin(scenario: &Scenario, writer: impl Write + Send + 'static) -> Result<Capture, Error> {
+        let encoder = Encoder::begin(scenario, Box::new(writer))?;
         let (full, batches) = sync_channel(BATCHES);
         let (give_back, written) = channel();
         let thread = thread::Builder::new().name("trace".to_owned());
@@ -71,11 +71,11 @@ impl<W: Write + Send + 'static> Capture<W> {
         }
     }
 
-    /// Ends the capture and returns what it was written to.
+    /// Ends the capture: all is written.
     ///
     /// # Errors
     /// A writer that has failed.
-    pub fn finish(mut self) -> Result<W, Error> {
+    pub fn finish(mut self) -> Result<(), Error> {
         self.hand_over()?;
         self.end().unwrap_or_else(|| Err(Error::Capture("it has failed already".to_owned())))
     }
@@ -87,21 +87,19 @@ impl<W: Write + Send + 'static> Capture<W> {
         match self.full.as_ref().map(|full| full.send(batch)) {
             Some(Ok(())) => Ok(()),
             // The thread has ended before its time.
-            _ => self.end().map_or(Ok(()), |ended| ended.map(drop)),
+            _ => self.end().unwrap_or(Ok(())),
         }
     }
-}
 
-impl<W> Capture<W> {
-    /// Waits for the thread; returns what it left, once.
-    fn end(&mut self) -> Option<Result<W, Error>> {
+    /// Waits for the thread; returns its outcome, once.
+    fn end(&mut self) -> Option<Result<(), Error>> {
         self.full = None;
         Some(self.thread.take()?.join().unwrap_or_else(|panic| resume_unwind(panic)))
     }
 }
 
 /// A capture that nobody finishes: when this is over, nobody writes to its file any more.
-impl<W> Drop for Capture<W> {
+impl Drop for Capture {
     fn drop(&mut self) {
         self.full = None;
         _ = self.thread.take().map(JoinHandle::join);
@@ -109,11 +107,7 @@ impl<W> Drop for Capture<W> {
 }
 
 /// The thread: writes batches until there will be no more.
-fn write<W: Write>(
-    mut encoder: Encoder<W>,
-    batches: &Receiver<Batch>,
-    give_back: &Sender<Batch>,
-) -> Result<W, Error> {
+fn write(mut encoder: Encoder, batches: &Receiver<Batch>, give_back: &Sender<Batch>) -> Result<(), Error> {
     for batch in batches {
         batch.passages().try_for_each(|passage| encoder.packet(&passage))?;
         // Nobody needs it any more if the capture is over.
@@ -128,6 +122,7 @@ mod tests {
     use afteryou_scenario::passage::{Content, Ecn, Fate, Time};
     use afteryou_scenario::{Duration as Span, Flow, Link, Role};
     use pcap_file::pcapng::{Block, PcapNgReader};
+    use std::io::Seek;
 
     /// One flow over one link for a second.
     fn scenario() -> Scenario {
@@ -152,9 +147,14 @@ mod tests {
         }
     }
 
-    /// Time, ms, length and captured bytes of each packet.
-    fn read(capture: &[u8]) -> Vec<(u128, u32, Vec<u8>)> {
-        let mut reader = PcapNgReader::new(capture).unwrap();
+    /// Time, ms, length and captured bytes of each packet that `write` puts into a capture.
+    fn captured(write: impl Fn(&mut Capture)) -> Vec<(u128, u32, Vec<u8>)> {
+        let mut file = tempfile::tempfile().unwrap();
+        let mut capture = Capture::begin(&scenario(), file.try_clone().unwrap()).unwrap();
+        write(&mut capture);
+        capture.finish().unwrap();
+        file.rewind().unwrap();
+        let mut reader = PcapNgReader::new(file).unwrap();
         let mut packets = Vec::new();
         while let Some(block) = reader.next_block() {
             if let Block::EnhancedPacket(block) = block.unwrap() {
@@ -167,20 +167,19 @@ mod tests {
     #[test]
     fn a_real_packet_is_captured_as_it_is() {
         let packet: Vec<u8> = (0..90).collect();
-        let mut capture = Capture::begin(&scenario(), Vec::new()).unwrap();
-        capture.packet(&passage(7, 7, &packet)).unwrap();
-        assert_eq!(read(&capture.finish().unwrap()), [(7, 104, packet)]);
+        let packets = captured(|capture| capture.packet(&passage(7, 7, &packet)).unwrap());
+        assert_eq!(packets, [(7, 104, packet)]);
     }
 
     #[test]
     fn packets_that_are_reported_early_are_written_at_their_times_and_not_after_the_end() {
-        let mut capture = Capture::begin(&scenario(), Vec::new()).unwrap();
         // More than one batch.
-        for known in 0..1000 {
-            capture.packet(&passage(known, known + 50, b"early")).unwrap();
-            capture.packet(&passage(known, known, b"now")).unwrap();
-        }
-        let packets = read(&capture.finish().unwrap());
+        let packets = captured(|capture| {
+            for known in 0..1000 {
+                capture.packet(&passage(known, known + 50, b"early")).unwrap();
+                capture.packet(&passage(known, known, b"now")).unwrap();
+            }
+        });
         assert!(packets.is_sorted_by_key(|(at, _, _)| *at));
         let number = |what: &[u8]| packets.iter().filter(|(_, _, data)| data == what).count();
         assert_eq!((number(b"now"), number(b"early")), (1000, 951));

@@ -10,8 +10,8 @@ pub use afteryou_base::Time;
 /// A packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Passage<'a> {
-    /// When the engine reports this: not after `at`, and nothing that it reports later has an earlier `at`. What it reports of one
-    /// link before its time is in the order of time.
+    /// When the engine reports this: not after `at`, and nothing that it reports later has an earlier `at`. Early reports of
+    /// one link come in the order of time.
     pub known: Time,
     /// The instant.
     pub at: Time,

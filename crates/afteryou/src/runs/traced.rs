@@ -7,13 +7,9 @@ use afteryou_scenario::{Outcome, Passage};
 use afteryou_terminal::Failure;
 use anyhow::Context;
 use std::cell::Cell;
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::NamedTempFile;
-
-/// Bytes that are written to the file at once.
-const BUFFER: usize = 128 << 10;
 
 /// Equations have no packets and no senders.
 pub fn sees_packets(engine: &dyn Engine) -> bool {
@@ -87,15 +83,17 @@ pub(super) fn run(
 /// A packet trace that is being written.
 struct Trace<'a> {
     path: &'a Path,
-    capture: Capture<BufWriter<NamedTempFile>>,
+    file: NamedTempFile,
+    capture: Capture,
     broken: Option<Error>,
 }
 
 impl<'a> Trace<'a> {
     fn begin(point: &Point, path: &'a Path) -> Result<Trace<'a>, Ended> {
-        let file = BufWriter::with_capacity(BUFFER, temporary(path).map_err(Ended::Here)?);
-        let capture = Capture::begin(&point.scenario, file).map_err(here)?;
-        Ok(Trace { path, capture, broken: None })
+        let file = temporary(path).map_err(Ended::Here)?;
+        let writer = file.as_file().try_clone().map_err(|error| kept(path, error))?;
+        let capture = Capture::begin(&point.scenario, writer).map_err(here)?;
+        Ok(Trace { path, file, capture, broken: None })
     }
 
     fn packet(&mut self, passage: &Passage<'_>) {
@@ -106,15 +104,14 @@ impl<'a> Trace<'a> {
 
     /// The run is over; `is_whole`: with an outcome. Without one nothing stays.
     fn finish(self, is_whole: bool) -> Result<(), Ended> {
-        let Trace { path, capture, broken } = self;
+        let Trace { path, file, capture, broken } = self;
         if let Some(error) = broken {
             return Err(here(error));
         }
         if !is_whole {
             return Ok(());
         }
-        let file = capture.finish().map_err(here)?.into_inner();
-        let file = file.map_err(|error| kept(path, error.into_error()))?;
+        capture.finish().map_err(here)?;
         file.persist(path).map_err(|error| kept(path, error.error))?;
         Ok(())
     }

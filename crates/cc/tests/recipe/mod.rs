@@ -79,8 +79,8 @@ impl Recipe {
             // One for all pages: what the crates depend on is built once.
             .arg("--target-dir")
             .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("how_to_add"))
-            // Less time to compile than the optimised tests would save, and fewer cases than the real crate's tests try.
-            .envs([("CARGO_PROFILE_TEST_OPT_LEVEL", "0"), ("CARGO_PROFILE_TEST_DEBUG", "0")])
+            // The least time to compile and run the tests together, and fewer cases than the real crate's tests try.
+            .envs([("CARGO_PROFILE_TEST_OPT_LEVEL", "1"), ("CARGO_PROFILE_TEST_DEBUG", "0")])
             .env("PROPTEST_CASES", "32")
             .current_dir(copy)
             .output()

@@ -8,12 +8,15 @@ use afteryou_dump::pcapng::{self, Packet};
 use afteryou_scenario::passage::{Content, DropReason, Ecn, Fate, Passage, Time};
 use afteryou_scenario::Scenario;
 use std::collections::HashSet;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::time::Duration;
 
+/// Bytes that are written at once.
+const BUFFER: usize = 128 << 10;
+
 /// Writes passages as packets of a capture.
-pub struct Encoder<W: Write> {
-    capture: pcapng::Capture<W>,
+pub struct Encoder {
+    capture: pcapng::Capture<BufWriter<Box<dyn Write + Send>>>,
     flows: Vec<Headers>,
     /// Name of each link's queue discipline.
     queues: Vec<String>,
@@ -25,15 +28,16 @@ pub struct Encoder<W: Write> {
     bytes: Vec<u8>,
 }
 
-impl<W: Write> Encoder<W> {
+impl Encoder {
     /// Begins the capture of a run of `scenario`, whose passages [`packet`](Self::packet) takes.
     ///
     /// # Errors
     /// A scenario without a network, or a writer that fails.
-    pub fn begin(scenario: &Scenario, writer: W) -> Result<Encoder<W>, Error> {
+    pub fn begin(scenario: &Scenario, writer: Box<dyn Write + Send>) -> Result<Encoder, Error> {
         let network = scenario.network().map_err(|error| Error::Figure(error.to_string()))?;
         let comment = format!("{}, seed {}", scenario.name, scenario.seed);
-        let mut capture = pcapng::Capture::begin(writer, Some(comment)).map_err(failed)?;
+        let mut capture = pcapng::Capture::begin(BufWriter::with_capacity(BUFFER, writer), Some(comment))
+            .map_err(failed)?;
         for link in &network.links {
             let speed = link.link.rate.bits_per_second();
             capture.interface(&plain(&link.name), Some(speed)).map_err(failed)?;
@@ -78,13 +82,13 @@ impl<W: Write> Encoder<W> {
         self.capture.packet(&packet).map_err(failed)
     }
 
-    /// Ends the capture and returns what it was written to. Packets that would be sent after the end of the run are not written.
+    /// Ends the capture. Packets that would be sent after the end of the run are not written.
     ///
     /// # Errors
     /// A writer that fails.
-    pub fn finish(mut self) -> Result<W, Error> {
+    pub fn finish(mut self) -> Result<(), Error> {
         self.write_until(self.end)?;
-        self.capture.finish().map_err(failed)
+        self.capture.finish().map(drop).map_err(failed)
     }
 
     /// Writes packets that were reported before their time, up to `now`.

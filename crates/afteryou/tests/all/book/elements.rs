@@ -5,7 +5,7 @@
 use super::drawn::{Drawn, FIGURES};
 use super::root;
 use afteryou_report::plot::{Data, Figure, Kind};
-use afteryou_scenario::passage::{Content, Fate, Passage};
+use afteryou_scenario::passage::{Content, Fate, Passage, Time};
 use afteryou_scenario::{Experiment, Outcome, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -221,7 +221,12 @@ fn parts(text: &str) -> (String, String, String) {
 
 fn rows_of(scenario: &Scenario, look: Look, variant: &str) -> Vec<Row> {
     let mut seen = Seen::default();
-    let mut tap = |passage: &Passage<'_>| seen.see(passage);
+    let end = Time::ZERO + scenario.duration.0;
+    let mut tap = |passage: &Passage<'_>| {
+        if passage.at <= end {
+            seen.see(passage);
+        }
+    };
     let watchers = afteryou_sim::Watchers {
         every: afteryou_sim::NEVER,
         take: &mut |_| {},
@@ -310,7 +315,7 @@ impl Seen {
     fn see(&mut self, passage: &Passage<'_>) {
         let at = passage.at.as_nanos() as f64 / 1e9;
         let span = self.connections.entry((passage.flow, passage.connection)).or_insert((at, at));
-        span.1 = at;
+        span.1 = at.max(span.1);
         if passage.flow != 0 {
             return;
         }
