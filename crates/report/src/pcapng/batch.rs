@@ -90,14 +90,17 @@ impl Batch {
                     Content::Segment { number, payload, tsval, transmission, cwr }
                 }
                 Short::Ack { cumulative, tsval, tsecr, blocks: number, ece } => {
-                    let blocks = take(&mut blocks, number.into());
+                    let blocks = blocks.split_off(..number.into()).unwrap_or_default();
                     Content::Ack { cumulative, tsval, tsecr, blocks, ece }
                 }
                 Short::Utp { head, payload } => {
-                    Content::Utp { head: take(&mut bytes, head as usize), payload }
+                    let head = bytes.split_off(..head as usize).unwrap_or_default();
+                    Content::Utp { head, payload }
                 }
                 Short::Datagram { sent } => Content::Datagram { sent },
-                Short::Whole { packet } => Content::Whole { packet: take(&mut bytes, packet as usize) },
+                Short::Whole { packet } => {
+                    Content::Whole { packet: bytes.split_off(..packet as usize).unwrap_or_default() }
+                }
             };
             let (link, flow) = (link as usize, flow as usize);
             Passage { known, at, link, flow, connection, is_reply, size, dscp, ecn, fate, content }
@@ -115,11 +118,4 @@ impl Batch {
         self.bytes.clear();
         self.blocks.clear();
     }
-}
-
-/// Takes the first `number` of what is left.
-fn take<'a, T>(left: &mut &'a [T], number: usize) -> &'a [T] {
-    let (first, later) = left.split_at(number);
-    *left = later;
-    first
 }

@@ -1,7 +1,7 @@
 //! Packets in the file: headers, and a comment where one was dropped or marked.
 
 use super::headers::{self, Headers};
-use super::order::Early;
+use super::order::{Early, Ready};
 use crate::error::Error;
 use crate::escape::plain;
 use afteryou_dump::pcapng::{self, Packet};
@@ -25,7 +25,6 @@ pub struct Encoder {
     early: Early,
     /// When the run ends.
     end: Time,
-    bytes: Vec<u8>,
 }
 
 impl Encoder {
@@ -52,7 +51,6 @@ impl Encoder {
             marked: HashSet::new(),
             early: Early::default(),
             end: Time(scenario.duration.0 .0),
-            bytes: Vec::new(),
         })
     }
 
@@ -63,23 +61,14 @@ impl Encoder {
     pub fn packet(&mut self, passage: &Passage<'_>) -> Result<(), Error> {
         self.write_until(passage.known)?;
         let Some(headers) = self.flows.get_mut(passage.flow) else { return Ok(()) };
-        self.bytes.clear();
-        let length = headers.write(passage, &mut self.bytes);
-        let length = length.max(passage.size);
-        let comment = self.comment(passage);
+        let mut data = self.early.buffer();
+        let length = headers.write(passage, &mut data).max(passage.size);
+        let packet = Ready { at: passage.at, length, data, comment: self.comment(passage) };
         if passage.at > passage.known {
-            self.early.keep(passage.at, passage.link, length, &self.bytes, comment);
+            self.early.keep(passage.link, packet);
             return Ok(());
         }
-        let data = &self.bytes;
-        let packet = Packet {
-            interface: passage.link as u32,
-            at: since_start(passage.at),
-            data,
-            length,
-            comment: comment.as_deref(),
-        };
-        self.capture.packet(&packet).map_err(failed)
+        self.write(passage.link, packet)
     }
 
     /// Ends the capture. Packets that would be sent after the end of the run are not written.
@@ -94,17 +83,17 @@ impl Encoder {
     /// Writes packets that were reported before their time, up to `now`.
     fn write_until(&mut self, now: Time) -> Result<(), Error> {
         while let Some((link, packet)) = self.early.next(now) {
-            self.capture
-                .packet(&Packet {
-                    interface: link as u32,
-                    at: since_start(packet.at),
-                    data: &packet.data,
-                    length: packet.length,
-                    comment: packet.comment.as_deref(),
-                })
-                .map_err(failed)?;
-            self.early.give_back(packet);
+            self.write(link, packet)?;
         }
+        Ok(())
+    }
+
+    fn write(&mut self, link: usize, packet: Ready) -> Result<(), Error> {
+        let Ready { at, length, data, comment } = packet;
+        let (interface, at) = (link as u32, Duration::from_nanos(at.0));
+        let packet = Packet { interface, at, data: &data, length, comment: comment.as_deref() };
+        self.capture.packet(&packet).map_err(failed)?;
+        self.early.give_back(data);
         Ok(())
     }
 
@@ -132,10 +121,6 @@ fn names(scenario: &Scenario) -> impl Iterator<Item = ([u8; 4], String)> + '_ {
         let ends = headers::addresses(i).into_iter().zip(["sender", "receiver"]);
         ends.map(|(address, end)| (address, format!("{} {end}", plain(&flow.name))))
     })
-}
-
-fn since_start(at: Time) -> Duration {
-    Duration::from_nanos(at.0)
 }
 
 fn failed(reason: io::Error) -> Error {

@@ -8,7 +8,7 @@ use std::collections::{BinaryHeap, VecDeque};
 /// Packets that were reported before their time, by link.
 #[derive(Debug, Default)]
 pub struct Early {
-    links: Vec<VecDeque<Waiting>>,
+    links: Vec<VecDeque<(u64, Ready)>>,
     /// The first packet of each link that has some: when it is sent, its number, and the link.
     firsts: BinaryHeap<Reverse<(Time, u64, usize)>>,
     /// Packets so far: those of one instant stay in the order of the reports.
@@ -19,10 +19,9 @@ pub struct Early {
 
 /// A packet as it will be written.
 #[derive(Debug)]
-pub struct Waiting {
+pub struct Ready {
     /// When it is sent.
     pub at: Time,
-    number: u64,
     /// Length of the whole packet, bytes.
     pub length: u32,
     /// Its headers.
@@ -33,35 +32,37 @@ pub struct Waiting {
 
 impl Early {
     /// Keeps a packet until its time comes. No packet of its link that was kept before is sent later.
-    pub fn keep(&mut self, at: Time, link: usize, length: u32, data: &[u8], comment: Option<String>) {
+    pub fn keep(&mut self, link: usize, packet: Ready) {
         if self.links.len() <= link {
             self.links.resize_with(link + 1, VecDeque::new);
         }
         let number = self.reported;
         self.reported += 1;
         if self.links[link].is_empty() {
-            self.firsts.push(Reverse((at, number, link)));
+            self.firsts.push(Reverse((packet.at, number, link)));
         }
-        let mut copy = self.spare.pop().unwrap_or_default();
-        copy.extend_from_slice(data);
-        self.links[link].push_back(Waiting { at, number, length, data: copy, comment });
+        self.links[link].push_back((number, packet));
     }
 
-    /// The next packet whose time has come by `now`, and its link. Once written, it is to be [given back](Self::give_back).
-    pub fn next(&mut self, now: Time) -> Option<(usize, Waiting)> {
+    /// The next packet whose time has come by `now`, and its link.
+    pub fn next(&mut self, now: Time) -> Option<(usize, Ready)> {
         let mut first = self.firsts.peek_mut().filter(|first| first.0 .0 <= now)?;
         let (_, _, link) = first.0;
         let packet = self.links[link].pop_front();
         match self.links[link].front() {
-            Some(next) => *first = Reverse((next.at, next.number, link)),
+            Some((number, next)) => *first = Reverse((next.at, *number, link)),
             None => drop(PeekMut::pop(first)),
         }
-        Some((link, packet?))
+        Some((link, packet?.1))
     }
 
-    /// A packet has been written.
-    pub fn give_back(&mut self, packet: Waiting) {
-        let mut data = packet.data;
+    /// Empty memory for a packet's headers, to be [given back](Self::give_back) once they are written.
+    pub fn buffer(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// A packet has been written: its memory is for another.
+    pub fn give_back(&mut self, mut data: Vec<u8>) {
         data.clear();
         self.spare.push(data);
     }
@@ -75,14 +76,14 @@ mod tests {
     fn packets_come_at_their_times_and_those_of_one_instant_as_they_were_reported() {
         let mut early = Early::default();
         for (at, link) in [(30, 0), (10, 1), (20, 2), (20, 3), (20, 1), (40, 2)] {
-            early.keep(Time(at), link, 40, b"head", None);
+            early.keep(link, Ready { at: Time(at), length: 40, data: b"head".to_vec(), comment: None });
         }
         let mut until = |now| {
             let mut links = Vec::new();
             while let Some((link, packet)) = early.next(Time(now)) {
                 assert_eq!(packet.data, b"head");
                 links.push(link);
-                early.give_back(packet);
+                early.give_back(packet.data);
             }
             links
         };

@@ -98,8 +98,8 @@ impl Link {
 
     /// Counts the packets that the link has begun to send by now, but for those whose departures are [noted](Self::next_begun).
     pub fn catch_up(&mut self, now: Time) {
-        let Link { meter, store: Store::Ahead(ahead), .. } = self else { return };
-        let (passed, last) = ahead.queue.take_all_begun(now, |class, sojourn| meter.delays(class, sojourn));
+        let Link { meter, store: Store::Ahead(Ahead { queue, noted: None, .. }), .. } = self else { return };
+        let (passed, last) = queue.take_all_begun(now, |class, sojourn| meter.delays(class, sojourn));
         for (class, passed) in Class::BOTH.into_iter().zip(&passed) {
             meter.passes(class, passed);
             self.begun += passed.bytes;
