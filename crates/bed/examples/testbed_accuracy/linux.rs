@@ -1,26 +1,21 @@
 //! The measurements.
 
+use super::echoes;
 use afteryou_base::{Span, Time};
 use afteryou_bed::net::{Addresses, Family, Plan, Side, Topology};
 use afteryou_bed::wire::{allowed_cores, run_on, Claim, Options, Wire};
 use afteryou_bed::{Clock, Error};
 use afteryou_scenario::{Duration, Flow, Link, Role, Scenario, Window};
-use afteryou_sockets::{Control, Messages, Options as SocketOptions};
-use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use socket2::{Domain, Socket, Type};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::process::ExitCode;
 use std::thread;
-use std::time::{Duration as StdDuration, SystemTime};
+use std::time::Duration as StdDuration;
 
-type Failure = Box<dyn std::error::Error>;
+/// Whatever went wrong.
+pub type Failure = Box<dyn std::error::Error>;
 
-/// Echoes before each load.
-const ECHOES: usize = 21;
-/// Pause between two echoes.
-const BETWEEN: StdDuration = StdDuration::from_millis(5);
-/// An echo: headers of IP and ICMP, and its data.
-const ECHO_BYTES: u64 = 20 + 8 + 56;
 /// The congestion control of the TCP load.
 const CONTROL: &str = "cubic";
 
@@ -134,10 +129,11 @@ impl Point {
 }
 
 fn measure(rate_mbit: f64, trip_ms: f64, load: Load, seconds: u64) -> Result<Point, Failure> {
-    let sending_ms = 2.0 * ECHO_BYTES as f64 * 8.0 / (rate_mbit * 1e3);
-    let echo = BETWEEN + StdDuration::from_secs_f64((trip_ms + sending_ms + 1.0) / 1e3);
+    let sending_ms = 2.0 * echoes::BYTES as f64 * 8.0 / (rate_mbit * 1e3);
+    let echo = echoes::BETWEEN + StdDuration::from_secs_f64((trip_ms + sending_ms + 1.0) / 1e3);
     // The load has to fill the link before the window begins: TCP's slow start takes ten round trips or so.
-    let from = Span::from(echo) * ECHOES as u64 + Span::from_millis(1500) + Span((trip_ms * 12e6) as u64);
+    let from =
+        Span::from(echo) * echoes::COUNT as u64 + Span::from_millis(1500) + Span((trip_ms * 12e6) as u64);
     let until = from + Span::from_millis(seconds * 1000);
     let scenario = scenario(rate_mbit, trip_ms, from, until)?;
     let cores = allowed_cores();
@@ -148,7 +144,7 @@ fn measure(rate_mbit: f64, trip_ms: f64, load: Load, seconds: u64) -> Result<Poi
     let others: Vec<usize> = cores.iter().copied().filter(|core| of_wire != Some(*core)).collect();
     let wire = Wire::start(&mut topology, &scenario, options)?;
     run_on(&others);
-    let trip = base_trip(&topology)?;
+    let trip = echoes::median(&topology)?;
     let end = Time::ZERO + until;
     let name = match load {
         Load::Udp => {
@@ -185,34 +181,6 @@ fn scenario(rate_mbit: f64, trip_ms: f64, from: Span, until: Span) -> Result<Sce
         measure: vec![window],
         ..Scenario::new("", Duration(until), link)
     })
-}
-
-/// Median time of echoes over the second flow's path.
-fn base_trip(topology: &Topology) -> Result<StdDuration, Failure> {
-    let Addresses { sender, receiver } = topology.addresses(Family::V4, 1);
-    let socket = topology.namespace(Side::Senders).run(|| -> io::Result<Socket> {
-        let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::ICMPV4))?;
-        socket.bind(&SocketAddr::new(sender, 0).into())?;
-        socket.connect(&SocketAddr::new(receiver, 0).into())?;
-        socket.set_read_timeout(Some(StdDuration::from_secs(5)))?;
-        Ok(socket)
-    })??;
-    let control =
-        Control::new(SockRef::from(&socket), SocketOptions { arrival: true, ..SocketOptions::default() })?;
-    let mut request = vec![0; ECHO_BYTES as usize - 20];
-    request[0] = 8; // echo request; the kernel fills in identifier and checksum
-    let mut trips = Vec::new();
-    let (mut messages, mut buffer) = (Messages::default(), [0; 1500]);
-    for _ in 0..ECHOES {
-        let sent = SystemTime::now();
-        socket.send(&request)?;
-        let reply = control.receive(SockRef::from(&socket), &mut messages, &mut buffer)?;
-        let arrived = reply.arrived.ok_or("the kernel stamps no arrivals")?;
-        trips.push(arrived.duration_since(sent)?);
-        thread::sleep(BETWEEN);
-    }
-    trips.sort();
-    Ok(trips[ECHOES / 2])
 }
 
 /// Datagrams at a tenth more than the rate, until `end`.
