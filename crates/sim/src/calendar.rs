@@ -61,7 +61,7 @@ const SLOT_BITS: u32 = KIND_BITS + INDEX_BITS;
 impl Slot {
     /// The slot of `kind` with this index.
     pub fn new(kind: Kind, index: usize) -> Slot {
-        debug_assert!(index < 1 << INDEX_BITS);
+        assert!(index < 1 << INDEX_BITS);
         Slot((kind as u32) << INDEX_BITS | index as u32)
     }
 
