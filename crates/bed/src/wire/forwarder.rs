@@ -4,10 +4,9 @@
 //! spins for a twentieth of each second. Departures follow from arrivals and the rate alone, so a late wake-up delays
 //! packets and does not slow the link down.
 //!
-//! A sleeping thread wakes some tens of µs after it should, and needs as long again until the packet that is due is written: four
-//! times in a round trip. The thread measures both together ([`WakeUp`]) and sleeps for that much less. A packet that wakes it
-//! came that much earlier, since reading takes about as long as writing. So the usual lateness is in no delay; only what exceeds
-//! it is.
+//! A sleeping thread wakes some tens of µs after it should, four times in a round trip. The thread measures by how much
+//! ([`WakeUp`]) and sleeps for that much less; the packet that wakes it came that much earlier. So the usual lateness is in no
+//! delay; only what exceeds it is.
 
 use super::connections::{Connections, Place};
 use super::ip::{set_tos, Headers};
@@ -88,21 +87,16 @@ impl Forwarder<'_> {
             [first.as_fd(), second.as_fd(), stop.as_fd()].into_iter().chain(queues.iter().map(AsFd::as_fd));
         let mut waits_for: Vec<PollFd<'_>> =
             descriptors.map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN)).collect();
-        // When the thread was to wake, after a sleep that nothing interrupted.
-        let mut alarm = None;
         loop {
             let now = self.clock.now();
-            let written = self.deliver_due(now + self.wake_up.usual());
-            if let (Some(written), Some(alarm)) = (written, alarm.take()) {
-                self.wake_up.woke(written.since(alarm));
-            }
+            self.deliver_due(now + self.wake_up.usual());
             let began = self.clock.now();
             let due = self.live.next_event().unwrap_or(Time::NEVER);
             let sleep = due.since(began + self.wake_up.usual()).min(NAP);
             let woken = ppoll(&mut waits_for, Some(Duration::from(sleep).into()), None);
             match woken {
                 Ok(0) => {
-                    alarm = Some(began + sleep);
+                    self.wake_up.woke(self.clock.now().since(began + sleep));
                     continue;
                 }
                 Err(Errno::EINTR) => continue,
@@ -202,9 +196,8 @@ impl Forwarder<'_> {
         Ok(())
     }
 
-    /// Writes the packets that are due to the devices behind the network; returns when the first was written.
-    fn deliver_due(&mut self, now: Time) -> Option<Time> {
-        let mut first = None;
+    /// Writes the packets that are due to the devices behind the network.
+    fn deliver_due(&mut self, now: Time) {
         let Forwarder { live, tuns, clock, lateness, counts, marked, sizes, flows, passed, .. } = self;
         live.advance(now, &mut |due, real| {
             let flow = flows[real.connection];
@@ -223,11 +216,8 @@ impl Forwarder<'_> {
                 to.write(marked)
             };
             counts.refused += u64::from(written.is_err());
-            let written = clock.now();
-            lateness.add(written.since(due));
-            first.get_or_insert(written);
+            lateness.add(clock.now().since(due));
         });
         self.hand_out();
-        first
     }
 }

@@ -1,6 +1,6 @@
-//! How long after its alarm a sleeping thread has usually written the packet that it woke for.
+//! How long after its time a sleeping thread usually wakes.
 //!
-//! A moving mean of the last dozen or so of wake-ups by a timer, each counted up to [`MOST`]. A longer wake-up is the
+//! A moving mean of the last dozen or so of timer wake-ups, each counted up to [`MOST`]. A longer wake-up is the
 //! machine's fault and stays visible in the run's lateness.
 
 use afteryou_base::Span;
@@ -17,12 +17,12 @@ pub struct WakeUp {
 }
 
 impl WakeUp {
-    /// A packet was written so long after the alarm.
+    /// A wake-up was so late.
     pub fn woke(&mut self, late: Span) {
         self.usual = Span((self.usual.0 * (PART - 1) + late.min(MOST).0) / PART);
     }
 
-    /// How late packets usually are.
+    /// How late wake-ups usually are.
     pub fn usual(&self) -> Span {
         self.usual
     }
