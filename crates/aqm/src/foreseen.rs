@@ -85,7 +85,7 @@ impl Foreseen {
     /// A packet arrives for which there is room; the link begins to send it at `begins`.
     #[inline]
     pub fn enqueue<T>(&mut self, now: Time, begins: Time, packet: &Packet<T>) {
-        assert!(self.has_room(packet.size));
+        debug_assert!(self.has_room(packet.size));
         self.waiting.push_back(Place { arrived: now, begins, size: packet.size, class: packet.class() });
         self.bytes += u64::from(packet.size);
         self.arrived += 1;

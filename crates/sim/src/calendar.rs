@@ -60,6 +60,9 @@ const SLOT_BITS: u32 = KIND_BITS + INDEX_BITS;
 
 impl Slot {
     /// The slot of `kind` with this index.
+    ///
+    /// # Panics
+    /// Four million of a kind, two hundred times the flows of a scenario: another would pass for one of the first.
     pub fn new(kind: Kind, index: usize) -> Slot {
         assert!(index < 1 << INDEX_BITS);
         Slot((kind as u32) << INDEX_BITS | index as u32)

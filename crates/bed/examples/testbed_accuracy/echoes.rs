@@ -3,12 +3,12 @@
 //! A round-trip time begins when the kernel gives the request to the device, and ends when the reply comes out of the device.
 //! The system calls before and after belong to the host: on a busy machine, with nothing of them in its caches, they take some 50 µs.
 
-use super::linux::Failure;
 use afteryou_bed::net::{Addresses, Family, Side, Topology};
 use nix::sys::socket::{
     recvmsg, setsockopt, sockopt, ControlMessageOwned, MsgFlags, TimestampingFlag, Timestamps,
 };
 use socket2::{Domain, Protocol, Socket, Type};
+use std::error::Error;
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
@@ -26,7 +26,7 @@ pub const BYTES: u64 = 20 + 8 + 56;
 ///
 /// # Errors
 /// A reply that does not come within five seconds; a kernel that stamps no packets.
-pub fn median(topology: &Topology) -> Result<Duration, Failure> {
+pub fn median(topology: &Topology) -> Result<Duration, Box<dyn Error>> {
     let Addresses { sender, receiver } = topology.addresses(Family::V4, 1);
     let socket = topology.namespace(Side::Senders).run(|| -> io::Result<Socket> {
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::ICMPV4))?;
@@ -54,10 +54,10 @@ pub fn median(topology: &Topology) -> Result<Duration, Failure> {
 }
 
 /// The kernel's stamp of the next packet received; with `MSG_ERRQUEUE`, of the next one sent.
-fn stamp(socket: &Socket, queue: MsgFlags) -> Result<Duration, Failure> {
+fn stamp(socket: &Socket, queue: MsgFlags) -> Result<Duration, Box<dyn Error>> {
     let mut packet = [0; 1500];
     let mut slices = [IoSliceMut::new(&mut packet)];
-    // Room for the stamps and for what else a queue of errors says.
+    // Beside the stamps, a queue of errors has a `sock_extended_err` with an address, 32 bytes and a header: see ip(7).
     let mut room = nix::cmsg_space!(Timestamps, [u8; 128]);
     let message = recvmsg::<()>(socket.as_raw_fd(), &mut slices, Some(&mut room), queue)?;
     let stamps = message.cmsgs()?.find_map(|control| match control {

@@ -13,8 +13,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration as StdDuration;
 
-/// Whatever went wrong.
-pub type Failure = Box<dyn std::error::Error>;
+type Failure = Box<dyn std::error::Error>;
 
 /// The congestion control of the TCP load.
 const CONTROL: &str = "cubic";
