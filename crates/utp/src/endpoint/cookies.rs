@@ -10,7 +10,10 @@
 //!            ◀──  STATE  id, ack_nr = s, seq_nr = hash(peer, id, s, reads long bitmaps, period)
 //!   any      id + 1, seq_nr = s + 1, ack_nr = hash − 1  ──▶   accepted
 //! ```
-//! A hash holds for its period of 64 s and the next. It is accepted for as long as one may be about, so a blind guess counts only during a flood.
+//! A SYN that finds a place is answered with the same number. So a half-open connection whose place a newcomer takes comes back with its first packet.
+//!
+//! A hash holds for its period of 64 s and the next. It is accepted for as long as an initiator without a place may have one, so a blind guess counts only
+//! while places are short.
 //!
 //! # Known bad cases
 //! A sequence number has 16 bits. Of blind guesses one in 16 384 is right (two periods, two kinds of bitmap), and opens a connection from a forged
@@ -28,7 +31,7 @@ use std::net::SocketAddr;
 /// How long one hash is given out.
 const PERIOD: Span = Span::from_secs(64);
 
-/// The key, and when the last hash was given out.
+/// The key, and when an initiator without a place last had a hash.
 #[derive(Debug, Default)]
 pub(super) struct Cookies<Key = RandomState> {
     key: Key,
@@ -51,6 +54,11 @@ fn period(now: Time) -> u64 {
     now.0 / PERIOD.0
 }
 
+/// Do both ends read long bitmaps?
+fn shows_long_bitmaps(syn: &Packet<'_>, config: &Config) -> bool {
+    config.recovery.uses_long_bitmaps() && syn.sack.is_some_and(|sack| sack.is_long())
+}
+
 impl<Key: BuildHasher> Cookies<Key> {
     /// SYNs answered in this way so far.
     pub(super) fn sent(&self) -> u64 {
@@ -59,6 +67,18 @@ impl<Key: BuildHasher> Cookies<Key> {
 
     fn hash(&self, said: Said) -> u16 {
         self.key.hash_one(said) as u16
+    }
+
+    /// The first sequence number of the answer to a SYN.
+    pub(super) fn seq_nr(&self, now: Time, peer: SocketAddr, syn: &Packet<'_>, config: &Config) -> u16 {
+        let Header { connection_id, seq_nr, .. } = syn.header;
+        let reads_long_bitmaps = shows_long_bitmaps(syn, config);
+        self.hash(Said { peer, connection_id, seq_nr, reads_long_bitmaps, period: period(now) })
+    }
+
+    /// A half-open connection loses its place: its initiator may have an answer to the SYN.
+    pub(super) fn note_displaced(&mut self, now: Time) {
+        self.latest = Some(period(now));
     }
 
     /// Returns the answer to a SYN, of which nothing is kept; `window` bytes are free.
@@ -70,24 +90,20 @@ impl<Key: BuildHasher> Cookies<Key> {
         config: &Config,
         window: u64,
     ) -> Vec<u8> {
-        let Header { connection_id, seq_nr, .. } = syn.header;
-        let reads_long_bitmaps =
-            config.recovery.uses_long_bitmaps() && syn.sack.is_some_and(|sack| sack.is_long());
-        let period = period(now);
-        self.latest = Some(period);
+        self.latest = Some(period(now));
         self.sent += 1;
         let timestamp_us = timestamp(now, config.clock_skew_ppm, config.clock_offset_us);
         let header = Header {
             kind: Kind::State,
-            connection_id,
+            connection_id: syn.header.connection_id,
             timestamp_us,
             timestamp_difference_us: timestamp_us.wrapping_sub(syn.header.timestamp_us),
             wnd_size: u32::try_from(window).unwrap_or(u32::MAX),
-            seq_nr: self.hash(Said { peer, connection_id, seq_nr, reads_long_bitmaps, period }),
-            ack_nr: seq_nr,
+            seq_nr: self.seq_nr(now, peer, syn, config),
+            ack_nr: syn.header.seq_nr,
         };
         let mut datagram = Vec::new();
-        let sack = reads_long_bitmaps.then_some(LONG_SACK_SHOWN);
+        let sack = shows_long_bitmaps(syn, config).then_some(LONG_SACK_SHOWN);
         Packet { header, sack, marks: None, payload: &[] }.encode(&mut datagram);
         datagram
     }

@@ -211,7 +211,7 @@ impl Table {
         at: Arrival,
         peer: SocketAddr,
         packet: &Packet<'_>,
-        mut random: impl FnMut() -> u16,
+        random: impl FnMut() -> u16,
     ) {
         let key = Key::new(peer, packet.header.connection_id.wrapping_add(1));
         if self.deliver(at, key, packet) {
@@ -222,7 +222,10 @@ impl Table {
             return;
         }
         match self.place_for(config, peer.into()) {
-            Place::Free => self.accept(config, at, key, packet, random(), random),
+            Place::Free => {
+                let seq_nr = self.cookies.seq_nr(at.now, peer, packet, &config.connection);
+                self.accept(config, at, key, packet, seq_nr, random);
+            }
             // The address may be forged. It gets the place when it has answered.
             Place::Of(_) => {
                 let window = config.connection.recv_buffer.min(self.budget.share()).min(FIRST_WINDOW);
@@ -267,7 +270,7 @@ impl Table {
             if self.accepts(config) { self.place_for(config, key.peer.into()) } else { Place::Nowhere };
         match place {
             Place::Free => {}
-            Place::Of(handle) => self.displace(handle),
+            Place::Of(handle) => self.displace(at.now, handle),
             Place::Nowhere => return true, // the peer sends it again
         }
         self.accept(config, at, key, &syn, packet.header.ack_nr.wrapping_add(1), random);
@@ -275,10 +278,13 @@ impl Table {
         true
     }
 
-    /// Takes the place of a connection, and informs its peer and whoever waits for it.
-    fn displace(&mut self, handle: Handle) {
+    /// Takes the place of a connection. A half-open one comes back with its peer's first packet; otherwise the peer and whoever waits for
+    /// it are informed.
+    fn displace(&mut self, now: Time, handle: Handle) {
         let Some(entry) = self.entries.get_mut(&handle.key) else { return };
-        if !entry.half_open {
+        if entry.half_open {
+            self.cookies.note_displaced(now);
+        } else {
             self.displaced += 1;
             self.accepted.retain(|waiting| *waiting != handle);
             entry.connection.abort();

@@ -17,6 +17,8 @@ struct Host {
     reads: fn(SocketAddr) -> bool,
     /// Bytes that it has read.
     read: u64,
+    /// The first sequence number of each answer to a SYN.
+    answered: HashMap<Key, u16>,
 }
 
 /// Datagrams and where they go.
@@ -60,6 +62,7 @@ impl Host {
             streams: Vec::new(),
             reads: |_| true,
             read: 0,
+            answered: HashMap::new(),
         }
     }
 
@@ -120,7 +123,14 @@ impl Host {
     fn syn(&mut self, peer: SocketAddr, id: u16) -> Option<u16> {
         let answers = self.answers(peer, &packet(Kind::Syn, id, 1, 0));
         let mut headers = answers.iter().map(|datagram| header(datagram));
-        headers.find(|header| header.kind == Kind::State).map(|header| header.seq_nr)
+        let seq_nr = headers.find(|header| header.kind == Kind::State)?.seq_nr;
+        self.answered.insert(Key::new(peer, id.wrapping_add(1)), seq_nr);
+        Some(seq_nr)
+    }
+
+    /// The number that a peer acknowledges until data come back.
+    fn first_ack(&self, peer: SocketAddr, id: u16) -> u16 {
+        self.answered[&Key::new(peer, id)].wrapping_sub(1)
     }
 
     /// A peer whose SYN was answered with `seq_nr` completes the handshake; did it get in?
@@ -266,6 +276,19 @@ fn while_all_places_are_half_open_a_peer_gets_one_with_its_first_packet() {
     assert_eq!((table.statistics().half_open, table.statistics().connections), (999, 1000));
 }
 
+#[test]
+fn a_peer_whose_half_open_place_went_to_another_gets_one_again_with_its_first_packet() {
+    let mut table = Host::with(EndpointConfig { max_connections: 3, ..EndpointConfig::foreground() });
+    (0..2).for_each(|i| assert!(table.connect(host(i), 1)));
+    let slow = table.syn(host(10), 1).expect("a place is free");
+    let quick = table.syn(host(11), 1).expect("it is answered without a place");
+    assert!(table.confirm(host(11), 1, quick));
+    assert_eq!(table.statistics().half_open, 0, "the oldest half-open place is that of host 10");
+    assert!(table.confirm(host(10), 1, slow));
+    let EndpointStatistics { connections, half_open, displaced, .. } = table.statistics();
+    assert_eq!((connections, half_open, displaced), (3, 0, 1), "a silent peer gives way");
+}
+
 /// Host `i` of network `n`.
 fn v6(n: u16, i: u32) -> std::net::IpAddr {
     std::net::Ipv6Addr::new(0x2001, 0xdb8, 0, n, (i >> 16) as u16, 7, 0, i as u16).into()
@@ -308,7 +331,8 @@ fn a_connection_that_is_only_acknowledged_takes_no_part_of_the_sockets_buffer() 
     let whole = part(&table).expect("the size is known");
     // Acknowledgements and repeated SYNs.
     for i in 0..50 {
-        table.answers(host(i), &packet(Kind::State, 2, 2, 999));
+        let ack_nr = table.first_ack(host(i), 2);
+        table.answers(host(i), &packet(Kind::State, 2, 2, ack_nr));
         table.syn(host(i), 1);
     }
     assert_eq!(part(&table), Some(whole));
@@ -319,10 +343,11 @@ fn a_connection_that_is_only_acknowledged_takes_no_part_of_the_sockets_buffer() 
 /// Stranger `i` has connected with id 1 and sends `packets` packets of `len` bytes, the n-th of them as far ahead as `ahead` says.
 fn send_data(table: &mut Host, i: u32, packets: u16, len: usize, ahead: fn(u16) -> u16) {
     let payload = vec![7; len];
+    let ack_nr = table.first_ack(host(i), 2);
     let mut datagram = Vec::new();
     for n in 0..packets {
         datagram.clear();
-        let header = header(&packet(Kind::Data, 2, 2 + ahead(n), 999));
+        let header = header(&packet(Kind::Data, 2, 2 + ahead(n), ack_nr));
         Packet { header, sack: None, marks: None, payload: &payload }.encode(&mut datagram);
         table.table.receive(&table.config, at(table.now), host(i), &datagram, || 1000);
     }
@@ -428,10 +453,13 @@ fn when_the_budget_is_used_up_gaps_that_stay_open_give_way_and_reset_their_peers
     let before = table.statistics();
     assert!(before.memory > 48 << 20, "{before:?}");
     table.pass(Span::from_secs(9));
-    assert!(table.answers(host(0), &packet(Kind::State, 2, 2, 999)).is_empty());
+    let state = |table: &Host, i| packet(Kind::State, 2, 2, table.first_ack(host(i), 2));
+    let again = state(&table, 0);
+    assert!(table.answers(host(0), &again).is_empty());
     assert_eq!(table.statistics(), before, "ten seconds are not over");
     table.pass(Span::from_secs(2));
-    table.table.receive(&table.config, at(table.now), host(299), &packet(Kind::State, 2, 2, 999), || 0);
+    let again = state(&table, 299);
+    table.table.receive(&table.config, at(table.now), host(299), &again, || 0);
     let resets = table.transmit().iter().filter(|(_, datagram)| header(datagram).kind == Kind::Reset).count();
     let after = table.statistics();
     assert!(after.memory < before.memory - (2 << 20), "{after:?}");
@@ -448,7 +476,9 @@ fn a_hundred_thousand_mutated_packets_stay_within_the_budget_and_an_honest_strea
     let mut table = Host::new();
     (0..100).for_each(|i| assert!(table.connect(host(i), 1)));
     for i in 0..100_000 {
-        let mut datagram = packet(kinds[below(5) as usize], 2, 2 + below(40) as u16, 999);
+        let peer = host(below(100));
+        let ack_nr = table.first_ack(peer, 2);
+        let mut datagram = packet(kinds[below(5) as usize], 2, 2 + below(40) as u16, ack_nr);
         datagram.resize(20 + below(1400) as usize, 7);
         for _ in 0..below(4) {
             datagram[below(20) as usize] = below(256) as u8;
@@ -456,7 +486,6 @@ fn a_hundred_thousand_mutated_packets_stay_within_the_budget_and_an_honest_strea
         if below(10) == 0 {
             datagram.truncate(below(20) as usize);
         }
-        let peer = host(below(100));
         table.table.receive(&table.config, at(table.now), peer, &datagram, || 1000);
         if i % 50 == 0 {
             table.transmit();
@@ -474,10 +503,12 @@ fn short_connection(table: &mut Host, peer: SocketAddr, id: u16) -> bool {
     if !table.connect(peer, id) {
         return false;
     }
-    let answers = table.answers(peer, &packet(Kind::Fin, id.wrapping_add(1), 2, 999));
+    let ack_nr = table.first_ack(peer, id.wrapping_add(1));
+    let answers = table.answers(peer, &packet(Kind::Fin, id.wrapping_add(1), 2, ack_nr));
     let fin = answers.iter().map(|datagram| header(datagram)).find(|header| header.kind == Kind::Fin);
-    table.answers(peer, &packet(Kind::State, id.wrapping_add(1), 3, 1000));
-    fin.is_some_and(|fin| (fin.ack_nr, fin.seq_nr) == (2, 1000))
+    let fin_nr = ack_nr.wrapping_add(1);
+    table.answers(peer, &packet(Kind::State, id.wrapping_add(1), 3, fin_nr));
+    fin.is_some_and(|fin| (fin.ack_nr, fin.seq_nr) == (2, fin_nr))
 }
 
 #[test]
@@ -500,19 +531,20 @@ fn a_connection_that_is_over_repeats_its_last_acknowledgement_for_as_long_as_it_
     assert!(short_connection(&mut table, host(1), 1));
     assert!(!table.table.is_empty(), "it does not linger");
     table.pass(Span::from_millis(2900));
+    let fin_nr = table.first_ack(host(1), 2).wrapping_add(1);
     for kind in [Kind::Fin, Kind::Data] {
-        let answers = table.answers(host(1), &packet(kind, 2, 2, 1000));
+        let answers = table.answers(host(1), &packet(kind, 2, 2, fin_nr));
         let answer = header(&answers[0]);
         assert_eq!((answer.kind, answer.connection_id), (Kind::State, 1));
-        assert_eq!((answer.ack_nr, answer.seq_nr), (2, 1001));
+        assert_eq!((answer.ack_nr, answer.seq_nr), (2, fin_nr.wrapping_add(1)));
         assert_eq!(answer.timestamp_us, 2_900_000);
     }
     assert!(
-        table.answers(host(1), &packet(Kind::State, 2, 2, 1000)).is_empty(),
+        table.answers(host(1), &packet(Kind::State, 2, 2, fin_nr)).is_empty(),
         "acknowledges an acknowledgement"
     );
     table.pass(Span::from_millis(300));
-    let answers = table.answers(host(1), &packet(Kind::Fin, 2, 2, 1000));
+    let answers = table.answers(host(1), &packet(Kind::Fin, 2, 2, fin_nr));
     assert_eq!(header(&answers[0]).kind, Kind::Reset);
 }
 
@@ -576,7 +608,8 @@ fn a_reset_under_the_id_of_an_acceptor_reaches_it_beside_a_connection_that_we_ha
     assert!(table.connect(host(1), 20));
     let accepted = table.streams[0];
     let opened = open(&mut table, host(1), 20, 100);
-    table.answers(host(1), &packet(Kind::Reset, 20, 0, 999));
+    let ack_nr = table.first_ack(host(1), 21);
+    table.answers(host(1), &packet(Kind::Reset, 20, 0, ack_nr));
     assert!(table.table.entry(accepted).is_none(), "the reset is lost");
     assert!(!table.table.entry(opened).unwrap().connection.is_closed());
 }
