@@ -25,6 +25,7 @@ pub struct Sojourns {
 
 impl Sojourns {
     /// Counts one.
+    #[inline]
     pub fn record(&mut self, sojourn: Span) {
         self.count_one(sojourn);
         self.sum_ns = self.sum_ns.saturating_add(sojourn.0);
