@@ -4,10 +4,9 @@ use afteryou_scenario::outcome::Totals;
 use afteryou_scenario::Outcome;
 use qlog::events::quic::{AckedRanges, QuicFrame};
 use qlog::events::{EventData, JsonEvent};
-use qlog::reader::{Event, QlogSeqReader};
+use qlog::reader::Event;
 use qlog::VantagePointType;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::BufReader;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -59,17 +58,17 @@ struct Log {
 
 impl Log {
     fn read(path: &Path) -> Log {
-        let file = std::fs::File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let reader = QlogSeqReader::new(Box::new(BufReader::new(file))).expect("a header");
-        assert_eq!((&*reader.qlog.qlog_version, &*reader.qlog.qlog_format), (qlog::QLOG_VERSION, "JSON-SEQ"));
-        let common = reader.qlog.trace.common_fields.clone().expect("common fields");
+        let afteryou_qlog::Log { header, events } =
+            afteryou_qlog::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert_eq!((&*header.qlog_version, &*header.qlog_format), (qlog::QLOG_VERSION, "JSON-SEQ"));
+        let common = header.trace.common_fields.expect("common fields");
         let mut log = Log {
-            title: reader.qlog.trace.title.clone().expect("a title"),
-            vantage: Some(reader.qlog.trace.vantage_point.ty.clone()),
+            title: header.trace.title.expect("a title"),
+            vantage: Some(header.trace.vantage_point.ty),
             protocol: common.protocol_type.expect("a protocol"),
             ..Log::default()
         };
-        for event in reader {
+        for event in events {
             match event {
                 Event::Qlog(event) => {
                     log.times_ms.push(event.time);

@@ -9,9 +9,9 @@ use pcap_parser::{parse_block_le, Block};
 use qlog::events::connectivity::{ConnectionClosed, ConnectionClosedTrigger};
 use qlog::events::quic::{AckedRanges, QuicFrame};
 use qlog::events::EventData;
-use qlog::reader::{Event, QlogSeqReader};
+use qlog::reader::Event;
 use std::fs::File;
-use std::io::{BufReader, ErrorKind};
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -82,12 +82,12 @@ struct Log {
 
 impl Log {
     fn read(path: &Path) -> Log {
-        let file = File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let reader = QlogSeqReader::new(Box::new(BufReader::new(file))).expect("a header");
-        let common = reader.qlog.trace.common_fields.clone().expect("common fields");
+        let afteryou_qlog::Log { header, events } =
+            afteryou_qlog::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let common = header.trace.common_fields.expect("common fields");
         assert_eq!(common.protocol_type.as_deref(), Some(&["UTP".to_owned()][..]));
         let (mut log, mut latest) = (Log::default(), 0.0);
-        for event in reader {
+        for event in events {
             let at = match event {
                 Event::Qlog(event) => {
                     log.take(event.data);
