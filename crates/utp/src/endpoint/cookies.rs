@@ -19,7 +19,8 @@
 //! A sequence number has 16 bits. Of blind guesses one in 16 384 is right (two periods, two kinds of bitmap), and opens a connection from a forged
 //! address. That connection ends like that of any silent peer.
 //!
-//! If the initiator's first packet is lost, a later one is not taken in its place: the initiator sends the first one again.
+//! If the initiator's first packet is lost, a later one is not taken in its place. It is passed over without a reset, and the initiator sends the first
+//! one again. So is each of the first ten; a peer that begins with more is reset.
 
 use crate::connection::{timestamp, LONG_SACK_SHOWN};
 use crate::packet::{Header, Kind, Packet};
@@ -30,6 +31,8 @@ use std::net::SocketAddr;
 
 /// How long one hash is given out.
 const PERIOD: Span = Span::from_secs(64);
+/// Packets that an initiator may send before an acknowledgement (RFC 6928 §2).
+const FIRST_FLIGHT: u16 = 10;
 
 /// The key, and when an initiator without a place last had a hash.
 #[derive(Debug, Default)]
@@ -115,28 +118,38 @@ impl<Key: BuildHasher> Cookies<Key> {
         peer: SocketAddr,
         packet: &Packet<'_>,
     ) -> Option<Packet<'static>> {
+        let said = self.said(now, peer, &packet.header, 1)?;
+        let Said { connection_id, seq_nr, .. } = said;
+        let header = Header { kind: Kind::Syn, connection_id, seq_nr, ..packet.header };
+        let sack = said.reads_long_bitmaps.then_some(LONG_SACK_SHOWN);
+        Some(Packet { header, sack, marks: None, payload: &[] })
+    }
+
+    /// Is `packet` one of an initiator's first ones, but not the first, which is lost or late?
+    pub(super) fn is_ahead(&self, now: Time, peer: SocketAddr, packet: &Packet<'_>) -> bool {
+        (2..=FIRST_FLIGHT).any(|after| self.said(now, peer, &packet.header, after).is_some())
+    }
+
+    /// The content of the SYN that came so many packets before this one, if the answer to it is acknowledged.
+    fn said(&self, now: Time, peer: SocketAddr, header: &Header, after: u16) -> Option<Said> {
         let (latest, now) = (self.latest?, period(now));
         if now > latest + 1 {
             return None;
         }
-        let connection_id = packet.header.connection_id.wrapping_sub(1);
-        let seq_nr = packet.header.seq_nr.wrapping_sub(1);
-        let answered = packet.header.ack_nr.wrapping_add(1);
-        let periods = [now, now.wrapping_sub(1)].into_iter();
-        let reads_long_bitmaps = periods
+        let connection_id = header.connection_id.wrapping_sub(1);
+        let seq_nr = header.seq_nr.wrapping_sub(after);
+        let answered = header.ack_nr.wrapping_add(1);
+        [now, now.wrapping_sub(1)]
+            .into_iter()
             .flat_map(|period| [true, false].map(|long| (period, long)))
-            .find(|(period, long)| {
-                let said = Said { peer, connection_id, seq_nr, reads_long_bitmaps: *long, period: *period };
-                self.hash(said) == answered
-            })?
-            .1;
-        let header = Header { kind: Kind::Syn, connection_id, seq_nr, ..packet.header };
-        Some(Packet {
-            header,
-            sack: reads_long_bitmaps.then_some(LONG_SACK_SHOWN),
-            marks: None,
-            payload: &[],
-        })
+            .map(|(period, reads_long_bitmaps)| Said {
+                peer,
+                connection_id,
+                seq_nr,
+                reads_long_bitmaps,
+                period,
+            })
+            .find(|said| self.hash(*said) == answered)
     }
 }
 

@@ -354,6 +354,9 @@ impl Table {
         if self.receive_first(config, at, key, packet, random) {
             return;
         }
+        if self.cookies.is_ahead(at.now, peer, packet) {
+            return; // the first one comes again
+        }
         if self.resets.admit(at.now, peer, packet.header.connection_id) {
             self.stray.push_back((peer, reset_for(&packet.header)));
         }

@@ -289,6 +289,22 @@ fn a_peer_whose_half_open_place_went_to_another_gets_one_again_with_its_first_pa
     assert_eq!((connections, half_open, displaced), (3, 0, 1), "a silent peer gives way");
 }
 
+#[test]
+fn a_peer_without_a_place_whose_first_packet_is_lost_is_not_reset_and_comes_in_when_it_sends_it_again() {
+    let mut table = Host::new();
+    (0..1000).for_each(|i| assert!(table.syn(host(i), 1).is_some()));
+    table.syn(host(2000), 1).expect("it is answered");
+    let ack_nr = table.first_ack(host(2000), 2);
+    let data = |seq_nr| packet(Kind::Data, 2, seq_nr, ack_nr);
+    (3..=11).for_each(|seq_nr| assert!(table.answers(host(2000), &data(seq_nr)).is_empty(), "{seq_nr}"));
+    assert!(!table.table.entries.contains_key(&Key::new(host(2000), 2)));
+    table.answers(host(2000), &data(2));
+    assert!(table.table.entries.contains_key(&Key::new(host(2000), 2)));
+    // Others are strangers as ever.
+    let answers = table.answers(host(2001), &data(3));
+    assert_eq!(header(&answers[0]).kind, Kind::Reset);
+}
+
 /// Host `i` of network `n`.
 fn v6(n: u16, i: u32) -> std::net::IpAddr {
     std::net::Ipv6Addr::new(0x2001, 0xdb8, 0, n, (i >> 16) as u16, 7, 0, i as u16).into()
