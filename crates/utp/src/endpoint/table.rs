@@ -278,8 +278,8 @@ impl Table {
         true
     }
 
-    /// Takes the place of a connection. A half-open one comes back with its peer's first packet; otherwise the peer and whoever waits for
-    /// it are informed.
+    /// Removes a connection for a newcomer. The peer of a half-open one may return with its first packet. Otherwise the peer receives a
+    /// reset, and the stream fails.
     fn displace(&mut self, now: Time, handle: Handle) {
         let Some(entry) = self.entries.get_mut(&handle.key) else { return };
         if entry.half_open {
