@@ -212,6 +212,16 @@ mod tests {
         }
     }
 
+    /// As postcard writes a sequence of bytes, which it was before it was written in one piece.
+    #[test]
+    fn a_path_is_encoded_as_its_length_and_its_bytes() {
+        let path = EntryPath([&[0xff; 200][..], b"/a"].concat());
+        let mut bytes = BytesMut::new();
+        encode(&path, &mut bytes).unwrap();
+        assert_eq!(bytes[PREFIX..], postcard::to_allocvec(&path.0).unwrap());
+        assert_eq!(decode::<EntryPath>(&bytes[PREFIX..]).unwrap(), path);
+    }
+
     fn encoded(messages: &[FromSource]) -> BytesMut {
         let mut bytes = BytesMut::new();
         messages.iter().for_each(|message| encode(message, &mut bytes).unwrap());

@@ -14,7 +14,7 @@ pub const GROUP_BYTES: u64 = 1 << (10 + 4);
 /// A path below the sink's directory: components joined by `/`, as bytes (file names need not be UTF-8 on Unix).
 /// Nothing is checked by this type: the sink refuses what leads outside when it is about to use it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct EntryPath(pub Vec<u8>);
+pub struct EntryPath(#[serde(with = "serde_bytes")] pub Vec<u8>);
 
 impl EntryPath {
     /// Something in this directory.

@@ -131,8 +131,9 @@ pub type Listener = std::sync::Arc<dyn Fn(Event) + Send + Sync>;
 /// A path as events show it.
 pub fn shown(path: &EntryPath) -> String {
     // Nearly all are like this, and a job has many.
+    let is_plain = path.0.iter().fold(true, |plain, &byte| plain & (b' '..=b'~').contains(&byte));
     match std::str::from_utf8(&path.0) {
-        Ok(text) if text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) => text.to_owned(),
+        Ok(text) if is_plain => text.to_owned(),
         _ => path.to_string(),
     }
 }

@@ -166,7 +166,9 @@ impl Work {
                 let offers = state.take(most, most_bytes);
                 if !offers.is_empty() {
                     self.shared.room.notify_one();
-                    self.shared.unread.notify_one();
+                    if !state.unread.is_empty() {
+                        self.shared.unread.notify_one();
+                    }
                     return offers;
                 }
                 if state.is_over() {
@@ -178,7 +180,10 @@ impl Work {
     }
 
     /// Files that the sink has otherwise: they are read, and offered again.
-    pub(crate) fn read(&self, offers: impl IntoIterator<Item = Offer>) {
+    pub(crate) fn read(&self, offers: Vec<Offer>) {
+        if offers.is_empty() {
+            return;
+        }
         self.shared.state().unread.extend(offers);
         self.shared.unread.notify_one();
     }
@@ -204,6 +209,15 @@ impl Work {
     /// The entry came to its end by the sink's answer.
     pub(crate) fn settle(&self, offer: Offer, outcome: Outcome) {
         self.shared.settle(offer.serial, &offer.prepared, outcome);
+    }
+
+    /// The sink has all of these.
+    pub(crate) fn had(&self, offers: &[Offer]) {
+        for offer in offers {
+            let entry = offer.prepared.entry();
+            self.shared.tally.settled(&entry.path, entry.content(), Outcome::Had);
+        }
+        self.shared.close(offers.len() as u64, offers.iter().map(|offer| (offer.serial, offer.path())));
     }
 
     /// The connection broke; another may try.
@@ -312,23 +326,31 @@ impl Shared {
 
     fn settle(&self, serial: u64, prepared: &Prepared, outcome: Outcome) {
         let entry = prepared.entry();
-        self.state().stored += u64::from(!matches!(outcome, Outcome::Failed(_)));
+        let stored = u64::from(!matches!(outcome, Outcome::Failed(_)));
         self.tally.settled(&entry.path, entry.content(), outcome);
-        self.close(serial, &entry.path);
+        self.close(stored, [(serial, &entry.path)]);
     }
 
     fn fail(&self, serial: u64, path: &EntryPath, reason: String) {
         self.leave_out(path, Outcome::Failed(reason));
-        self.close(serial, path);
+        self.close(0, [(serial, path)]);
     }
 
-    fn close(&self, serial: u64, path: &EntryPath) {
+    /// These are settled, and the sink has `stored` of them.
+    fn close<'a>(&self, stored: u64, settled: impl IntoIterator<Item = (u64, &'a EntryPath)>) {
         let mut state = self.state();
-        state.open.remove(&serial);
-        let news = state.release(path) || state.is_over();
+        state.stored += stored;
+        let mut may_be_offered = false;
+        for (serial, path) in settled {
+            state.open.remove(&serial);
+            may_be_offered |= state.release(path);
+        }
+        let is_over = state.is_over();
         drop(state);
-        if news {
+        if may_be_offered || is_over {
             self.wake.notify_waiters();
+        }
+        if is_over {
             self.unread.notify_one();
         }
     }

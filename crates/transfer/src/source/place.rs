@@ -152,7 +152,11 @@ impl Place {
 
     /// Returns the entry of this directory under a name.
     pub(super) fn join(&self, name: &OsStr) -> Self {
-        Self { reach: self.reach.clone(), path: self.path.join(name) }
+        // `Path::join` makes room for the directory alone, and again for the name.
+        let mut path = PathBuf::with_capacity(self.path.as_os_str().len() + 1 + name.len());
+        path.push(&self.path);
+        path.push(name);
+        Self { reach: self.reach.clone(), path }
     }
 
     /// `follow`: of what a link leads to, if links are followed at all.

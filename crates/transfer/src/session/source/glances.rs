@@ -1,6 +1,5 @@
 //! Files that are offered by size and time: in a quick job, many in a message.
 
-use crate::event::Outcome;
 use crate::job::work::{Offer, Work};
 use crate::session::End;
 use crate::wire::{FromSource, Glance, MAX_MESSAGE};
@@ -71,23 +70,20 @@ impl Glances {
         let is_wrong = differing.windows(2).any(|pair| pair[0] >= pair[1])
             || differing.last().is_some_and(|&last| last as usize >= offers.len());
         let mut differing = differing.iter().copied().peekable();
-        let mut others = Vec::new();
+        if is_wrong {
+            offers.into_iter().rev().for_each(|offer| work.give_back(offer));
+            return Err(End::violation("the sink answers for files that were not in the list"));
+        }
+        let (mut had, mut others) = (Vec::with_capacity(offers.len()), Vec::new());
         for (position, offer) in (0..).zip(offers) {
-            match is_wrong || differing.next_if_eq(&position).is_some() {
+            match differing.next_if_eq(&position).is_some() {
                 true => others.push(offer),
-                false => work.settle(offer, Outcome::Had),
+                false => had.push(offer),
             }
         }
-        match is_wrong {
-            true => {
-                others.into_iter().rev().for_each(|offer| work.give_back(offer));
-                Err(End::violation("the sink answers for files that were not in the list"))
-            }
-            false => {
-                work.read(others);
-                Ok(())
-            }
-        }
+        work.had(&had);
+        work.read(others);
+        Ok(())
     }
 
     /// Unanswered files are the job's again.
