@@ -8,6 +8,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::{SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
@@ -25,9 +26,22 @@ pub fn program() -> Result<PathBuf> {
         .map_err(|error| format!("{}: {error}; run `cargo build --release` first", path.display()).into())
 }
 
-/// A UDP port of the loopback that nobody had a moment ago.
+/// A UDP port of the loopback that nobody had a moment ago, each time another one. It is below those that a system gives out by itself, so no
+/// other socket gets it before the command listens there.
 pub fn free_address() -> Result<SocketAddr> {
-    Ok(UdpSocket::bind("127.0.0.1:0")?.local_addr()?)
+    const FIRST: u16 = 20_000;
+    const PORTS: u16 = 10_000;
+    static ASKED: AtomicU16 = AtomicU16::new(0);
+    // Examples that run at the same time begin at different ports.
+    let begin = (std::process::id() % u32::from(PORTS)) as u16;
+    for _ in 0..PORTS {
+        let number = begin.wrapping_add(ASKED.fetch_add(1, Ordering::Relaxed));
+        let address = SocketAddr::from(([127, 0, 0, 1], FIRST + number % PORTS));
+        if UdpSocket::bind(address).is_ok() {
+            return Ok(address);
+        }
+    }
+    Err("no UDP port from 20000 to 29999 is free on the loopback".into())
 }
 
 /// A line of a command's JSON, with when it came.
