@@ -69,11 +69,11 @@ impl Glances {
         self.files -= offers.len();
         let is_wrong = differing.windows(2).any(|pair| pair[0] >= pair[1])
             || differing.last().is_some_and(|&last| last as usize >= offers.len());
-        let mut differing = differing.iter().copied().peekable();
         if is_wrong {
             offers.into_iter().rev().for_each(|offer| work.give_back(offer));
             return Err(End::violation("the sink answers for files that were not in the list"));
         }
+        let mut differing = differing.iter().copied().peekable();
         let (mut had, mut others) = (Vec::with_capacity(offers.len()), Vec::new());
         for (position, offer) in (0..).zip(offers) {
             match differing.next_if_eq(&position).is_some() {

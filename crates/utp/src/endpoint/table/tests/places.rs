@@ -1,4 +1,4 @@
-//! Who gets a place, who gives way, and who is answered without one.
+//! Who gets a place, whose place is taken, and who is answered without one.
 
 use super::*;
 
