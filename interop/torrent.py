@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """One torrent over uTP between `examples/torrent` and other clients, both ways, every byte compared.
 
-    cargo build --release --example torrent
-    ./torrent.py --check [--mb 64] [--program target/release/examples/torrent]
+    cargo build --release -p afteryou-interop --features libutp --example torrent
+    interop/torrent.py --check [--mb 64] [--program target/release/examples/torrent]
 
 libtorrent is a gate: `--check` exits with 1 if a transfer with it fails. transmission is reported. TCP, DHT, trackers and
 encryption are off, where a client can turn them off. libtorrent runs on loopback. transmission refuses addresses of loopback, so it
@@ -260,7 +260,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="exit with 1 if a transfer with libtorrent fails")
     parser.add_argument("--mb", type=int, default=64, help="size of the file")
-    parser.add_argument("--program", type=Path, default=HERE / "target/release/examples/torrent")
+    parser.add_argument("--program", type=Path, default=HERE.parent / "target/release/examples/torrent")
     parser.add_argument("--only", choices=["libtorrent", "transmission"])
     parser.add_argument("--track", help=argparse.SUPPRESS)
     options = parser.parse_args()

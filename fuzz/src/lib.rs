@@ -1,5 +1,5 @@
-//! What the fuzz targets do with their input. Each body is a plain function in a file of its own, which a stable test
-//! of the main workspace includes to replay the corpus.
+//! What the fuzz targets do with their input. Each body is a plain function in a file of its own, so that the tests of a crate
+//! can include it. `tests/corpus.rs` runs all of them on the corpus, with a stable toolchain.
 
 /// The bodies.
 pub mod bodies {

@@ -15,6 +15,7 @@
 //!
 //! Unix only. libutp's `assert`s are compiled in and abort the process.
 
+#![cfg(feature = "libutp")]
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -34,6 +35,7 @@ pub mod program;
 // The C interface: raw pointers, C callbacks and unions need `unsafe`.
 #[allow(unsafe_code)]
 mod raw;
+pub mod torrent;
 mod turn;
 
 pub use error::Error;

@@ -6,6 +6,8 @@
 //! [`steering`] a flow for the Gymnasium environment. Errors become exceptions of `afteryou.errors` ([`errors`]). The interpreter is released while an engine runs,
 //! unless a rule in Python does ([`rules`], [`events`]).
 
+#![cfg(feature = "module")]
+
 mod analysis;
 mod command;
 mod errors;

@@ -101,21 +101,7 @@ fn stage(dir: &Path, content: &[u8]) -> io::Result<NamedTempFile> {
 }
 
 /// Beginning of the names of files that are not complete.
-const TEMPORARY: &str = ".afteryou-";
-
-/// Removes what a process that was killed left in `dir` half-written. No other process may be writing there.
-pub(crate) fn remove_temporary(dir: &Path) -> Result<(), Error> {
-    let remove = || {
-        for entry in std::fs::read_dir(dir)? {
-            let entry = entry?;
-            if entry.file_name().to_string_lossy().starts_with(TEMPORARY) {
-                std::fs::remove_file(entry.path())?;
-            }
-        }
-        Ok(())
-    };
-    remove().map_err(|reason| unwritten(dir, reason))
-}
+pub(crate) const TEMPORARY: &str = ".afteryou-";
 
 /// A new file in `dir` that vanishes unless it is given a name.
 pub(crate) fn temporary(dir: &Path) -> io::Result<NamedTempFile> {

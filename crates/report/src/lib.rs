@@ -40,6 +40,9 @@
 //! | a page of tables, words and figures | [`page`] |
 //! | pages drawn again | [`redraw`] |
 //! | an outcome from a file | [`read`] |
+//!
+//! Three features, all on by default, bring packages that pages, SVG and words do without. `png` has [`png()`] and [`redraw`], `parquet` has
+//! Parquet, [`Folders`] and [`Parts`], and `dump` has [`Capture`] and [`Qlogs`].
 
 mod batch;
 mod compare;
@@ -56,13 +59,17 @@ mod html;
 mod links;
 pub mod page;
 mod palette;
+#[cfg(feature = "dump")]
 mod pcapng;
 mod phases;
 mod plan;
 pub mod plot;
+#[cfg(feature = "png")]
 mod png;
+#[cfg(feature = "dump")]
 mod qlog;
 mod queues;
+#[cfg(feature = "png")]
 mod redraw;
 pub mod rows;
 mod scenario_tables;
@@ -74,17 +81,25 @@ mod tables;
 mod text;
 mod totals;
 
-pub use batch::{index_html, Brief, Estimate, Finished, Folders, Parts, Record, MOST_SHOWN};
+pub use batch::{index_html, Brief, Estimate, MOST_SHOWN};
+#[cfg(feature = "parquet")]
+pub use batch::{Finished, Folders, Parts, Record};
 pub use compare::{short_names, Compared, ComparedMeans, ComparedSweeps, Comparison};
 pub use error::Error;
 pub use folder::{check_writable, read, result_json, write_files, write_folder, Written};
 pub use headline::headline;
 pub use html::html;
+#[cfg(feature = "dump")]
 pub use pcapng::{Capture, UTP_PORT};
 pub use plan::Plan;
+#[cfg(feature = "png")]
 pub use png::png;
+#[cfg(feature = "dump")]
 pub use qlog::{Qlogs, Vantage};
+#[cfg(feature = "png")]
 pub use redraw::redraw;
-pub use series::{series_csv, series_parquet, write_series};
+pub use series::series_csv;
+#[cfg(feature = "parquet")]
+pub use series::{series_parquet, write_series};
 pub use svg::{stacked_svg, svg, Scale};
 pub use text::{batch_text, brief_batch_text, brief_text, table_text, text};

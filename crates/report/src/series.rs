@@ -1,11 +1,14 @@
 //! Curves for other programs: a point of a curve in a line.
 
-use crate::error::Error;
-use crate::folder::{unwritten, write_files};
-use crate::rows::{Columns, Csv, Parquet, Row};
+#[cfg(feature = "parquet")]
+mod parquet;
+
+#[cfg(feature = "parquet")]
+pub use parquet::{series_parquet, write_series};
+
+use crate::rows::{Columns, Csv, Row};
 use afteryou_scenario::outcome::{round, Outcome, Run};
 use std::io;
-use std::path::Path;
 
 /// The curves of an outcome as CSV: `run,time_s,of,quantity,unit,value`.
 pub fn series_csv(outcome: &Outcome) -> String {
@@ -18,31 +21,6 @@ pub fn series_csv(outcome: &Outcome) -> String {
     };
     let bytes: io::Result<Vec<u8>> = written();
     String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default()
-}
-
-/// The same as Parquet.
-///
-/// # Errors
-/// A curve that the format cannot hold.
-pub fn series_parquet(outcome: &Outcome) -> io::Result<Vec<u8>> {
-    let columns = columns();
-    let mut table = Parquet::new(&columns, Vec::new())?;
-    rows(outcome).try_for_each(|row| table.write(&row))?;
-    table.finish()
-}
-
-/// Writes the curves of an outcome into `dir`: `series.csv` and, with `parquet`, `series.parquet`.
-///
-/// # Errors
-/// A folder that takes no files.
-pub fn write_series(outcome: &Outcome, dir: &Path, parquet: bool) -> Result<(), Error> {
-    write_files(dir, &[("series.csv", series_csv(outcome))])?;
-    if parquet {
-        let name = "series.parquet";
-        let table = series_parquet(outcome).map_err(|reason| unwritten(&dir.join(name), reason))?;
-        write_files(dir, &[(name, table)])?;
-    }
-    Ok(())
 }
 
 /// The columns, also where there is no curve.

@@ -23,4 +23,10 @@ pub enum Error {
         /// The parser's reason.
         source: syn::Error,
     },
+    /// The output of `cargo metadata` is not what is expected.
+    #[error("cannot read the packages: {0}; give the output of `cargo metadata --format-version 1`")]
+    Metadata(serde_json::Error),
+    /// The rules are no `deny.toml`.
+    #[error("cannot read the rules about licences: {0}; correct deny.toml")]
+    Rules(toml::de::Error),
 }

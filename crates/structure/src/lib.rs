@@ -20,6 +20,7 @@
 mod cycles;
 mod error;
 mod house;
+mod licences;
 mod names;
 mod source;
 mod uses;
@@ -27,6 +28,7 @@ mod uses;
 pub use cycles::Cycle;
 pub use error::Error;
 pub use house::house;
+pub use licences::refused_packages;
 
 use names::Names;
 use std::path::Path;

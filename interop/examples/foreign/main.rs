@@ -3,7 +3,7 @@
 //!
 //! ```sh
 //! foreign/build                                                    # utp-native, anacrolix/utp, go-libutp
-//! cargo run --release --example foreign -- --check [--mb 10] [--only NAME]
+//! cargo run --release -p afteryou-interop --features librqbit --example foreign -- --check [--mb 10] [--only NAME]
 //! ```
 //! `--check` exits with 1 if a transfer fails. A peer that was not built is SKIPPED. Ours has LEDBAT++ without losses and libutp's controller
 //! with them, where LEDBAT++ takes minutes. Peers: libutp, librqbit, utp-native, anacrolix, go-libutp.

@@ -1,5 +1,5 @@
 //! Our uTP beside the transports that a program might take instead, on loopback and over a veth pair:
-//! `cargo run --release --example peers -- [--gb 1] [--runs 7] [--mbit 20] [--only ours,quinn] [--over loopback,veth]`.
+//! `cargo run --profile peers -p afteryou-interop --features librqbit --example peers -- [--gb 1] [--runs 7] [--mbit 20] [--only ours,quinn] [--over loopback,veth]`.
 //!
 //! Each transfer runs in two processes of its own, a sender and a receiver, so that CPU time and peak memory are theirs.
 //! The transports alternate within each run, and each row is the median over the runs: what else the machine does meets

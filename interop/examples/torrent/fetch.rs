@@ -2,9 +2,9 @@
 
 use crate::metainfo::Torrent;
 use crate::wire::Wire;
+use afteryou_interop::torrent::{Message, Request};
 use afteryou_utp::{Endpoint, EndpointConfig};
 use anyhow::{bail, ensure};
-use librqbit_peer_protocol::{Message, Request};
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::net::SocketAddr;
@@ -52,8 +52,8 @@ pub async fn run(
         partial: HashMap::new(),
         complete: 0,
     };
-    wire.greet(torrent.info_hash).await?;
-    wire.be_greeted(torrent.info_hash).await?;
+    wire.greet(&torrent.info_hash).await?;
+    wire.be_greeted(&torrent.info_hash).await?;
     wire.send(&Message::Interested).await?;
     wire.flush().await?;
     let (mut is_choked, mut has) = (true, 0);
@@ -63,17 +63,14 @@ pub async fn run(
         };
         let mut news = None;
         match message {
-            Message::Bitfield(bits) => has = bits.as_ref().iter().map(|byte| byte.count_ones()).sum(),
+            Message::Bitfield(bits) => has = bits.iter().map(|byte| byte.count_ones()).sum(),
             Message::Have(_) => has += 1,
             Message::Unchoke => is_choked = false,
             Message::Choke => {
                 is_choked = true;
                 fetch.wanted.extend(fetch.asked.drain(..)); // the peer has forgotten them
             }
-            Message::Piece(piece) => {
-                let (first, second) = piece.data();
-                news = fetch.take(piece.index, piece.begin, &[first, second].concat())?;
-            }
+            Message::Piece { index, begin, block } => news = fetch.take(index, begin, block)?,
             _ => {}
         }
         if let Some(piece) = news {
@@ -108,7 +105,7 @@ impl Fetch<'_> {
         while self.asked.len() < PIPELINE {
             let Some((piece, begin)) = self.wanted.pop_front() else { return Ok(()) };
             let length = (self.torrent.len_of(piece) - begin).min(BLOCK);
-            wire.send(&Message::Request(Request::new(piece, begin, length))).await?;
+            wire.send(&Message::Request(Request { index: piece, begin, length })).await?;
             self.asked.push_back((piece, begin));
         }
         Ok(())

@@ -1,13 +1,12 @@
 //! One torrent over uTP and nothing else: no tracker, no DHT, no TCP.
 //!
 //! ```sh
-//! cargo run --release --example torrent -- fetch FILE.torrent INTO --peer 192.0.2.7:6881
-//! cargo run --release --example torrent -- seed FILE.torrent FILE --listen 0.0.0.0:6881 [--once]
+//! cargo run --release -p afteryou-interop --features libutp --example torrent -- fetch FILE.torrent INTO --peer 192.0.2.7:6881
+//! cargo run --release -p afteryou-interop --features libutp --example torrent -- seed FILE.torrent FILE --listen 0.0.0.0:6881 [--once]
 //! ```
 //! `fetch` connects to one peer, checks the hash of each piece and exits with 0 once all are there. `seed` checks the file, serves any
 //! number of peers, and with `--once` exits after the first that has asked for everything. Both are marked lower effort and yield
-//! to other traffic, by LEDBAT++; `--controller cubic` takes what it can get. Torrents of version 1 with one file. Metainfo and messages are
-//! read and written by the crates of rqbit.
+//! to other traffic, by LEDBAT++; `--controller cubic` takes what it can get. Torrents of version 1 with one file.
 //!
 //! `interop/torrent.py --check` runs both beside libtorrent and transmission.
 

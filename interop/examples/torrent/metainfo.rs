@@ -1,14 +1,32 @@
 //! The torrent file: BEP 3.
 
+use afteryou_interop::torrent::InfoHash;
 use anyhow::{bail, ensure, Context};
-use librqbit_core::hash_id::Id20;
-use librqbit_core::torrent_metainfo::torrent_from_bytes;
 use ring::digest::{digest, SHA1_FOR_LEGACY_USE_ONLY};
+use serde::Deserialize;
+use serde_bencode::value::Value;
 use std::path::Path;
+
+/// The dictionary of the file.
+#[derive(Deserialize)]
+struct Metainfo {
+    info: Value,
+}
+
+/// The dictionary `info`, as far as a file on its own needs it.
+#[derive(Deserialize)]
+struct Info {
+    /// Not in a torrent of several files.
+    length: Option<u64>,
+    #[serde(rename = "piece length")]
+    piece_len: u32,
+    #[serde(with = "serde_bytes")]
+    pieces: Vec<u8>,
+}
 
 /// What a peer needs of a torrent file.
 pub struct Torrent {
-    pub info_hash: Id20,
+    pub info_hash: InfoHash,
     /// Bytes of the file.
     pub len: u64,
     /// Bytes of each piece but the last.
@@ -20,16 +38,18 @@ pub struct Torrent {
 impl Torrent {
     pub fn read(path: &Path) -> anyhow::Result<Torrent> {
         let bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
-        let meta = torrent_from_bytes(&bytes)?;
-        let info = &meta.info.data;
+        let metainfo: Metainfo = serde_bencode::from_bytes(&bytes)?;
+        // The keys of a dictionary are in order, so these are the bytes of the file.
+        let bytes = serde_bencode::to_bytes(&metainfo.info)?;
+        let info: Info = serde_bencode::from_bytes(&bytes)?;
         let Some(len) = info.length else {
             bail!("a torrent of several files: only those of one are supported")
         };
         let torrent = Torrent {
-            info_hash: meta.info_hash,
+            info_hash: digest(&SHA1_FOR_LEGACY_USE_ONLY, &bytes).as_ref().try_into()?,
             len,
-            piece_len: info.piece_length,
-            hashes: info.pieces.as_ref().to_vec(),
+            piece_len: info.piece_len,
+            hashes: info.pieces,
         };
         ensure!(torrent.piece_len > 0 && len > 0, "an empty torrent");
         let pieces = len.div_ceil(torrent.piece_len.into());

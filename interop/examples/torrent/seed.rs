@@ -2,9 +2,9 @@
 
 use crate::metainfo::Torrent;
 use crate::wire::Wire;
+use afteryou_interop::torrent::{Message, Request};
 use afteryou_utp::{Endpoint, EndpointConfig};
 use anyhow::ensure;
-use librqbit_peer_protocol::{Message, Piece, Request};
 use std::fs::File;
 use std::net::SocketAddr;
 use std::os::unix::fs::FileExt;
@@ -54,12 +54,12 @@ pub async fn run(
 
 /// Serves one peer until it leaves; returns the bytes that it got.
 async fn serve(torrent: &Torrent, file: &File, mut wire: Wire) -> anyhow::Result<u64> {
-    wire.be_greeted(torrent.info_hash).await?;
-    wire.greet(torrent.info_hash).await?;
+    wire.be_greeted(&torrent.info_hash).await?;
+    wire.greet(&torrent.info_hash).await?;
     let mut bits = vec![0xFF; torrent.pieces().div_ceil(8) as usize];
     let spare = bits.len() as u32 * 8 - torrent.pieces();
     bits.last_mut().into_iter().for_each(|last: &mut u8| *last <<= spare);
-    wire.send(&Message::Bitfield(bits[..].into())).await?;
+    wire.send(&Message::Bitfield(&bits)).await?;
     wire.flush().await?;
     let mut served = 0;
     loop {
@@ -81,7 +81,7 @@ async fn serve(torrent: &Torrent, file: &File, mut wire: Wire) -> anyhow::Result
                     && u64::from(begin) + u64::from(length) <= torrent.len_of(index).into();
                 ensure!(in_piece, "it asks for what does not exist");
                 let block = read(torrent, file, index, begin, length)?;
-                wire.send(&Message::Piece(Piece::from_data(index, begin, &block))).await?;
+                wire.send(&Message::Piece { index, begin, block: &block }).await?;
                 served += u64::from(length);
             }
         }

@@ -1,7 +1,7 @@
 //! One end of a librqbit-utp connection as a program, for testbeds of others: a command of `afteryou bed`, for example.
 //!
 //! ```text
-//! cargo build --release --features librqbit --bin rqbit_peer
+//! cargo build --release -p afteryou-interop --features librqbit --bin rqbit_peer
 //! rqbit_peer receive ADDRESS:PORT
 //! rqbit_peer send ADDRESS:PORT [BYTES]
 //! ```

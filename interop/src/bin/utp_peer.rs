@@ -1,7 +1,7 @@
 //! One end of a libutp connection as a program, for testbeds of others: a command of `afteryou bed`, for example.
 //!
 //! ```text
-//! cargo build --release --bin utp_peer
+//! cargo build --release -p afteryou-interop --features libutp --bin utp_peer
 //! utp_peer receive ADDRESS:PORT
 //! utp_peer send ADDRESS:PORT [BYTES]
 //! ```

@@ -2,9 +2,9 @@
 //! controller alone, and as it is by default.
 //!
 //! ```text
-//! (cd interop && cargo build --release --bin utp_peer)
-//! testbed_libutp interop/target/release/utp_peer [--seconds 60] [--only SENDER]
-//! testbed_libutp interop/target/release/utp_peer --loss [--seconds 60] [--seeds 5] [--check]
+//! cargo build --release -p afteryou-interop --features libutp --bin utp_peer
+//! testbed_libutp target/release/utp_peer [--seconds 60] [--only SENDER]
+//! testbed_libutp target/release/utp_peer --loss [--seconds 60] [--seeds 5] [--check]
 //! ```
 //!
 //! Alone over FQ-CoDel at short round trips: utilisation, and the times in which the link sent nothing of the flow for more than 0.1 s.

@@ -2,7 +2,7 @@
 
 use super::{index_html, Brief, MOST_SHOWN};
 use crate::error::Error;
-use crate::folder::{remove_temporary, temporary, unwritten, write_files, write_run};
+use crate::folder::{temporary, unwritten, write_files, write_run, TEMPORARY};
 use crate::rows::{Columns, Csv, Identity, Parquet, Row, Rows};
 use crate::series::write_series;
 use afteryou_scenario::content::ContentHash;
@@ -204,6 +204,20 @@ fn remove(dir: &Path) -> Result<(), Error> {
         Err(reason) if reason.kind() != io::ErrorKind::NotFound => Err(unwritten(dir, reason)),
         _ => Ok(()),
     }
+}
+
+/// Removes what a process that was killed left in `dir` half-written. No other process may be writing there.
+fn remove_temporary(dir: &Path) -> Result<(), Error> {
+    let remove = || {
+        for entry in std::fs::read_dir(dir)? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(TEMPORARY) {
+                std::fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    };
+    remove().map_err(|reason| unwritten(dir, reason))
 }
 
 /// "0007-link.rate-5-mbit-s-seed-3".

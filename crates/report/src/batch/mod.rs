@@ -6,18 +6,22 @@
 
 mod brief;
 mod flows;
+#[cfg(feature = "parquet")]
 mod folders;
 mod headline;
 mod page;
+#[cfg(feature = "parquet")]
 mod parts;
 mod pictures;
 mod runs;
 mod statistics;
 
 pub use brief::Brief;
+#[cfg(feature = "parquet")]
 pub use folders::{Finished, Folders, Record};
 pub(crate) use headline::headline;
 pub use page::index_html;
+#[cfg(feature = "parquet")]
 pub use parts::Parts;
 
 use crate::format::{count, number, NOTHING};

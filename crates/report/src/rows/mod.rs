@@ -20,12 +20,14 @@ mod columns;
 mod figures;
 mod formats;
 mod of_outcome;
+#[cfg(feature = "parquet")]
 mod parquet;
 mod settings;
 
 pub use columns::{Column, Columns, Kind};
 pub use formats::{Csv, JsonLines};
 pub use of_outcome::{Identity, Rows};
+#[cfg(feature = "parquet")]
 pub use parquet::Parquet;
 
 use serde::{Deserialize, Serialize};

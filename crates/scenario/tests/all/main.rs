@@ -1,6 +1,5 @@
 //! Scenario files and results: read, written, refused; their schemas.
 
-mod corpus;
 mod fields;
 mod hostile;
 mod key_examples;

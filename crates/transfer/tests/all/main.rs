@@ -1,7 +1,6 @@
-//! Admission, disks, jobs and the corpus, over real sockets on loopback.
+//! Admission, disks and jobs, over real sockets on loopback.
 
 mod alone;
-mod corpus;
 mod disk;
 mod door;
 mod half_open;

@@ -5,7 +5,6 @@ mod arrivals;
 #[allow(dead_code)] // the fuzz targets use the rest of this body
 #[path = "../../../../fuzz/src/bodies/connection.rs"]
 mod connection;
-mod corpus;
 #[cfg(feature = "dump")]
 mod dump;
 mod ecn;

@@ -15,8 +15,7 @@ pub fn broken_outside(pages: &[PathBuf]) -> Vec<String> {
 fn broken_of(pages: &[PathBuf], leads: fn(&Path) -> bool) -> Vec<String> {
     let mut broken = Vec::new();
     for page in pages {
-        let text =
-            std::fs::read_to_string(page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+        let text = read(page);
         let home = page.parent().unwrap_or(Path::new(""));
         for target in targets(&text) {
             let file = target.split('#').next().unwrap_or_default();
@@ -29,6 +28,34 @@ fn broken_of(pages: &[PathBuf], leads: fn(&Path) -> bool) -> Vec<String> {
         }
     }
     broken
+}
+
+/// What mdBook would complain of in the pages of `folder`: included files and their parts that are not there, and pages that the table of
+/// contents leaves out.
+pub fn unbuildable(folder: &Path) -> Vec<String> {
+    let contents = read(&folder.join("SUMMARY.md"));
+    let listed: Vec<PathBuf> = targets(&contents).iter().map(|target| folder.join(target)).collect();
+    let mut wrong = Vec::new();
+    for page in pages(folder) {
+        let (text, name) = (read(&page), page.display());
+        let is_part = folder.join("figures") == page.parent().unwrap_or(folder);
+        if !page.ends_with("SUMMARY.md") && !is_part && !listed.contains(&page) {
+            wrong.push(format!("{name} is not in SUMMARY.md"));
+        }
+        for included in text.split("{{#include ").skip(1).filter_map(|rest| rest.split("}}").next()) {
+            let (file, part) = included.split_once(':').unwrap_or((included, ""));
+            let file = page.with_file_name(file);
+            let is_there = file.is_file() && (part.is_empty() || read(&file).contains(&format!("ANCHOR: {part}")));
+            if !is_there {
+                wrong.push(format!("{name}: nothing to include from {included}"));
+            }
+        }
+    }
+    wrong
+}
+
+fn read(page: &Path) -> String {
+    std::fs::read_to_string(page).unwrap_or_else(|error| panic!("{}: {error}", page.display()))
 }
 
 fn pages(folder: &Path) -> Vec<PathBuf> {

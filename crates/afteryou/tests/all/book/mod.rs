@@ -158,6 +158,11 @@ fn the_book_is_what_would_be_made_today() {
 }
 
 #[test]
+fn every_page_is_in_the_table_of_contents_and_what_pages_include_is_there() {
+    assert_eq!(links::unbuildable(&docs().join("src")), Vec::<String>::new());
+}
+
+#[test]
 fn every_link_of_the_pages_outside_the_book_leads_to_a_file() {
     let pages = [
         "README.md",
