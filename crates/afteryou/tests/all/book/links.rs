@@ -45,7 +45,8 @@ pub fn unbuildable(folder: &Path) -> Vec<String> {
         for included in text.split("{{#include ").skip(1).filter_map(|rest| rest.split("}}").next()) {
             let (file, part) = included.split_once(':').unwrap_or((included, ""));
             let file = page.with_file_name(file);
-            let is_there = file.is_file() && (part.is_empty() || read(&file).contains(&format!("ANCHOR: {part}")));
+            let is_there =
+                file.is_file() && (part.is_empty() || read(&file).contains(&format!("ANCHOR: {part}")));
             if !is_there {
                 wrong.push(format!("{name}: nothing to include from {included}"));
             }
