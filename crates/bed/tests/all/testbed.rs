@@ -32,7 +32,7 @@ pub fn run_alone(scenario: &Scenario) -> Option<Outcome> {
     started(scenario)
 }
 
-fn started(scenario: &Scenario) -> Option<Outcome> {
+pub fn started(scenario: &Scenario) -> Option<Outcome> {
     match testbed::run(scenario, &Options::default(), &mut |_| true) {
         Ok(outcome) => Some(outcome),
         Err(error) => skipped(error),
