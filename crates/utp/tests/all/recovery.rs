@@ -127,8 +127,7 @@ fn a_lost_last_data_packet_is_repaired_without_a_timeout() {
 fn after_an_outage_of_ten_seconds_the_transfer_goes_on() {
     for controller in ["ledbat++", "ledbat", "cubic", "newreno"] {
         for rtt_ms in RTTS_MS {
-            let mut world =
-                World::new(Path::new(20, 500), vec![Plan::bulk(controller, rtt_ms).without_content()]);
+            let mut world = World::new(Path::new(20, 500), vec![Plan::bulk(controller, rtt_ms)]);
             let outage = Time::from_millis(8_000)..Time::from_millis(18_000);
             world.filter = Some(Box::new(move |now, _, _, _| !outage.contains(&now)));
             world.run_until(60_000);
