@@ -15,6 +15,8 @@
 //!
 //! Unix only. libutp's `assert`s are compiled in and abort the process.
 
+// Of the empty crate, this page is all that is left.
+#![cfg_attr(not(feature = "libutp"), allow(rustdoc::broken_intra_doc_links))]
 #![cfg(feature = "libutp")]
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
