@@ -7,7 +7,7 @@
 pub const HANDSHAKE: usize = 68;
 /// The name, after its length.
 const PROTOCOL: &[u8; 20] = b"\x13BitTorrent protocol";
-/// Who we are.
+/// The name of this client.
 const PEER_ID: &[u8; 20] = b"-AY0100-afteryou-utp";
 
 /// SHA-1 of a torrent's dictionary `info`.

@@ -139,8 +139,13 @@ pub fn judged<T>(measure: impl Fn() -> (T, Option<String>), judge: impl Fn(&T) -
 
 /// Was the relay kept waiting?
 pub fn late(statistics: &Statistics) -> Option<String> {
-    println!("lateness: {:?}", statistics.lateness);
-    let late = statistics.lateness.filter(Lateness::spoiled)?;
+    spoiled(statistics.lateness)
+}
+
+/// The same of a testbed's run.
+pub fn spoiled(lateness: Option<Lateness>) -> Option<String> {
+    println!("lateness: {lateness:?}");
+    let late = lateness.filter(Lateness::spoiled)?;
     Some(format!("the relay was kept waiting: {late:?}"))
 }
 

@@ -1,10 +1,10 @@
 //! The kernel's own queues at the bottleneck, where the user may make namespaces.
 
-use super::common::{beside_others, judged, within};
+use super::common::{beside_others, judged, spoiled, within};
 use crate::testbed::{scenario, skipped, started, CUBIC};
 use afteryou_bed::run::{Options, QueueBy};
 use afteryou_bed::{testbed, Error};
-use afteryou_scenario::outcome::{Lateness, LinkFigures, Outcome};
+use afteryou_scenario::outcome::{LinkFigures, Outcome};
 use afteryou_scenario::{Record, Scenario};
 
 const KERNEL: QueueBy = QueueBy::Kernel;
@@ -29,12 +29,7 @@ fn stopped(both: &Both, buffer_ms: f64) -> Option<String> {
     let longest_ms = link_of(by_kernel).queuing_delay.as_ref()?.max_ms;
     let over = longest_ms > buffer_ms + 5.0;
     let over = over.then(|| format!("a packet waited {longest_ms} ms for a buffer of {buffer_ms} ms"));
-    let late = by_us
-        .run
-        .lateness
-        .filter(Lateness::spoiled)
-        .map(|late| format!("the relay was kept waiting: {late:?}"));
-    over.or(late)
+    over.or_else(|| spoiled(by_us.run.lateness))
 }
 
 fn link_of(outcome: &Outcome) -> &LinkFigures {

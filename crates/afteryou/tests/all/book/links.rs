@@ -30,8 +30,8 @@ fn broken_of(pages: &[PathBuf], leads: fn(&Path) -> bool) -> Vec<String> {
     broken
 }
 
-/// What mdBook would complain of in the pages of `folder`: included files and their parts that are not there, and pages that the table of
-/// contents leaves out.
+/// The complaints that mdBook would have about the pages of `folder`: included files and their parts that are not there, and pages that the
+/// table of contents leaves out.
 pub fn unbuildable(folder: &Path) -> Vec<String> {
     let contents = read(&folder.join("SUMMARY.md"));
     let listed: Vec<PathBuf> = targets(&contents).iter().map(|target| folder.join(target)).collect();

@@ -1,4 +1,4 @@
-//! Who gets a place, whose place is taken, and who is answered without one.
+//! Peers that get a place, that lose theirs, and that are answered without one.
 
 use super::*;
 
