@@ -2,6 +2,8 @@
 //!
 //! A controller never reads a clock. Its caller decides what time is: a real clock, a simulator's
 //! event queue, a test. `u64` nanoseconds reach 584 years.
+//!
+//! All of it is `#[inline]`: every crate calculates with times, and Clippy in the compiler's place inlines nothing across crates by itself.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -22,21 +24,25 @@ impl Time {
     pub const NEVER: Time = Time(u64::MAX);
 
     /// The instant `ms` milliseconds after the epoch.
+    #[inline]
     pub const fn from_millis(ms: u64) -> Time {
         Time(ms * 1_000_000)
     }
 
     /// The instant `us` microseconds after the epoch.
+    #[inline]
     pub const fn from_micros(us: u64) -> Time {
         Time(us * 1_000)
     }
 
     /// Nanoseconds since the epoch.
+    #[inline]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
     /// Whole microseconds since the epoch.
+    #[inline]
     pub const fn as_micros(self) -> u64 {
         self.0 / 1_000
     }
@@ -55,11 +61,13 @@ impl Time {
     }
 
     /// Seconds since the epoch.
+    #[inline]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
     /// The span since `earlier`; zero if `earlier` is in fact later.
+    #[inline]
     pub const fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
@@ -72,51 +80,61 @@ impl Span {
     pub const MAX: Span = Span(u64::MAX);
 
     /// `s` seconds.
+    #[inline]
     pub const fn from_secs(s: u64) -> Span {
         Span(s * 1_000_000_000)
     }
 
     /// `ms` milliseconds.
+    #[inline]
     pub const fn from_millis(ms: u64) -> Span {
         Span(ms * 1_000_000)
     }
 
     /// `us` microseconds.
+    #[inline]
     pub const fn from_micros(us: u64) -> Span {
         Span(us * 1_000)
     }
 
     /// `s` seconds, rounded to a nanosecond; negative and NaN become zero.
+    #[inline]
     pub fn from_secs_f64(s: f64) -> Span {
         Span((s * 1e9 + 0.5) as u64)
     }
 
     /// Nanoseconds.
+    #[inline]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
     /// Whole microseconds.
+    #[inline]
     pub const fn as_micros(self) -> u64 {
         self.0 / 1_000
     }
 
     /// Milliseconds.
+    #[inline]
     pub fn as_millis_f64(self) -> f64 {
         self.0 as f64 / 1e6
     }
 
     /// Seconds.
+    #[inline]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
     /// `self - other`, not below zero.
+    #[inline]
     pub const fn saturating_sub(self, other: Span) -> Span {
         Span(self.0.saturating_sub(other.0))
     }
 
     /// How long `bytes` take at `bytes_per_second`; [`Span::MAX`] at rate zero.
+    #[inline]
     pub fn of_bytes(bytes: u64, bytes_per_second: u64) -> Span {
         if bytes_per_second == 0 {
             return Span::MAX;
@@ -134,12 +152,14 @@ impl fmt::Debug for Span {
 
 impl Add<Span> for Time {
     type Output = Time;
+    #[inline]
     fn add(self, span: Span) -> Time {
         Time(self.0.saturating_add(span.0))
     }
 }
 
 impl AddAssign<Span> for Time {
+    #[inline]
     fn add_assign(&mut self, span: Span) {
         *self = *self + span;
     }
@@ -147,6 +167,7 @@ impl AddAssign<Span> for Time {
 
 impl Sub<Time> for Time {
     type Output = Span;
+    #[inline]
     fn sub(self, earlier: Time) -> Span {
         self.since(earlier)
     }
@@ -154,6 +175,7 @@ impl Sub<Time> for Time {
 
 impl Add for Span {
     type Output = Span;
+    #[inline]
     fn add(self, other: Span) -> Span {
         Span(self.0.saturating_add(other.0))
     }
@@ -161,6 +183,7 @@ impl Add for Span {
 
 impl Sub for Span {
     type Output = Span;
+    #[inline]
     fn sub(self, other: Span) -> Span {
         self.saturating_sub(other)
     }
@@ -168,6 +191,7 @@ impl Sub for Span {
 
 impl Mul<u64> for Span {
     type Output = Span;
+    #[inline]
     fn mul(self, factor: u64) -> Span {
         Span(self.0.saturating_mul(factor))
     }
@@ -175,18 +199,21 @@ impl Mul<u64> for Span {
 
 impl Div<u64> for Span {
     type Output = Span;
+    #[inline]
     fn div(self, divisor: u64) -> Span {
         Span(self.0 / divisor)
     }
 }
 
 impl From<Duration> for Span {
+    #[inline]
     fn from(duration: Duration) -> Span {
         Span(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
     }
 }
 
 impl From<Span> for Duration {
+    #[inline]
     fn from(span: Span) -> Duration {
         Duration::from_nanos(span.0)
     }

@@ -1,5 +1,6 @@
 //! A page of the book that says how to add something to a crate, executed: what it says is done to a copy of the crate, and
-//! the copy's tests must pass.
+//! the copy's tests must pass. Those are the tests of the whole crate, and of the modules that the page adds or changes: the
+//! others' are tried on the crate itself.
 //!
 //! The page needs no marks for that. A paragraph that names a file of the crate is followed by a block for it. If there is
 //! no such file, the block is the file; otherwise each of its paragraphs is to be added: `/* the others */` stands for what
@@ -57,6 +58,8 @@ impl Recipe {
         assert_eq!(files[1..], expected, "{files:?}");
         let file = files[0].to_owned();
         assert!(!copy.join(&file).exists(), "{file} is not new: the page needs another example");
+        let changed: Vec<PathBuf> = files.iter().map(|file| copy.join(file)).collect();
+        leave_out_tests(&copy.join(format!("crates/{}/src", self.package)), &changed);
         blocks.iter().for_each(|(file, block)| apply(&copy.join(file), block));
         let module = Path::new(&file).file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
         let test = copy.join(format!("crates/{}/tests/listed.rs", self.package));
@@ -80,8 +83,11 @@ impl Recipe {
             .arg("--target-dir")
             .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("how_to_add"))
             // The least time to compile and run the tests together, and fewer cases than the real crate's tests try.
-            .envs([("CARGO_PROFILE_TEST_OPT_LEVEL", "1"), ("CARGO_PROFILE_TEST_DEBUG", "0")])
+            .args(["--config", "profile.test.opt-level=1", "--config", "profile.test.debug=0"])
+            .args(["--config", "profile.test.package.'*'.opt-level=0"])
             .env("PROPTEST_CASES", "32")
+            // What only the tests used that were left out is a warning, whatever the caller makes of warnings.
+            .env("RUSTFLAGS", "--cap-lints warn")
             .current_dir(copy)
             .output()
             .expect("cargo starts");
@@ -168,6 +174,26 @@ fn copy_folder(from: &Path, to: &Path) {
             true => copy_folder(&path, &to),
             false => write(&to, &read(&path)),
         }
+    }
+}
+
+/// Takes the tests out of the modules in `folder`, `kept` excepted.
+fn leave_out_tests(folder: &Path, kept: &[PathBuf]) {
+    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let path = entry.expect("readable").path();
+        match path.is_dir() {
+            true => leave_out_tests(&path, kept),
+            false if kept.contains(&path) => {}
+            false => write(&path, &without_tests(&read(&path))),
+        }
+    }
+}
+
+/// A module's text without its tests: a file of their own, or the end of this one.
+fn without_tests(text: &str) -> String {
+    match text.split_once("\n#[cfg(test)]\nmod tests") {
+        Some((code, rest)) => format!("{code}{}", rest.strip_prefix(';').unwrap_or_default()),
+        None => text.to_owned(),
     }
 }
 

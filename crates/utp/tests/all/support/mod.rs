@@ -113,7 +113,12 @@ pub struct World {
     /// (time, sojourn) of every packet through the bottleneck.
     pub sojourns: Vec<(Time, Span)>,
     pub drops: u64,
+    /// What a read fills: zeros once, or they would take most of a test's time.
+    buffer: Vec<u8>,
 }
+
+/// Most that one read takes, bytes.
+const LONGEST_READ: usize = 1 << 20;
 
 /// The byte at `offset` of every stream.
 fn pattern(offset: u64) -> u8 {
@@ -137,6 +142,7 @@ impl World {
             sojourns: Vec::new(),
             drops: 0,
             marks: 0,
+            buffer: vec![0; LONGEST_READ],
             path,
         };
         for (i, plan) in plans.into_iter().enumerate() {
@@ -361,10 +367,10 @@ impl World {
         let flow = &mut self.flows[i];
         let Some(server) = &mut flow.server else { return };
         let chunk = flow.plan.read_rate.map_or(usize::MAX, |rate| (rate / 100) as usize);
-        let mut buf = vec![0; chunk.min(1 << 20)];
+        let buf = &mut self.buffer[..chunk.min(LONGEST_READ)];
         let mut total = 0;
         while total < chunk {
-            let Ok(n) = server.read(now, &mut buf) else { break };
+            let Ok(n) = server.read(now, buf) else { break };
             if n == 0 {
                 break;
             }

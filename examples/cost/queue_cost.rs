@@ -16,8 +16,10 @@
 
 use afteryou_aqm::list::{find, QUEUES};
 use afteryou_aqm::{Dropped, Limit, Packet, Queue, Site};
+use afteryou_base::param::Value;
 use afteryou_base::Time;
-use afteryou_scenario::{random, Algorithm};
+use rand_core::SeedableRng;
+use rand_pcg::Pcg64;
 use std::collections::VecDeque;
 use std::error::Error;
 use std::hint::black_box;
@@ -41,26 +43,23 @@ const RINGS_PER_NS: f64 = 0.116;
 /// How often what is too slow is measured again.
 const TRIES: u32 = 4;
 
-/// The discipline with which parameters.
-fn settings(name: &str) -> Algorithm {
-    let algorithm = Algorithm::named(name);
+/// The parameters that differ from the defaults.
+fn overrides(name: &str) -> Vec<(&'static str, Value)> {
     match name {
-        "red" | "le_red" | "choke" => {
-            algorithm.with("preset", "classic").with("min_th", "50").with("max_th", "150")
-        }
-        _ => algorithm,
+        "red" | "le_red" | "choke" => vec![
+            ("preset", Value::Choice("classic")),
+            ("min_th", Value::Number(50.0)),
+            ("max_th", Value::Number(150.0)),
+        ],
+        _ => Vec::new(),
     }
 }
 
 fn queue(name: &str) -> Result<Box<dyn Queue<u32>>, Box<dyn Error>> {
     let entry = find(name).ok_or("no such discipline")?;
-    let (_, overrides) = settings(name).queue()?;
-    let site = Site {
-        limit: Limit::Packets(1000),
-        bits_per_second: 1_000_000_000,
-        random: random::stream(1, "cost"),
-    };
-    Ok(entry.build(&overrides, site)?)
+    let site =
+        Site { limit: Limit::Packets(1000), bits_per_second: 1_000_000_000, random: Pcg64::seed_from_u64(1) };
+    Ok(entry.build(&overrides(name), site)?)
 }
 
 /// Nanoseconds for a packet.
