@@ -7,11 +7,6 @@
 //! acks is taken off. The LEDBAT family shall need at most 40 ns, or 60 iterations of a loop of arithmetic that is timed in
 //! the same way, whichever is more: on a slow machine everything is slow. `--check` fails beyond that.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "the simulator has no clock; what measures its speed needs one"
-)]
-
 use afteryou_base::{Span, Time};
 use afteryou_cc::list::{Entry, CONTROLLERS};
 use afteryou_cc::{Ack, Controller, Setup};

@@ -9,11 +9,6 @@
 //! median of the ratios counts. What is too slow is measured again before it is said to be: a neighbour on the same core may
 //! have been at work. Without the name of a QUEUE all are measured.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "the simulator has no clock; what measures its speed needs one"
-)]
-
 use afteryou_aqm::list::{find, QUEUES};
 use afteryou_aqm::{Dropped, Limit, Packet, Queue, Site};
 use afteryou_base::param::Value;
