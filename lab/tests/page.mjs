@@ -1,7 +1,9 @@
 // The lab page in a real browser: each control, the keyboard alone, narrow and wide, dark and light, hostile input, accessibility, and
 // the bounds on size and time. Prints each number with its bound.
 //
-//   node lab/tests/page.mjs PAGE BROWSER [FOLDER FOR SCREENSHOTS]
+//   node lab/tests/page.mjs PAGE BROWSER [FOLDER FOR SCREENSHOTS [PART]]
+//
+// PART: "timed" for the tests that measure time, on a machine with nothing else to do; "untimed" for the others.
 
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
@@ -9,7 +11,7 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
-const [, , page_file, browser_file, shots] = process.argv;
+const [, , page_file, browser_file, shots, part] = process.argv;
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const address = pathToFileURL(page_file).href;
 const arguments_ = ["--no-sandbox", "--disable-gpu"];
@@ -36,7 +38,8 @@ const hash = (page) => page.evaluate(() => document.body.dataset.hash);
 const sentence = (page) => page.textContent("#sentence");
 const text = (page) => page.inputValue("#text");
 
-const test = async (name, body) => {
+const test = async (name, body, kind = "untimed") => {
+  if (part && part !== kind) return;
   try {
     await body();
     checks += 1;
@@ -46,6 +49,8 @@ const test = async (name, body) => {
     console.log(`FAILED  ${name}: ${error.message}`);
   }
 };
+
+const timed = (name, body) => test(name, body, "timed");
 
 // A measured number beside its bound.
 const bound = (what, value, most, unit) => {
@@ -68,7 +73,7 @@ await test("the file and the engine stay below their sizes", async () => {
   bound("page with engine, compressed", Math.round(((engine.length * 3) / 4 + rest) / 1000), 700, "kB");
 });
 
-await test("the first figure appears soon after opening from disk", async () => {
+await timed("the first figure appears soon after opening from disk", async () => {
   const page = await open();
   await page.waitForFunction(() => document.querySelector("#charts svg"));
   bound("first figure", await page.evaluate(() => Math.round(performance.now())), 1500, "ms");
@@ -76,7 +81,7 @@ await test("the first figure appears soon after opening from disk", async () => 
   await page.context().close();
 });
 
-await test("curves follow a slider at once, and input never waits", async () => {
+await timed("curves follow a slider at once, and input never waits", async () => {
   const page = await open();
   await settled(page);
   await page.waitForTimeout(500);
