@@ -1,9 +1,9 @@
 // The lab page in a real browser: each control, the keyboard alone, narrow and wide, dark and light, hostile input, accessibility, and
 // the bounds on size and time. Prints each number with its bound.
 //
-//   node lab/tests/page.mjs PAGE BROWSER [FOLDER FOR SCREENSHOTS [PART]]
+//   node lab/tests/page.mjs PAGE BROWSER [FOLDER FOR SCREENSHOTS]
 //
-// PART: "timed" for the tests that measure time, on a machine with nothing else to do; "untimed" for the others.
+// The tests that measure time run first, one by one, and the others two at a time: each has pages of its own and mostly waits.
 
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
@@ -11,7 +11,7 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
-const [, , page_file, browser_file, shots, part] = process.argv;
+const [, , page_file, browser_file, shots] = process.argv;
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const address = pathToFileURL(page_file).href;
 const arguments_ = ["--no-sandbox", "--disable-gpu"];
@@ -38,8 +38,12 @@ const hash = (page) => page.evaluate(() => document.body.dataset.hash);
 const sentence = (page) => page.textContent("#sentence");
 const text = (page) => page.inputValue("#text");
 
-const test = async (name, body, kind = "untimed") => {
-  if (part && part !== kind) return;
+const timed_tests = [];
+const other_tests = [];
+const timed = (name, body) => timed_tests.push([name, body]);
+const test = (name, body) => other_tests.push([name, body]);
+
+const run = async ([name, body]) => {
   try {
     await body();
     checks += 1;
@@ -50,7 +54,10 @@ const test = async (name, body, kind = "untimed") => {
   }
 };
 
-const timed = (name, body) => test(name, body, "timed");
+// Runs tests in the order of the list, each as soon as the one before it is over.
+const run_all = async (tests) => {
+  while (tests.length > 0) await run(tests.shift());
+};
 
 // A measured number beside its bound.
 const bound = (what, value, most, unit) => {
@@ -64,7 +71,7 @@ const findings = async (page) => {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(" ")).slice(0, 3)}`);
 };
 
-await test("the file and the engine stay below their sizes", async () => {
+test("the file and the engine stay below their sizes", async () => {
   const content = readFileSync(page_file, "utf8");
   const engine = content.match(/id="engine">([^<]*)</)[1];
   bound("single file", Math.round(statSync(page_file).size / 1000), 2000, "kB");
@@ -73,7 +80,7 @@ await test("the file and the engine stay below their sizes", async () => {
   bound("page with engine, compressed", Math.round(((engine.length * 3) / 4 + rest) / 1000), 700, "kB");
 });
 
-await timed("the first figure appears soon after opening from disk", async () => {
+timed("the first figure appears soon after opening from disk", async () => {
   const page = await open();
   await page.waitForFunction(() => document.querySelector("#charts svg"));
   bound("first figure", await page.evaluate(() => Math.round(performance.now())), 1500, "ms");
@@ -81,7 +88,7 @@ await timed("the first figure appears soon after opening from disk", async () =>
   await page.context().close();
 });
 
-await timed("curves follow a slider at once, and input never waits", async () => {
+timed("curves follow a slider at once, and input never waits", async () => {
   const page = await open();
   await settled(page);
   await page.waitForTimeout(500);
@@ -115,7 +122,7 @@ await timed("curves follow a slider at once, and input never waits", async () =>
   await page.context().close();
 });
 
-await test("every control changes the text, and the text every control", async () => {
+test("every control changes the text, and the text every control", async () => {
   const page = await open();
   await settled(page);
   for (const summary of await page.$$("#controls summary")) await summary.click();
@@ -145,7 +152,7 @@ await test("every control changes the text, and the text every control", async (
   await page.context().close();
 });
 
-await test("a mistake is shown at its line, and the page goes on", async () => {
+test("a mistake is shown at its line, and the page goes on", async () => {
   const page = await open();
   await settled(page);
   const good = await text(page);
@@ -159,7 +166,7 @@ await test("a mistake is shown at its line, and the page goes on", async () => {
   await page.context().close();
 });
 
-await test("the address holds the scenario", async () => {
+test("the address holds the scenario", async () => {
   const page = await open();
   await settled(page);
   const before = [await text(page), await hash(page)];
@@ -175,7 +182,7 @@ await test("the address holds the scenario", async () => {
   await other.context().close();
 });
 
-await test("a scenario runs with the trace that it names, and with one that is loaded", async () => {
+test("a scenario runs with the trace that it names, and with one that is loaded", async () => {
   const page = await open("#scenario=packet-trace");
   await settled(page);
   const before = await hash(page);
@@ -188,7 +195,7 @@ await test("a scenario runs with the trace that it names, and with one that is l
   await page.context().close();
 });
 
-await test("hostile input gets a sentence, and the page stays alive", async () => {
+test("hostile input gets a sentence, and the page stays alive", async () => {
   const page = await open("#z=AAAA_mutated");
   await page.waitForSelector("#error:not([hidden])");
   assert.match(await page.textContent("#error"), /damaged/);
@@ -217,7 +224,7 @@ await test("hostile input gets a sentence, and the page stays alive", async () =
   await page.context().close();
 });
 
-await test("the keyboard alone moves a flow, a slider and a menu", async () => {
+test("the keyboard alone moves a flow, a slider and a menu", async () => {
   const page = await open();
   await settled(page);
   await page.focus('[data-key="upload start"]');
@@ -249,7 +256,7 @@ await test("the keyboard alone moves a flow, a slider and a menu", async () => {
   await page.context().close();
 });
 
-await test("the controls follow text that is typed fast", async () => {
+test("the controls follow text that is typed fast", async () => {
   const page = await open();
   await settled(page);
   await page.evaluate(() => {
@@ -264,7 +271,7 @@ await test("the controls follow text that is typed fast", async () => {
   await page.context().close();
 });
 
-await test("a bar of the time line is dragged", async () => {
+test("a bar of the time line is dragged", async () => {
   const page = await open();
   await settled(page);
   const box = await (await page.$('[data-key="upload stop"]')).boundingBox();
@@ -276,7 +283,7 @@ await test("a bar of the time line is dragged", async () => {
   await page.context().close();
 });
 
-await test("runs are compared, swept, and laid beside equations", async () => {
+test("runs are compared, swept, and laid beside equations", async () => {
   const page = await open("#tour=7");
   await settled(page);
   await page.click("#pin");
@@ -294,7 +301,7 @@ await test("runs are compared, swept, and laid beside equations", async () => {
   await page.context().close();
 });
 
-await test("files are exported and loaded", async () => {
+test("files are exported and loaded", async () => {
   const page = await open();
   await settled(page);
   for (const [form, name] of [["svg", "figure.svg"], ["png", "figure.png"], ["csv", "series.csv"], ["json", "result.json"]]) {
@@ -311,7 +318,7 @@ await test("files are exported and loaded", async () => {
 });
 
 for (const [number, step] of JSON.parse(readFileSync(page_file, "utf8").match(/id="scenarios">([\s\S]*?)<\/script/)[1]).tour.entries()) {
-  await test(`tour, step ${number + 1}: ${step.title}`, async () => {
+  test(`tour, step ${number + 1}: ${step.title}`, async () => {
     const page = await open(`#tour=${number + 1}`);
     await settled(page);
     assert.ok((await sentence(page)).length > 20);
@@ -322,7 +329,7 @@ for (const [number, step] of JSON.parse(readFileSync(page_file, "utf8").match(/i
 
 for (const width of [400, 1600]) {
   for (const dark of [false, true]) {
-    await test(`at ${width} px, ${dark ? "dark" : "light"}: no finding of axe, no sideways scrolling`, async () => {
+    test(`at ${width} px, ${dark ? "dark" : "light"}: no finding of axe, no sideways scrolling`, async () => {
       const page = await open("#tour=1", { width, dark });
       await settled(page);
       await page.click("#text-part summary");
@@ -339,6 +346,8 @@ for (const width of [400, 1600]) {
   }
 }
 
+await run_all(timed_tests);
+await Promise.all([run_all(other_tests), run_all(other_tests)]);
 await browser.close();
 console.log(`${checks} checks passed, ${failures.length} failures`);
 failures.forEach((failure) => console.error(failure));
