@@ -2,8 +2,6 @@
 // the bounds on size and time. Prints each number with its bound.
 //
 //   node lab/tests/page.mjs PAGE BROWSER [FOLDER FOR SCREENSHOTS]
-//
-// The tests that measure time run first, one by one, and the others two at a time: each has pages of its own and mostly waits.
 
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
@@ -38,12 +36,7 @@ const hash = (page) => page.evaluate(() => document.body.dataset.hash);
 const sentence = (page) => page.textContent("#sentence");
 const text = (page) => page.inputValue("#text");
 
-const timed_tests = [];
-const other_tests = [];
-const timed = (name, body) => timed_tests.push([name, body]);
-const test = (name, body) => other_tests.push([name, body]);
-
-const run = async ([name, body]) => {
+const test = async (name, body) => {
   try {
     await body();
     checks += 1;
@@ -52,11 +45,6 @@ const run = async ([name, body]) => {
     failures.push(`${name}: ${error.message}`);
     console.log(`FAILED  ${name}: ${error.message}`);
   }
-};
-
-// Runs tests in the order of the list, each as soon as the one before it is over.
-const run_all = async (tests) => {
-  while (tests.length > 0) await run(tests.shift());
 };
 
 // A measured number beside its bound.
@@ -71,7 +59,7 @@ const findings = async (page) => {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(" ")).slice(0, 3)}`);
 };
 
-test("the file and the engine stay below their sizes", async () => {
+await test("the file and the engine stay below their sizes", async () => {
   const content = readFileSync(page_file, "utf8");
   const engine = content.match(/id="engine">([^<]*)</)[1];
   bound("single file", Math.round(statSync(page_file).size / 1000), 2000, "kB");
@@ -80,7 +68,7 @@ test("the file and the engine stay below their sizes", async () => {
   bound("page with engine, compressed", Math.round(((engine.length * 3) / 4 + rest) / 1000), 700, "kB");
 });
 
-timed("the first figure appears soon after opening from disk", async () => {
+await test("the first figure appears soon after opening from disk", async () => {
   const page = await open();
   await page.waitForFunction(() => document.querySelector("#charts svg"));
   bound("first figure", await page.evaluate(() => Math.round(performance.now())), 1500, "ms");
@@ -88,7 +76,7 @@ timed("the first figure appears soon after opening from disk", async () => {
   await page.context().close();
 });
 
-timed("curves follow a slider at once, and input never waits", async () => {
+await test("curves follow a slider at once, and input never waits", async () => {
   const page = await open();
   await settled(page);
   await page.waitForTimeout(500);
@@ -122,7 +110,7 @@ timed("curves follow a slider at once, and input never waits", async () => {
   await page.context().close();
 });
 
-test("every control changes the text, and the text every control", async () => {
+await test("every control changes the text, and the text every control", async () => {
   const page = await open();
   await settled(page);
   for (const summary of await page.$$("#controls summary")) await summary.click();
@@ -152,7 +140,7 @@ test("every control changes the text, and the text every control", async () => {
   await page.context().close();
 });
 
-test("a mistake is shown at its line, and the page goes on", async () => {
+await test("a mistake is shown at its line, and the page goes on", async () => {
   const page = await open();
   await settled(page);
   const good = await text(page);
@@ -166,7 +154,7 @@ test("a mistake is shown at its line, and the page goes on", async () => {
   await page.context().close();
 });
 
-test("the address holds the scenario", async () => {
+await test("the address holds the scenario", async () => {
   const page = await open();
   await settled(page);
   const before = [await text(page), await hash(page)];
@@ -182,7 +170,7 @@ test("the address holds the scenario", async () => {
   await other.context().close();
 });
 
-test("a scenario runs with the trace that it names, and with one that is loaded", async () => {
+await test("a scenario runs with the trace that it names, and with one that is loaded", async () => {
   const page = await open("#scenario=packet-trace");
   await settled(page);
   const before = await hash(page);
@@ -195,7 +183,7 @@ test("a scenario runs with the trace that it names, and with one that is loaded"
   await page.context().close();
 });
 
-test("hostile input gets a sentence, and the page stays alive", async () => {
+await test("hostile input gets a sentence, and the page stays alive", async () => {
   const page = await open("#z=AAAA_mutated");
   await page.waitForSelector("#error:not([hidden])");
   assert.match(await page.textContent("#error"), /damaged/);
@@ -224,7 +212,7 @@ test("hostile input gets a sentence, and the page stays alive", async () => {
   await page.context().close();
 });
 
-test("the keyboard alone moves a flow, a slider and a menu", async () => {
+await test("the keyboard alone moves a flow, a slider and a menu", async () => {
   const page = await open();
   await settled(page);
   await page.focus('[data-key="upload start"]');
@@ -256,7 +244,7 @@ test("the keyboard alone moves a flow, a slider and a menu", async () => {
   await page.context().close();
 });
 
-test("the controls follow text that is typed fast", async () => {
+await test("the controls follow text that is typed fast", async () => {
   const page = await open();
   await settled(page);
   await page.evaluate(() => {
@@ -271,7 +259,7 @@ test("the controls follow text that is typed fast", async () => {
   await page.context().close();
 });
 
-test("a bar of the time line is dragged", async () => {
+await test("a bar of the time line is dragged", async () => {
   const page = await open();
   await settled(page);
   const box = await (await page.$('[data-key="upload stop"]')).boundingBox();
@@ -283,7 +271,7 @@ test("a bar of the time line is dragged", async () => {
   await page.context().close();
 });
 
-test("runs are compared, swept, and laid beside equations", async () => {
+await test("runs are compared, swept, and laid beside equations", async () => {
   const page = await open("#tour=7");
   await settled(page);
   await page.click("#pin");
@@ -301,7 +289,7 @@ test("runs are compared, swept, and laid beside equations", async () => {
   await page.context().close();
 });
 
-test("files are exported and loaded", async () => {
+await test("files are exported and loaded", async () => {
   const page = await open();
   await settled(page);
   for (const [form, name] of [["svg", "figure.svg"], ["png", "figure.png"], ["csv", "series.csv"], ["json", "result.json"]]) {
@@ -318,7 +306,7 @@ test("files are exported and loaded", async () => {
 });
 
 for (const [number, step] of JSON.parse(readFileSync(page_file, "utf8").match(/id="scenarios">([\s\S]*?)<\/script/)[1]).tour.entries()) {
-  test(`tour, step ${number + 1}: ${step.title}`, async () => {
+  await test(`tour, step ${number + 1}: ${step.title}`, async () => {
     const page = await open(`#tour=${number + 1}`);
     await settled(page);
     assert.ok((await sentence(page)).length > 20);
@@ -329,7 +317,7 @@ for (const [number, step] of JSON.parse(readFileSync(page_file, "utf8").match(/i
 
 for (const width of [400, 1600]) {
   for (const dark of [false, true]) {
-    test(`at ${width} px, ${dark ? "dark" : "light"}: no finding of axe, no sideways scrolling`, async () => {
+    await test(`at ${width} px, ${dark ? "dark" : "light"}: no finding of axe, no sideways scrolling`, async () => {
       const page = await open("#tour=1", { width, dark });
       await settled(page);
       await page.click("#text-part summary");
@@ -346,8 +334,6 @@ for (const width of [400, 1600]) {
   }
 }
 
-await run_all(timed_tests);
-await Promise.all([run_all(other_tests), run_all(other_tests)]);
 await browser.close();
 console.log(`${checks} checks passed, ${failures.length} failures`);
 failures.forEach((failure) => console.error(failure));

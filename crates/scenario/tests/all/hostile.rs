@@ -86,6 +86,7 @@ fn what_is_written_once_is_not_copied_until_the_memory_is_full() {
         (0..999).map(|n| format!("[[measure]]\nname = \"{n}\"\nfrom = \"0 s\"\n")).collect();
     let drops = "[[drop]]\nat = \"0 s\"\n".repeat(100_000);
     for (lines, words) in [
+        (format!("count = 20000\n[sweep]\n{rates}{rtts}"), "all runs together"),
         (format!("{windows}[sweep]\n{rates}{rtts}"), "all runs together"),
         (format!("{drops}[sweep]\n{rates}"), "all runs together"),
         (
