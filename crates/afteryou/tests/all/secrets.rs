@@ -6,6 +6,7 @@ use afteryou_transfer::ticket::{Address, Fingerprint, Role, Secret, Ticket};
 use clap::{Arg, Command, CommandFactory};
 use std::path::Path;
 use std::process::{Output, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A command that accepts the ticket, say as the name of a directory, is ended after this time.
@@ -89,34 +90,38 @@ fn a_ticket_in_the_wrong_place_is_not_printed_back() {
     let ticket = ticket();
     let mut command = Cli::command();
     command.build();
-    let mut tried = 0;
+    let mut tries = Vec::new();
     each(&command, &[], &mut |command, words| {
-        let mut tries = vec![
+        let mut last = vec![
             vec![ticket.clone()],
             vec![format!("--{ticket}")],
             vec![ticket.to_uppercase(), "x".to_owned()],
         ];
         let args: Vec<&Arg> = command.get_arguments().filter(|arg| takes_values(arg)).collect();
-        tries.extend(args.iter().flat_map(|arg| places(arg, &ticket)));
+        last.extend(args.iter().flat_map(|arg| places(arg, &ticket)));
         // A flag that is given a value.
         let flags = command.get_arguments().filter(|arg| !takes_values(arg));
-        tries.extend(flags.filter_map(|arg| Some(vec![format!("--{}={ticket}", arg.get_long()?)])));
-        for words in tries.iter().map(|last| [words, last].concat()) {
-            assert_hidden(&run(&words, None), &ticket, &words.join(" "));
-            tried += 1;
-        }
-        for variable in
-            args.iter().filter_map(|arg| arg.get_env()?.to_str()).filter(|name| *name != "AFTERYOU_TICKET")
-        {
-            assert_hidden(
-                &run(words, Some((variable, &ticket))),
-                &ticket,
-                &format!("{variable} {}", words.join(" ")),
-            );
-            tried += 1;
+        last.extend(flags.filter_map(|arg| Some(vec![format!("--{}={ticket}", arg.get_long()?)])));
+        tries.extend(last.iter().map(|last| ([words, last].concat(), None)));
+        let variables = args.iter().filter_map(|arg| arg.get_env()?.to_str());
+        let variables = variables.filter(|name| *name != "AFTERYOU_TICKET").map(str::to_owned);
+        tries.extend(variables.map(|variable| (words.to_vec(), Some(variable))));
+    });
+    assert!(tries.len() > 300, "{}", tries.len());
+    // Some wait for a peer until they are ended.
+    let next = Mutex::new(tries.iter());
+    let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some((words, variable)) = take() {
+                    let variable = variable.as_deref();
+                    let output = run(words, variable.map(|name| (name, &*ticket)));
+                    assert_hidden(&output, &ticket, &format!("{variable:?} {}", words.join(" ")));
+                }
+            });
         }
     });
-    assert!(tried > 300, "{tried}");
 }
 
 #[test]
