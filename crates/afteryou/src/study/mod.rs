@@ -8,7 +8,7 @@ mod place;
 use crate::runs::show::Show;
 use crate::runs::{build, in_colour, on_interrupt};
 use afteryou_lab::Pool;
-use afteryou_report::table_text;
+use afteryou_report::{check_writable, table_text};
 use afteryou_scenario::content::ContentHash;
 use afteryou_studies::{book, choice, tables, Cache, Chosen, EntryVerdict, Error, Extent, Setting, Verdict};
 use afteryou_terminal::{output, Failure};
@@ -101,11 +101,18 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
         return bed::print_days();
     }
     let chosen = choice::named(&args.ids).map_err(failure)?;
-    let verdicts = match (args.list, is_bed) {
-        (true, true) => return bed::print(&chosen, args.json),
-        (true, false) => return list::print(&chosen, args.json),
-        (false, true) => bed::verdicts(args, &chosen)?,
-        (false, false) => simulated(args, &chosen)?,
+    if args.list {
+        return match is_bed {
+            true => bed::print(&chosen, args.json),
+            false => list::print(&chosen, args.json),
+        };
+    }
+    if let Some(dir) = &args.out {
+        check_writable(dir)?;
+    }
+    let verdicts = match is_bed {
+        true => bed::verdicts(args, &chosen)?,
+        false => simulated(args, &chosen)?,
     };
     print(&verdicts, args.json)?;
     if let Some(dir) = &args.out {

@@ -225,6 +225,19 @@ fn a_study_on_real_packets_refuses_what_it_does_not_have() {
 }
 
 #[test]
+fn a_study_whose_book_cannot_be_written_ends_before_it_begins() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let output = run(&["study", "--quick", "--out", file.path().join("book").to_str().unwrap()]);
+    assert_eq!(stdout(&output), "", "no finding");
+    assert!(
+        stderr(&output).contains("cannot") && stderr(&output).lines().count() == 1,
+        "{}",
+        stderr(&output)
+    );
+    assert!(!output.status.success());
+}
+
+#[test]
 fn the_bed_set_and_the_days_of_everything_are_printed() {
     let list = stdout(&run(&["study", "--engine", "bed", "--list", "--json"]));
     let lines: Vec<serde_json::Value> =
