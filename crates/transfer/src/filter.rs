@@ -18,6 +18,12 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 /// Most bytes of all patterns of a job: they fit a message with room for the rest.
 pub const MAX_PATTERNS: usize = 32 * 1024;
 
+/// Most opening braces of a pattern. The library recurses into nested ones, and a peer chooses the pattern.
+const MAX_BRACES: usize = 8;
+
+/// Stack of the thread that compiles patterns, bytes. A quarter of it is enough for what [`MAX_BRACES`] admits.
+const STACK: usize = 1024 * 1024;
+
 /// A list of patterns.
 #[derive(Clone, Debug)]
 pub struct Filter {
@@ -29,8 +35,22 @@ impl Filter {
     /// Patterns in the order in which they apply.
     ///
     /// # Errors
-    /// A pattern that is none, or more than [`MAX_PATTERNS`].
+    /// A pattern that is none or has more than eight opening braces, or more than [`MAX_PATTERNS`].
     pub fn new(patterns: Vec<String>) -> Result<Self, Error> {
+        let compile = std::thread::Builder::new().name("patterns".into()).stack_size(STACK);
+        std::thread::scope(|scope| {
+            let thread = compile.spawn_scoped(scope, || Self::compiled(patterns));
+            let thread =
+                thread.map_err(|error| Error::Paths(format!("no thread for the patterns: {error}")))?;
+            thread.join().unwrap_or_else(|_| Err(Error::Paths("a pattern cannot be compiled".to_owned())))
+        })
+    }
+
+    fn compiled(patterns: Vec<String>) -> Result<Self, Error> {
+        let braces = |pattern: &String| pattern.bytes().filter(|&byte| byte == b'{').count();
+        if let Some(pattern) = patterns.iter().find(|pattern| braces(pattern) > MAX_BRACES) {
+            return Err(Error::Paths(format!("the pattern \"{pattern}\" has more than {MAX_BRACES} braces")));
+        }
         if patterns.iter().map(|pattern| pattern.len() + 8).sum::<usize>() > MAX_PATTERNS {
             return Err(Error::Paths(format!("the patterns have more than {MAX_PATTERNS} bytes: use fewer")));
         }
@@ -146,6 +166,25 @@ mod tests {
         assert!(!filters.exclude(&path("a/secret"), true));
         assert!(filters.exclude_parents_of(&path("a/secret/x")));
         assert!(!filters.exclude_parents_of(&path("a/secrets/x")));
+    }
+
+    /// As many braces, one in the other.
+    fn nested(braces: usize) -> String {
+        ["{a,".repeat(braces), "b".to_owned(), "}".repeat(braces)].concat()
+    }
+
+    #[test]
+    fn a_pattern_with_more_braces_than_the_bound_is_refused() {
+        let error = Filter::new(vec![nested(MAX_BRACES + 1)]).unwrap_err().to_string();
+        assert!(error.contains("more than 8 braces"), "{error}");
+    }
+
+    #[test]
+    fn the_worst_patterns_that_are_admitted_compile_in_a_quarter_of_the_stack() {
+        let longest = MAX_PATTERNS / (nested(MAX_BRACES).len() + 8);
+        let compile = move || Filter::compiled(vec![nested(MAX_BRACES); longest]).map(|_| ());
+        let thread = std::thread::Builder::new().stack_size(STACK / 4).spawn(compile).unwrap();
+        thread.join().unwrap().unwrap();
     }
 
     #[test]
