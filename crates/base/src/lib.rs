@@ -14,10 +14,12 @@
 //! - [`param`] has parameter tables: an algorithm declares its own, and all other code reads it.
 //! - [`about`] has the entry under which a controller, a queue or a transport is listed.
 //! - [`dscp`] has the differentiated services code points.
+//! - [`nearest`] finds the name that a mistyped one meant.
 #![cfg_attr(not(test), no_std)]
 
 pub mod about;
 pub mod dscp;
+pub mod nearest;
 pub mod param;
 pub mod units;
 

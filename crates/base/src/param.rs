@@ -3,6 +3,7 @@
 //! One table serves everybody who must know it: the constructor (defaults), the scenario checker (names, units,
 //! ranges), `afteryou list`, the JSON schema and the book.
 
+use crate::nearest::nearest;
 use crate::units::Span;
 use core::fmt;
 
@@ -217,6 +218,13 @@ impl Param {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ParamError {
+    /// No parameter of this algorithm.
+    Unknown {
+        /// The name given.
+        name: &'static str,
+        /// The parameters that there are.
+        table: &'static [Param],
+    },
     /// Not the kind of quantity that the parameter is.
     WrongKind {
         /// The parameter.
@@ -234,6 +242,7 @@ pub enum ParamError {
 impl fmt::Display for ParamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            ParamError::Unknown { name, table } => unknown(f, name, table),
             ParamError::WrongKind { param } => write!(f, "{} must be {}", param.name, param.kind),
             ParamError::OutOfRange { param, value } => {
                 write!(f, "{} = {value} is outside its range: use {} to {}", param.name, param.min, param.max)
@@ -243,6 +252,16 @@ impl fmt::Display for ParamError {
 }
 
 impl core::error::Error for ParamError {}
+
+fn unknown(f: &mut fmt::Formatter<'_>, name: &str, table: &[Param]) -> fmt::Result {
+    write!(f, "there is no parameter \"{name}\": ")?;
+    if let Some(meant) = nearest(name, table.iter().map(|param| param.name)) {
+        return write!(f, "did you mean \"{meant}\"?");
+    }
+    let [first, rest @ ..] = table else { return f.write_str("there are none") };
+    write!(f, "use one of {}", first.name)?;
+    rest.iter().try_for_each(|param| write!(f, ", {}", param.name))
+}
 
 impl Kind {
     /// Returns the word for a flag's yes or no. Words that begin with "off" are a flag with several ways to be on, of which the
@@ -308,15 +327,17 @@ pub struct Settings<'a> {
 }
 
 impl<'a> Settings<'a> {
-    /// The table's defaults with `overrides` on top; each override must be a row of the table and in range.
+    /// Returns the table's defaults with `overrides` on top.
+    ///
+    /// # Errors
+    /// An override that is no row of the table, of another kind, or out of its range.
     pub fn new(
         table: &'static [Param],
         overrides: &'a [(&'static str, Value)],
     ) -> Result<Settings<'a>, ParamError> {
         for (name, value) in overrides {
-            if let Some(param) = table.iter().find(|param| param.name == *name) {
-                param.check(*value)?;
-            }
+            let param = table.iter().find(|param| param.name == *name);
+            param.ok_or(ParamError::Unknown { name, table })?.check(*value)?;
         }
         Ok(Settings { table, preset: &[], overrides })
     }

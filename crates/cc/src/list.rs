@@ -42,6 +42,18 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_is_no_parameter_is_refused_with_the_nearest_for_every_controller() {
+        for entry in CONTROLLERS {
+            let nonsense = [("zzzz", Value::Flag(true))];
+            let error = entry.build(&nonsense, Setup::of(1400)).map(drop).unwrap_err();
+            assert!(matches!(error, ParamError::Unknown { .. }), "{}: {error}", entry.name);
+        }
+        let traget = [("traget", Value::Time(crate::Span::from_millis(25)))];
+        let error = ledbatpp::ENTRY.build(&traget, Setup::of(1400)).map(drop).unwrap_err();
+        assert_eq!(alloc::format!("{error}"), "there is no parameter \"traget\": did you mean \"target\"?");
+    }
+
+    #[test]
     fn a_value_out_of_range_is_refused_by_name() {
         let target = [("target", Value::Number(60.0))];
         assert!(matches!(ledbatpp::ENTRY.build(&target, Setup::of(1400)), Err(ParamError::WrongKind { .. })));

@@ -63,7 +63,12 @@ fn lines(figure: &Figure, samples: &[Sample]) -> Result<Vec<Line>> {
         });
         let Some(estimate) = Estimate::of(&sample.numbers()?) else { continue };
         let at = sample.point.numbers.get(x).copied().unwrap_or(lines[place].spots.len() as f64 + 1.0);
-        lines[place].spots.push(Spot { x: at, y: estimate.mean, half_width: estimate.half_width });
+        lines[place].spots.push(Spot {
+            x: at,
+            y: estimate.mean,
+            half_width: estimate.half_width,
+            n: estimate.n,
+        });
     }
     for line in lines.iter_mut().filter(|line| line.name.is_empty()) {
         line.name = "ours".to_owned();
@@ -76,7 +81,7 @@ fn curves(flow: &str, samples: &[Sample]) -> Vec<Line> {
         let Some(Reading::Curve(points)) = sample.readings.first() else { return None };
         let words = [flow.to_owned(), sample.point.words_without(&[])];
         let name = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ");
-        let spots = points.iter().map(|[x, y]| Spot { x: *x, y: *y, half_width: None }).collect();
+        let spots = points.iter().map(|[x, y]| Spot { x: *x, y: *y, ..Spot::default() }).collect();
         let controller = controller(&name);
         Some(Line { name: if name.is_empty() { "ours".to_owned() } else { name }, controller, spots })
     };
@@ -88,7 +93,8 @@ fn lists(samples: &[Sample]) -> Vec<Line> {
         let lists: Vec<Vec<f64>> = sample.readings.iter().map(Reading::list).collect();
         let length = lists.iter().map(Vec::len).min().unwrap_or(0);
         let mean = |place: usize| lists.iter().map(|list| list[place]).sum::<f64>() / lists.len() as f64;
-        let spots = (0..length).map(|place| Spot { x: place as f64 + 1.0, y: mean(place), half_width: None });
+        let spots =
+            (0..length).map(|place| Spot { x: place as f64 + 1.0, y: mean(place), ..Spot::default() });
         let name = sample.point.words_without(&[]);
         Line { controller: controller(&name), name, spots: spots.collect() }
     };

@@ -30,7 +30,7 @@ pub fn tracks() -> Vec<Line> {
     let line = |(orbit, [one, other, queue]): (_, [f64; 3])| {
         let orbit: &afteryou_fluid::orbit::Orbit = orbit;
         let points = orbit.points(Axis::Rate(0), Axis::Rate(1)).into_iter();
-        let spot = |(x, y): (f64, f64)| Spot { x: x / at.capacity, y: y / at.capacity, half_width: None };
+        let spot = |(x, y): (f64, f64)| Spot { x: x / at.capacity, y: y / at.capacity, ..Spot::default() };
         Line {
             name: format!("W {one}, {other}; Q {queue}"),
             controller: None,

@@ -28,7 +28,7 @@ use crate::format::{count, number, NOTHING};
 use crate::table::{Cell, Column, Table};
 pub use statistics::Estimate;
 
-pub(crate) use statistics::of_difference as estimate_of_difference;
+pub(crate) use statistics::{caption, of_difference as estimate_of_difference, FEWEST_FOR_AN_INTERVAL};
 use std::collections::BTreeMap;
 
 /// Most runs that a page and a terminal show; tables for programs have all.
@@ -50,9 +50,6 @@ pub(crate) fn remarks(briefs: &[Brief], all: usize) -> Vec<String> {
     let points = Points::of(briefs).runs;
     let repeated: Vec<_> = points.iter().filter(|runs| runs.len() > 1).collect();
     let identical = repeated.iter().filter(|runs| are_identical(runs)).count();
-    let differ = |least: usize, most: usize| {
-        repeated.iter().any(|runs| (least..=most).contains(&runs.len()) && !are_identical(runs))
-    };
     let mut remarks = Vec::new();
     if briefs.len() < all {
         remarks.push(format!(
@@ -72,10 +69,12 @@ pub(crate) fn remarks(briefs: &[Brief], all: usize) -> Vec<String> {
             count(all as u64)
         )),
     }
-    if differ(3, usize::MAX) {
-        remarks.push("± is the 95 % interval of the mean over the repetitions.".to_owned());
+    let with_interval =
+        repeated.iter().filter(|runs| runs.len() >= FEWEST_FOR_AN_INTERVAL && !are_identical(runs));
+    if let Some(caption) = caption(with_interval.map(|runs| runs.len())) {
+        remarks.push(format!("± is the interval of the mean over the repetitions ({caption})."));
     }
-    if differ(2, 2) {
+    if repeated.iter().any(|runs| runs.len() == 2 && !are_identical(runs)) {
         remarks.push("Two repetitions have no interval: repeat three times or more (--repeat 5).".to_owned());
     }
     remarks

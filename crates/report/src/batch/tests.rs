@@ -91,7 +91,7 @@ fn settings_with_the_same_last_word_keep_the_whole_name() {
 fn repetitions_have_an_interval_from_three_on() {
     let briefs = [brief(&[], 0.4), brief(&[], 0.5), brief(&[], 0.6)];
     assert_eq!(table(&briefs, "Runs"), ["runs|utilisation", "3|50.0 ± 24.8 %"]);
-    assert_eq!(said(&briefs), ["± is the 95 % interval of the mean over the repetitions."]);
+    assert_eq!(said(&briefs), ["± is the interval of the mean over the repetitions (95 %, n = 3)."]);
     assert_eq!(table(&briefs[..2], "Runs"), ["runs|utilisation", "2|45.0 %"]);
     assert!(said(&briefs[..2])[0].contains("repeat three times"), "{:?}", said(&briefs[..2]));
     assert!(table(&[], "Runs").len() == 1 && said(&[]).is_empty());

@@ -6,7 +6,7 @@
 //! Otherwise it is Welch's. Rows that have no counterpart are counted in the note above the table.
 
 use super::{document, part, relative, short_names, shown, signed, WORTH_A_TONE};
-use crate::batch::{estimate_of_difference, Estimate};
+use crate::batch::{caption, estimate_of_difference, Estimate, FEWEST_FOR_AN_INTERVAL};
 use crate::error::Error;
 use crate::escape;
 use crate::html::markup;
@@ -167,7 +167,15 @@ impl ComparedSweeps {
 
     /// Sentences about the whole comparison.
     fn remarks(&self) -> Vec<String> {
-        self.points_alone().into_iter().chain(self.by_chance()).collect()
+        self.points_alone().into_iter().chain(self.caption()).chain(self.by_chance()).collect()
+    }
+
+    /// The repetitions behind the intervals.
+    fn caption(&self) -> Option<String> {
+        let runs = self.tables.first()?;
+        let repeated = runs.iter().flat_map(|runs| places(runs).into_values().map(|seeds| seeds.len()));
+        let repeated = repeated.filter(|n| *n >= FEWEST_FOR_AN_INTERVAL);
+        Some(format!("Intervals: {}.", caption(repeated)?))
     }
 
     /// How many intervals exclude zero, and how many would by chance.

@@ -1,6 +1,7 @@
 //! Lines over one axis.
 
 use super::document;
+use crate::batch::caption;
 use crate::error::Error;
 use crate::palette::{self, looks, Style};
 use crate::plot::axis::Axis;
@@ -59,8 +60,10 @@ pub struct Spot {
     pub x: f64,
     /// Up.
     pub y: f64,
-    /// Half the width of an interval around it.
+    /// Half the width of the 95 % interval around it, which is a mean.
     pub half_width: Option<f64>,
+    /// The number of values that it is the mean of.
+    pub n: usize,
 }
 
 impl Chart {
@@ -92,6 +95,10 @@ impl Chart {
         let frame = Frame::begin(canvas, &words, &legend, 0.0)?;
         frame.rule_y(&up)?;
         frame.rule_x(&across, false)?;
+        let has_interval = |spot: &&Spot| spot.half_width.is_some();
+        let short = self.lines.iter().filter(|line| line.spots.len() <= MOST_MARKED);
+        let n = short.flat_map(|line| line.spots.iter().filter(has_interval)).map(|spot| spot.n);
+        caption(n).map_or(Ok(()), |caption| frame.note(&caption))?;
         for (y, words) in &self.rules {
             let (from, to) = (frame.at(0.0, up.part(*y)), frame.at(1.0, up.part(*y)));
             canvas.dashes(&[from, to], palette::FAINT_INK.light, 1.0)?;
@@ -185,7 +192,7 @@ mod tests {
 
     #[test]
     fn published_points_lie_over_the_lines_and_an_empty_chart_is_refused() {
-        let spot = |x: f64, y: f64| Spot { x, y, half_width: Some(0.01) };
+        let spot = |x: f64, y: f64| Spot { x, y, half_width: Some(0.01), n: 5 };
         let line = Line {
             name: "ours".to_owned(),
             controller: Some("ledbat".to_owned()),
@@ -201,6 +208,7 @@ mod tests {
         };
         let svg = chart.svg().unwrap();
         assert!(svg.contains("published") && svg.contains("nine tenths"), "{svg}");
+        assert!(svg.contains("95 %, n = 5"), "{svg}");
         assert!(Chart::default().svg().is_err());
     }
 }

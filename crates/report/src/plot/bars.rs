@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::frame::{Entry, Frame};
 use super::groups::{kind, Group};
-use super::{legend, Chosen};
+use super::{intervals, legend, Chosen};
 use crate::batch::Estimate;
 use crate::error::Error;
 use crate::palette::looks;
@@ -53,6 +53,7 @@ pub fn draw(canvas: &Canvas<'_>, chosen: &Chosen<'_>) -> Result<(), Error> {
     let entries: Vec<Entry<'_>> = legend(&groups);
     let frame = Frame::begin(canvas, &chosen.words(&words, &y.label), &entries, 0.0)?;
     frame.rule_y(&up)?;
+    intervals(&frame, bars.iter().flatten().flatten())?;
     let place = 1.0 / settings.len() as f64;
     let room = (frame.right - frame.left) * place;
     for (i, (setting, bars)) in settings.iter().zip(&bars).enumerate() {

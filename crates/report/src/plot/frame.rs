@@ -62,6 +62,12 @@ impl<'a, 'b> Frame<'a, 'b> {
         Ok(frame)
     }
 
+    /// Writes a note on all data into the lower right corner.
+    pub fn note(&self, note: &str) -> Result<(), Error> {
+        let text = Text::new(11.0, palette::FAINT_INK.light).ending();
+        self.canvas.text(note, (self.right, BOTTOM + 40.0), &text)
+    }
+
     /// Where a place stands that is given in parts of both axes.
     pub fn at(&self, x: f64, y: f64) -> (f64, f64) {
         (self.left + x * (self.right - self.left), self.bottom - y * (self.bottom - self.top))

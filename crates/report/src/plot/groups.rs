@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(points.len(), 2);
         // Mean 0.6, standard deviation 0.1, t = 4.303 at two degrees of freedom.
         assert!((points[0].y.mean - 0.6).abs() < 1e-12);
-        assert!((points[0].y.half_width.unwrap() - 4.303 * 0.1 / 3f64.sqrt()).abs() < 1e-9);
+        assert!((points[0].y.half_width.unwrap() - 4.302653 * 0.1 / 3f64.sqrt()).abs() < 1e-6);
         assert_eq!(points[1].y.half_width, None);
     }
 }

@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::frame::Frame;
 use super::groups::{points, Group, Point};
-use super::{legend, Chosen};
+use super::{intervals, legend, Chosen};
 use crate::error::Error;
 use crate::palette;
 use crate::phases::Phases;
@@ -24,6 +24,16 @@ const END: f64 = 3.0;
 struct Curve<'a> {
     group: &'a Group,
     points: Vec<Point>,
+}
+
+impl Curve<'_> {
+    fn is_short(&self) -> bool {
+        self.points.len() <= MOST_MARKED
+    }
+
+    fn shows_intervals(&self) -> bool {
+        self.is_short() && !self.group.is_baseline
+    }
 }
 
 pub fn draw(canvas: &Canvas<'_>, chosen: &Chosen<'_>) -> Result<(), Error> {
@@ -61,6 +71,8 @@ pub fn draw(canvas: &Canvas<'_>, chosen: &Chosen<'_>) -> Result<(), Error> {
     if is_time {
         moments(&frame, &chosen.data.marks, &across)?;
     }
+    let with_interval = curves.iter().filter(|curve| curve.shows_intervals()).flat_map(|curve| &curve.points);
+    intervals(&frame, with_interval.map(|point| &point.y))?;
     // What is compared with lies below.
     let mut order: Vec<(usize, &Curve)> = curves.iter().enumerate().collect();
     order.sort_by_key(|(_, curve)| !curve.group.is_baseline);
@@ -115,7 +127,7 @@ fn draw_curve(
     if group.is_baseline {
         return frame.canvas.dashes(&drawn, colour, 1.25);
     }
-    let is_short = points.len() <= MOST_MARKED;
+    let is_short = curve.is_short();
     for point in points.iter().filter(|_| is_short) {
         let Some(width) = point.y.half_width else { continue };
         let ends = [point.y.mean - width, point.y.mean + width].map(|y| at(point.x, y));

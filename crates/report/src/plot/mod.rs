@@ -20,6 +20,7 @@ mod heat;
 mod label;
 mod lines;
 
+use crate::batch::{caption, Estimate};
 use crate::error::Error;
 use crate::escape;
 use crate::svg::canvas::{self, Canvas};
@@ -194,6 +195,15 @@ impl Chosen<'_> {
     fn words<'a>(&'a self, x: &'a str, y: &'a str) -> frame::Words<'a> {
         frame::Words { title: &self.title, subtitle: &self.subtitle, x, y }
     }
+}
+
+/// Writes a note on the intervals of these means, if one of them has any.
+fn intervals<'a>(
+    frame: &frame::Frame<'_, '_>,
+    means: impl Iterator<Item = &'a Estimate>,
+) -> Result<(), Error> {
+    let n = means.filter(|mean| mean.half_width.is_some()).map(|mean| mean.n);
+    caption(n).map_or(Ok(()), |caption| frame.note(&caption))
 }
 
 /// The entries of a legend; none where there is one group without a name.
