@@ -127,20 +127,19 @@ impl Walk {
         }
     }
 
-    /// Something with the name under which a store keeps its partial files. They are of no use at the other end. Where
-    /// they are expected, nothing is said about them.
+    /// Something with the name under which a store keeps its partial files. They are of no use at the other end, and nothing is
+    /// reported about them.
     fn state(&mut self, path: EntryPath, place: Place, here: Here) -> Option<Found> {
         let skipped = |path, reason: &str| Some(Found::Skipped { path, reason: reason.into() });
         let is_directory = place.facts(false).is_ok_and(|facts| facts.sort == Sort::Directory);
         let names = if is_directory { place.names(&None).ok() } else { None };
         let is_store = names.is_some_and(|names| are_ours(names.iter().map(OsString::as_os_str)));
-        match (is_store, self.levels.len()) {
-            (true, 1) => None,
-            (true, _) => skipped(path, "it holds partial files of what was received there"),
-            (false, _) if !path.0.contains(&b'/') => {
-                skipped(path, "the receiver keeps partial files under this name; rename it to send it")
-            }
-            (false, _) => self.look(path, place, here, false),
+        if is_store {
+            return None;
+        }
+        match path.0.contains(&b'/') {
+            false => skipped(path, "the receiver keeps partial files under this name; rename it to send it"),
+            true => self.look(path, place, here, false),
         }
     }
 

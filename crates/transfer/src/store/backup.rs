@@ -1,16 +1,23 @@
 //! Copies of what is replaced or removed, below a directory that the job names.
 //!
 //! # Model
-//! The file at a place gets a second name below the backup directory, under its own path, before the new file takes the
-//! place. So a kill at any moment leaves the old file or the new one there, and never nothing. An older backup of the
-//! same path is replaced.
+//! The file at a place gets a second name among the partial files, and that one goes below the backup directory, under its own path,
+//! before the new file takes the place. If the backup directory lies on another file system, a copy with the same attributes goes there,
+//! which was on the disk before. So a kill at any moment leaves the old file or the new one, and the older backup or the newer.
+//!
+//! # Known bad case
+//! Pipes, sockets and devices are not copied to another file system. They stay, and the entry fails.
 
-use super::place::{self, writable};
-use super::{components, Store};
+use super::file_system::is_border;
+use super::place::{self, writable, There};
+use super::{link, partial, Store};
 use crate::entry::EntryPath;
+use crate::extras::Keep;
 use crate::wire::Why;
+use crate::xattrs;
 use cap_std::fs::Dir;
 use std::ffi::OsStr;
+use std::fs::{File, FileTimes};
 use std::io;
 
 impl Store {
@@ -21,16 +28,23 @@ impl Store {
             return Ok(());
         }
         let whole = EntryPath([&backup.0, &b"/"[..], &path.0].concat());
-        let mut steps = components(&whole).map_err(io::Error::other)?;
+        let mut steps = self.steps(&whole).map_err(io::Error::other)?;
         let Some(last) = steps.pop() else { return Ok(()) };
         let shelf = place::make(&self.inner.root, &steps, &mut Vec::new()).map_err(|why| match why {
             Why::DiskFull => io::ErrorKind::StorageFull.into(),
             Why::Refused(reason) | Why::Io(reason) => io::Error::other(reason),
             _ => io::Error::other("the backup directory cannot be made"),
         })?;
-        writable(&shelf, || match shelf.remove_file(&last) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => parent.hard_link(name, &shelf, &last),
+        let new = format!("{}{}", partial::any_base(&whole), partial::LINK);
+        self.by_way_of_state(&steps, &shelf, |state| {
+            let dir = state.make(&new, |dir| match parent.hard_link(name, dir, &new) {
+                Err(error) if is_border(&error) => copy(parent, name, dir, &new),
+                linked => linked,
+            })?;
+            let placed = writable(&shelf, || dir.rename(&new, &shelf, &last));
+            // Also after a rename: between two names of one file that does nothing.
+            _ = dir.remove_file(&new);
+            placed
         })
     }
 
@@ -38,5 +52,53 @@ impl Store {
     pub(super) fn put_away(&self, parent: &Dir, name: &OsStr, path: &EntryPath) -> io::Result<()> {
         self.back_up(parent, name, path)?;
         writable(parent, || parent.remove_file(name))
+    }
+}
+
+/// Copies a file or a link to another file system, with its attributes as far as they can be set there.
+fn copy(parent: &Dir, name: &OsStr, dir: &Dir, new: &str) -> io::Result<()> {
+    let there = There::named(parent, name)?;
+    if there.is_file {
+        let copied = copy_file(parent, name, dir, new);
+        if copied.is_err() {
+            _ = dir.remove_file(new);
+        }
+        return copied;
+    }
+    match parent.read_link_contents(name) {
+        Ok(to) => {
+            link::symlink(to.as_os_str(), dir, new)?;
+            _ = link::set_time(dir, OsStr::new(new), there.mtime);
+            Ok(())
+        }
+        Err(_) => {
+            Err(io::Error::other("it is neither a file nor a link, and the backups are on another disk"))
+        }
+    }
+}
+
+fn copy_file(parent: &Dir, name: &OsStr, dir: &Dir, new: &str) -> io::Result<()> {
+    let from = super::near::open(parent, name)?;
+    let seen = from.metadata()?;
+    let mut to = partial::create(dir, new, Some(0o600))?;
+    place::copy(&from, &mut to, seen.len())?;
+    keep_attributes(&from, &seen, &to);
+    to.sync_all()
+}
+
+/// A file system may lack some of them, and not everyone may give files away.
+fn keep_attributes(from: &File, seen: &std::fs::Metadata, to: &File) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        _ = std::os::unix::fs::fchown(to, Some(seen.uid()), Some(seen.gid()));
+    }
+    let keep = Keep { owner: None, xattrs: true, acls: true };
+    if let Ok(all) = xattrs::read(from, keep) {
+        _ = xattrs::write(to, keep, &all);
+    }
+    _ = to.set_permissions(seen.permissions());
+    if let Ok(modified) = seen.modified() {
+        _ = to.set_times(FileTimes::new().set_modified(modified));
     }
 }

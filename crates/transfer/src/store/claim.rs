@@ -6,9 +6,19 @@ use super::place::{self, Attributes};
 use super::Inner;
 use crate::entry::EntryPath;
 use cap_std::fs::Dir;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
+
+/// Bytes of directories and attributes that wait. Those for which there is no room get theirs at once, and the next run
+/// puts right what came below them later.
+const WAITING: usize = 16 * 1024 * 1024;
+
+/// Bytes that a directory takes while it waits.
+fn bytes_of(directory: &[u8], attributes: &Attributes) -> usize {
+    let extras = attributes.extras.as_ref().map_or(0, |extras| extras.bytes());
+    directory.len() + std::mem::size_of::<Attributes>() + extras
+}
 
 /// Receptions under way.
 #[derive(Default)]
@@ -19,17 +29,16 @@ pub(super) struct Active {
     expected: HashMap<Vec<u8>, [u8; 32]>,
     /// Directories whose attributes wait for what is under way below them.
     waiting: BTreeMap<Vec<u8>, Attributes>,
-    /// How many partial files from earlier there are of a path, by what their names begin with.
-    older: HashMap<String, usize>,
+    /// Bytes of these.
+    waiting_bytes: usize,
+    /// Paths of which there may be partial files from earlier, by what their names begin with.
+    older: HashSet<String>,
 }
 
 impl Active {
-    pub(super) fn with_older(bases: &[String]) -> Self {
-        let mut active = Self::default();
-        for base in bases {
-            *active.older.entry(partial::path_part(base).to_owned()).or_default() += 1;
-        }
-        active
+    /// There are partial files with these bases.
+    pub(super) fn left_earlier(&mut self, bases: &[String]) {
+        self.older.extend(bases.iter().map(|base| partial::path_part(base).to_owned()));
     }
 
     /// True if something is under way below this directory.
@@ -39,13 +48,22 @@ impl Active {
         next.is_some_and(|(path, _)| path.starts_with(&prefix))
     }
 
-    /// Keeps the attributes of a directory for later if something is under way below it.
+    /// Keeps the attributes of a directory for later if something is under way below it and there is [room](WAITING).
     pub(super) fn postpone(&mut self, directory: &EntryPath, attributes: &Attributes) -> bool {
-        let postponed = self.is_below(&directory.0);
+        self.stop_waiting(&directory.0);
+        let bytes = bytes_of(&directory.0, attributes);
+        let postponed = self.waiting_bytes + bytes <= WAITING && self.is_below(&directory.0);
         if postponed {
+            self.waiting_bytes += bytes;
             self.waiting.insert(directory.0.clone(), attributes.clone());
         }
         postponed
+    }
+
+    fn stop_waiting(&mut self, directory: &[u8]) -> Option<Attributes> {
+        let attributes = self.waiting.remove(directory)?;
+        self.waiting_bytes -= bytes_of(directory, &attributes);
+        Some(attributes)
     }
 
     /// Directories above this path that need wait no longer, the deepest first.
@@ -58,7 +76,7 @@ impl Active {
             if self.is_below(&path[..end]) {
                 break;
             }
-            if let Some(attributes) = self.waiting.remove(&path[..end]) {
+            if let Some(attributes) = self.stop_waiting(&path[..end]) {
                 ready.push((EntryPath(path[..end].to_vec()), attributes));
             }
         }
@@ -96,7 +114,7 @@ impl Claim {
         if active.expected.get(&path.0) == Some(root) {
             return Expected::UnderWay;
         }
-        let is_left = |active: &Active| active.older.contains_key(partial::path_part(&partial::prefix(path)));
+        let is_left = |active: &Active| active.older.contains(partial::path_part(&partial::prefix(path)));
         if active.paths.contains_key(&path.0) || (!active.older.is_empty() && is_left(&active)) {
             return Expected::Unclear;
         }
@@ -118,7 +136,7 @@ impl Claim {
     /// A partial file was made or left behind; the next that commits this path looks for it.
     pub(super) fn left_behind(&self) {
         let key = partial::path_part(&partial::prefix(&self.path)).to_owned();
-        *self.inner.active().older.entry(key).or_default() += 1;
+        self.inner.active().older.insert(key);
     }
 
     /// True if partial files of this path may lie there. Says so once.
@@ -127,7 +145,7 @@ impl Claim {
         if active.older.is_empty() {
             return false;
         }
-        active.older.remove(partial::path_part(&partial::prefix(&self.path))).is_some()
+        active.older.remove(partial::path_part(&partial::prefix(&self.path)))
     }
 }
 
@@ -160,4 +178,28 @@ impl Drop for Claim {
 fn set(root: &Dir, directory: &EntryPath, attributes: Attributes) -> Option<()> {
     let steps = super::path::components(directory).ok()?;
     attributes.apply_to_directory(&place::find(root, &steps).ok()??).ok().map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_wait_as_far_as_there_is_room() {
+        let mut active = Active::default();
+        let attributes = Attributes { mode: None, mtime: Default::default(), extras: None };
+        let path = |n: usize| [&[b'a'; 4000][..], format!("/{n}").as_bytes()].concat();
+        let most = 2 * WAITING / 4000;
+        (0..most).for_each(|n| _ = active.paths.insert([path(n), b"/f".to_vec()].concat(), 1));
+        let postponed = (0..most).filter(|n| active.postpone(&EntryPath(path(*n)), &attributes)).count();
+        assert!(
+            (most / 3..most / 2 + 1).contains(&postponed) && active.waiting_bytes <= WAITING,
+            "{postponed}"
+        );
+        // The same again takes the place of the first.
+        assert!(active.postpone(&EntryPath(path(0)), &attributes));
+        (0..most).for_each(|n| _ = active.paths.remove(&[path(n), b"/f".to_vec()].concat()));
+        let ready: usize = (0..most).map(|n| active.ready(&[path(n), b"/f".to_vec()].concat()).len()).sum();
+        assert_eq!((ready, active.waiting_bytes), (postponed, 0));
+    }
 }

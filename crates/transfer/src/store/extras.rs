@@ -48,6 +48,12 @@ impl ToSet {
         owned.and(xattrs)
     }
 
+    /// Bytes that they take.
+    pub(super) fn bytes(&self) -> usize {
+        let bytes = |one: &Xattr| one.name.len() + one.value.len() + std::mem::size_of::<Xattr>();
+        self.xattrs.iter().flatten().map(bytes).sum::<usize>() + std::mem::size_of::<Self>()
+    }
+
     /// True if extended attributes may have to be set.
     pub(super) fn has_xattrs(&self) -> bool {
         self.xattrs.is_some()

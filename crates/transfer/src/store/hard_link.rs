@@ -19,7 +19,7 @@
 use super::partial::{self, Content, Partial};
 use super::place::{self, refused, why, There};
 use super::reception::Reception;
-use super::{components, has, Kept, Store, Target, Verdict};
+use super::{has, Kept, Store, Target, Verdict};
 use crate::entry::{EntryPath, Wanted};
 use crate::wire::Why;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
@@ -29,9 +29,6 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Times that something may be in the way of the name in the directory of partial files.
-const ATTEMPTS: usize = 8;
 
 /// A file's root, if it is known. Locked while it is hashed, so that nobody hashes it beside.
 type Known = Arc<Mutex<Option<Hashed>>>;
@@ -137,7 +134,7 @@ impl Store {
 
     /// The file at `path`, if it has this content.
     fn first(&self, path: &EntryPath, content: Content) -> Result<Option<First>, Why> {
-        let mut steps = components(path).map_err(|reason| refused(path, reason))?;
+        let mut steps = self.steps(path).map_err(|reason| refused(path, reason))?;
         let Some(name) = steps.pop() else { return Ok(None) };
         let Ok(Some(parent)) = place::find(&self.inner.root, &steps) else { return Ok(None) };
         let mut options = OpenOptions::new();
@@ -159,32 +156,19 @@ impl Store {
         parent: &Dir,
     ) -> io::Result<()> {
         let name = format!("{}{}", partial::base(&target.path, &content.root), partial::LINK);
-        let mut attempts = ATTEMPTS;
-        let state = loop {
-            let state = self.inner.state.get()?;
-            attempts -= 1;
-            match first.parent.hard_link(&first.name, &state, &name) {
-                Ok(()) => break state,
-                // Left by a killed process, or another session does the same.
-                Err(error) if attempts > 0 && error.kind() == io::ErrorKind::AlreadyExists => {
-                    _ = state.remove_file(&name);
-                }
-                Err(error) if attempts > 0 && error.kind() == io::ErrorKind::NotFound => {
-                    self.inner.state.forget();
-                }
-                Err(error) => return Err(error),
-            }
-        };
-        let linked = There::named(&state, name.as_ref())?;
-        let placed = match linked.identity == Some(first.identity) {
-            true => self
-                .back_up(parent, &target.name, &target.path)
-                .and_then(|()| place::writable(parent, || state.rename(&name, parent, &target.name))),
-            false => Err(io::Error::other("another file has taken its first name")),
-        };
-        // Also after a rename: between two names of one file that does nothing.
-        _ = state.remove_file(&name);
-        placed
+        self.by_way_of_state(&target.parents, parent, |state| {
+            let dir = state.make(&name, |dir| first.parent.hard_link(&first.name, dir, &name))?;
+            let linked = There::named(&dir, name.as_ref())?;
+            let placed = match linked.identity == Some(first.identity) {
+                true => self
+                    .back_up(parent, &target.name, &target.path)
+                    .and_then(|()| place::writable(parent, || dir.rename(&name, parent, &target.name))),
+                false => Err(io::Error::other("another file has taken its first name")),
+            };
+            // Also after a rename: between two names of one file that does nothing.
+            _ = dir.remove_file(&name);
+            placed
+        })
     }
 
     /// A copy of the first file, since there can be no link to it.
@@ -193,12 +177,13 @@ impl Store {
             return Ok(Verdict::Have(kept));
         }
         let private = target.attributes.mode.is_some();
-        let partial = Partial::open(&self.inner.state, &target.path, content, private)
+        let state = self.state_of(&target)?;
+        let partial = Partial::open(&state, &target.path, content, private)
             .map_err(|error| why("open the partial file", error))?;
         let Some(partial) = partial else { return Ok(Verdict::Busy) };
         let claim = self.claim(&target.path);
         let mut reception =
-            Reception::new(Some(partial), content, Wanted::default(), target, claim, self.clone());
+            Reception::new(Some(partial), content, Wanted::default(), (target, state, claim), self.clone());
         let copied = reception.file().and_then(|file| place::copy(&first.file, file, content.size));
         copied.map_err(|error| why("copy a file", error))?;
         reception.copied(Wanted::default(), true);

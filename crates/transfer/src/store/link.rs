@@ -1,8 +1,9 @@
 //! Symbolic links that a peer sends.
 
 use super::path::link_stays_inside;
-use super::place::{self, refused, why, Attributes};
-use super::{extras, partial, state, Store, Target, Verdict};
+use super::place::{self, refused, why};
+use super::{extras, partial, Store, Target, Verdict};
+use crate::entry::Mtime;
 use crate::wire::Why;
 use cap_std::fs::Dir;
 use std::ffi::{OsStr, OsString};
@@ -27,7 +28,7 @@ pub(super) fn consider(store: &Store, target: &Target, to: &[u8]) -> Result<Verd
     let is_there = parent.read_link_contents(&target.name).is_ok_and(|there| there.as_os_str() == to);
     if !is_there {
         store.back_up(&parent, &target.name, &target.path).map_err(|error| why("keep a backup", error))?;
-        place_atomically(claim.root(), target, &to, &parent).map_err(|error| why("make the link", error))?;
+        place_atomically(store, target, &to, &parent).map_err(|error| why("make the link", error))?;
     }
     let owned = match target.attributes.owner() {
         Some(owner) => {
@@ -35,8 +36,8 @@ pub(super) fn consider(store: &Store, target: &Target, to: &[u8]) -> Result<Verd
         }
         None => Ok(()),
     };
-    let timed =
-        set_time(&parent, &target.name, &target.attributes).map_err(|error| ("set its mode and time", error));
+    let timed = set_time(&parent, &target.name, target.attributes.mtime)
+        .map_err(|error| ("set its mode and time", error));
     let verdict = if is_there { Verdict::Have } else { Verdict::Made };
     Ok(verdict(place::kept(owned.and(timed))?.noting(&target.note)))
 }
@@ -49,27 +50,20 @@ fn leaves_by_another_link(root: &Dir, target: &Target, to: &OsStr) -> bool {
 }
 
 /// Under a name of its own first, then in one step to its place.
-fn place_atomically(root: &Dir, target: &Target, to: &OsStr, parent: &Dir) -> io::Result<()> {
+fn place_atomically(store: &Store, target: &Target, to: &OsStr, parent: &Dir) -> io::Result<()> {
     let name = format!(
         "{}{}",
         partial::base(&target.path, blake3::hash(to.as_encoded_bytes()).as_bytes()),
         partial::LINK
     );
-    let mut attempts = 8;
-    loop {
-        let state = state::open_or_make(root)?;
-        let made = symlink(to, &state, &name)
-            .and_then(|()| place::writable(parent, || state.rename(&name, parent, &target.name)));
-        attempts -= 1;
-        match made {
-            // Left by a killed process, or another session does the same, or removed the empty directory.
-            Err(error) if attempts > 0 && error.kind() == io::ErrorKind::AlreadyExists => {
-                _ = state.remove_file(&name);
-            }
-            Err(error) if attempts > 0 && error.kind() == io::ErrorKind::NotFound => {}
-            other => return other,
+    store.by_way_of_state(&target.parents, parent, |state| {
+        let dir = state.make(&name, |dir| symlink(to, dir, &name))?;
+        let placed = place::writable(parent, || dir.rename(&name, parent, &target.name));
+        if placed.is_err() {
+            _ = dir.remove_file(&name);
         }
-    }
+        placed
+    })
 }
 
 #[cfg(unix)]
@@ -85,19 +79,18 @@ fn native(to: &[u8]) -> Result<OsString, &'static str> {
 }
 
 #[cfg(unix)]
-fn symlink(to: &OsStr, dir: &Dir, name: &str) -> io::Result<()> {
+pub(super) fn symlink(to: &OsStr, dir: &Dir, name: &str) -> io::Result<()> {
     dir.symlink_contents(to, name)
 }
 
 #[cfg(not(unix))]
-fn symlink(to: &OsStr, dir: &Dir, name: &str) -> io::Result<()> {
+pub(super) fn symlink(to: &OsStr, dir: &Dir, name: &str) -> io::Result<()> {
     dir.symlink_file(to, name)
 }
 
 #[cfg(unix)]
-fn set_time(dir: &Dir, name: &OsStr, attributes: &Attributes) -> io::Result<()> {
+pub(super) fn set_time(dir: &Dir, name: &OsStr, mtime: Mtime) -> io::Result<()> {
     use rustix::fs::{utimensat, AtFlags, Timespec, Timestamps, UTIME_OMIT};
-    let mtime = attributes.mtime;
     let times = Timestamps {
         last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
         last_modification: Timespec { tv_sec: mtime.seconds, tv_nsec: mtime.nanos.min(999_999_999).into() },
@@ -106,6 +99,6 @@ fn set_time(dir: &Dir, name: &OsStr, attributes: &Attributes) -> io::Result<()> 
 }
 
 #[cfg(not(unix))]
-fn set_time(_dir: &Dir, _name: &OsStr, _attributes: &Attributes) -> io::Result<()> {
+pub(super) fn set_time(_dir: &Dir, _name: &OsStr, _mtime: Mtime) -> io::Result<()> {
     Ok(())
 }

@@ -11,7 +11,7 @@
 //! finished by the next run.
 
 use super::place::{self, writable};
-use super::{components, Store, STATE};
+use super::{are_ours, components, Store, STATE};
 use crate::entry::{bytes, Entry, EntryPath, Kind};
 use crate::error::Error;
 use crate::event::Outcome;
@@ -156,8 +156,10 @@ impl Sweep<'_, '_> {
 
     /// True if it is gone, or would be.
     fn entry(&mut self, dir: &Dir, name: &OsStr, path: EntryPath) -> bool {
-        let is_state = path.0.eq_ignore_ascii_case(STATE.as_bytes());
-        if is_state || self.seen.paths.contains(&self.seen.hash(&path)) || self.holds_backups(&path) {
+        if self.is_state(dir, name, &path)
+            || self.seen.paths.contains(&self.seen.hash(&path))
+            || self.holds_backups(&path)
+        {
             return false;
         }
         let is_directory = dir.symlink_metadata(name).is_ok_and(|metadata| metadata.is_dir());
@@ -168,6 +170,18 @@ impl Sweep<'_, '_> {
             true => self.whole_directory(dir, name, path),
             false => self.gone(&path, || self.store.put_away(dir, name, &path)),
         }
+    }
+
+    /// A directory of partial files: that of the receiving directory, or one on another disk.
+    fn is_state(&self, dir: &Dir, name: &OsStr, path: &EntryPath) -> bool {
+        if !bytes(name).eq_ignore_ascii_case(STATE.as_bytes()) {
+            return false;
+        }
+        let names = dir.open_dir_nofollow(name).and_then(|state| {
+            state.entries()?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()
+        });
+        path.0.len() == STATE.len()
+            || names.is_ok_and(|names| are_ours(names.iter().map(|name| name.as_os_str())))
     }
 
     fn whole_directory(&mut self, parent: &Dir, name: &OsStr, path: EntryPath) -> bool {

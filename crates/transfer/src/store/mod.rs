@@ -29,6 +29,7 @@ mod burst;
 mod claim;
 mod delta;
 mod extras;
+mod file_system;
 mod hard_link;
 mod link;
 pub(crate) mod mirror;
@@ -64,9 +65,10 @@ use place::{refused, why, Attributes, There};
 pub use reception::{Arriving, Reception};
 use renamed::BySize;
 pub(crate) use small::{keep_all, with_whole, Arrived};
-use state::State;
+use state::States;
 use std::collections::HashSet;
 use std::ffi::OsString;
+use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{fmt, io};
@@ -116,8 +118,31 @@ pub struct Store {
     /// The roots of files with several names.
     roots: Arc<hard_link::Roots>,
     accounts: Arc<Accounts>,
-    /// Directories that were made for what lies in them, and were not offered yet.
-    made: Arc<Mutex<HashSet<EntryPath>>>,
+    /// Hashes of directories that were made for what lies in them, and were not offered yet: [`MADE`] at most.
+    made: Arc<Mutex<Made>>,
+}
+
+/// Directories that a job made before they were offered. A further one is reported as one that was there.
+const MADE: usize = 64 * 1024;
+
+/// Hashes of their paths, with keys that no peer knows.
+#[derive(Debug, Default)]
+struct Made {
+    hasher: RandomState,
+    paths: HashSet<u64>,
+}
+
+impl Made {
+    fn add(&mut self, path: &[u8]) {
+        if self.paths.len() < MADE {
+            self.paths.insert(self.hasher.hash_one(path));
+        }
+    }
+
+    /// True once if it was added.
+    fn take(&mut self, path: &[u8]) -> bool {
+        self.paths.remove(&self.hasher.hash_one(path))
+    }
 }
 
 /// The sink's answer to an entry.
@@ -151,7 +176,7 @@ pub enum Kept {
 struct Inner {
     root: Dir,
     /// Where partial files lie.
-    state: State,
+    states: States,
     allow: Allow,
     directories: Directories,
     active: Mutex<Active>,
@@ -205,9 +230,11 @@ impl Store {
             Ok(state) => partial::bases(&state).map_err(failed)?,
             Err(_) => Vec::new(),
         };
-        let active = Mutex::new(Active::with_older(&bases));
-        let state = State::of(&root).map_err(failed)?;
-        let inner = Inner { root, state, allow: options.allow, directories: Directories::default(), active };
+        let mut active = Active::default();
+        active.left_earlier(&bases);
+        let states = States::of(&root).map_err(failed)?;
+        let (directories, active) = (Directories::default(), Mutex::new(active));
+        let inner = Inner { root, states, allow: options.allow, directories, active };
         Ok(Self {
             inner: Arc::new(inner),
             wishes: Arc::default(),
@@ -265,12 +292,21 @@ impl Store {
 
     fn target(&self, path: &EntryPath, attributes: Offered<'_>) -> Result<Target, Why> {
         let refused = |reason| refused(path, reason);
-        let mut parents = components(path).map_err(refused)?;
+        let mut parents = self.steps(path).map_err(refused)?;
         let Some(name) = parents.pop() else { return Err(refused("it is empty")) };
         let (mode, mtime, extras) = attributes;
         let (extras, note) = self.extras(extras).map_err(refused)?;
         let attributes = Attributes { mode, mtime, extras };
         Ok(Target { path: path.clone(), parents, name, attributes, note })
+    }
+
+    /// The components of a path that a peer may use here.
+    fn steps(&self, path: &EntryPath) -> Result<Vec<OsString>, &'static str> {
+        let steps = components(path)?;
+        match self.inner.states.is_among(&steps) {
+            true => Err("\".afteryou\" is where partial files lie"),
+            false => Ok(steps),
+        }
     }
 
     /// The decision on an entry. Directories and links are made at once. Blocks: hashes what is there.
@@ -305,7 +341,7 @@ impl Store {
         let mut steps = target.parents.clone();
         steps.push(target.name.clone());
         let dir = self.make(&steps, &mut Vec::new())?;
-        let verdict = if self.made().remove(&target.path) { Verdict::Made } else { Verdict::Have };
+        let verdict = if self.made().take(&target.path.0) { Verdict::Made } else { Verdict::Have };
         if self.inner.active().postpone(&target.path, &target.attributes) {
             return Ok(verdict(Kept::All.noting(&target.note)));
         }
@@ -330,7 +366,8 @@ impl Store {
                     }
                 }
             }
-            let partial = Partial::open(&self.inner.state, &target.path, content, private)
+            let state = self.state_of(&target)?;
+            let partial = Partial::open(&state, &target.path, content, private)
                 .map_err(|error| why("open the partial file", error))?;
             let Some(partial) = partial else { return Ok(Verdict::Busy) };
             // Another session may have finished the file since we looked.
@@ -346,7 +383,8 @@ impl Store {
             }
             let wanted = partial.wanted().map_err(|error| why("read the partial file", error))?;
             let complete = wanted.0.is_empty();
-            let mut reception = Reception::new(Some(partial), content, wanted, target, claim, self.clone());
+            let mut reception =
+                Reception::new(Some(partial), content, wanted, (target, state, claim), self.clone());
             let complete = complete || (before.is_none() && self.copy_renamed(&mut reception)?);
             return match complete {
                 true => reception.finish().map(Verdict::Have),
@@ -362,7 +400,7 @@ impl Store {
         Ok((Some(parent), there))
     }
 
-    fn made(&self) -> MutexGuard<'_, HashSet<EntryPath>> {
+    fn made(&self) -> MutexGuard<'_, Made> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -374,7 +412,8 @@ impl Store {
         let there = steps.len().saturating_sub(changed.len() - before);
         if there < steps.len() {
             let names: Vec<_> = steps.iter().map(|name| crate::entry::bytes(name)).collect();
-            self.made().extend((there..names.len()).map(|last| EntryPath(names[..=last].join(&b'/'))));
+            let mut made = self.made();
+            (there..names.len()).for_each(|last| made.add(&names[..=last].join(&b'/')));
         }
         dir
     }
@@ -411,4 +450,21 @@ fn has(parent: &Dir, target: &Target, content: Content) -> Result<Option<Kept>, 
     }
     let kept = target.attributes.apply(&file)?;
     Ok(Some(kept.noting(&target.note)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_counts_as_made_once_and_of_very_many_the_first_ones_do() {
+        let mut made = Made::default();
+        for n in 0..2 * MADE {
+            made.add(&n.to_be_bytes());
+        }
+        assert_eq!(made.paths.len(), MADE);
+        let first = 0_usize.to_be_bytes();
+        assert_eq!([made.take(&first), made.take(&first)], [true, false]);
+        assert!(!made.take(&(2 * MADE - 1).to_be_bytes()));
+    }
 }

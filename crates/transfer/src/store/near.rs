@@ -6,6 +6,7 @@
 //! found when the entry gets its name.
 
 use super::place;
+use super::state::State;
 use super::{Store, Target};
 use crate::wire::Why;
 use cap_std::fs::Dir;
@@ -16,16 +17,26 @@ use std::sync::Arc;
 
 /// The directory that was used last, or looked for in vain.
 #[derive(Debug, Default)]
-pub struct Near(Option<(Vec<OsString>, Option<Arc<Dir>>)>);
+pub struct Near(Option<Known>);
+
+#[derive(Debug)]
+struct Known {
+    steps: Vec<OsString>,
+    /// None: it is not there.
+    dir: Option<Arc<Dir>>,
+    /// Where partial files of what goes there lie, once somebody asks.
+    state: Option<Arc<State>>,
+}
 
 impl Near {
     /// None: nothing is known of it. Some(None): it is not there.
     fn known(&self, steps: &[OsString]) -> Option<Option<Arc<Dir>>> {
-        self.0.as_ref().filter(|(known, _)| known == steps).map(|(_, dir)| dir.clone())
+        self.0.as_ref().filter(|known| known.steps == steps).map(|known| known.dir.clone())
     }
 
     fn keep(&mut self, steps: &[OsString], dir: Option<Arc<Dir>>) {
-        self.0 = Some((steps.to_vec(), dir));
+        let state = self.0.take().filter(|known| known.steps == steps).and_then(|known| known.state);
+        self.0 = Some(Known { steps: steps.to_vec(), dir, state });
     }
 }
 
@@ -40,7 +51,25 @@ impl Store {
         Ok(found)
     }
 
-    /// The same; it is made if it is not there. Directories that got a new entry are added to `changed`, and so is this one,
+    /// The directory of partial files for an entry.
+    pub(super) fn state_near(&self, target: &Target, near: &mut Near) -> Result<Arc<State>, Why> {
+        let Some(known) = near.0.as_mut().filter(|known| known.steps == target.parents) else {
+            return self.state_of(target);
+        };
+        if let Some(state) = &known.state {
+            return Ok(state.clone());
+        }
+        let state = self.state_of(target)?;
+        known.state = Some(state.clone());
+        Ok(state)
+    }
+
+    /// The same; nothing near is known.
+    pub(super) fn state_of(&self, target: &Target) -> Result<Arc<State>, Why> {
+        self.state(&target.parents).map_err(|error| place::why("look for partial files", error))
+    }
+
+    /// The directory that an entry goes to; it is made if it is not there. Directories that got a new entry are added to `changed`, and so is this one,
     /// once.
     pub(super) fn make_near(
         &self,

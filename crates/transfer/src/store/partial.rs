@@ -1,7 +1,7 @@
 //! A file that is being received: what lies on the disk of it, and who may write to it.
 //!
 //! # Model
-//! `DIR/.afteryou/P-R.part` holds the content, `P-R.tree` the hashes above it in pre-order (none for a file of one
+//! `.afteryou/P-R.part` on the file system of the name (see [`super::state`]) holds the content, `P-R.tree` the hashes above it in pre-order (none for a file of one
 //! group). P is the hash of the path and R the root, both cut to 16 bytes. Existing content is trusted only as far as
 //! it hashes to the root. Neither file has a header: where a byte lies says what it is.
 //!
@@ -172,7 +172,7 @@ impl Partial {
             let part = format!("{base}{PART}");
             let file = match create(&dir, &part, mode) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    base = other_base(path);
+                    base = any_base(path);
                     continue;
                 }
                 Err(error) if is_gone(&error) => {
@@ -201,7 +201,7 @@ impl Partial {
         for _ in 0..ATTEMPTS {
             let names = Names { dir: state.get()?, base };
             match unnamed::link(&self.file, &names.dir, OsStr::new(&names.part())) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => base = other_base(path),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => base = any_base(path),
                 Err(error) if is_gone(&error) => {
                     state.forget();
                     base = names.base;
@@ -434,21 +434,21 @@ fn open_existing(dir: &Dir, name: &str) -> io::Result<File> {
 
 /// Makes a file that is to have this mode. Nobody else can reach it before it has its name, which is of one component.
 #[cfg(unix)]
-fn create(dir: &Dir, name: &str, mode: Option<u32>) -> io::Result<File> {
+pub(super) fn create(dir: &Dir, name: &str, mode: Option<u32>) -> io::Result<File> {
     use rustix::fs::{openat, Mode, OFlags};
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(openat(dir, name, flags, Mode::from_bits_truncate(place::mode_at_first(mode) as _))?.into())
 }
 
 #[cfg(not(unix))]
-fn create(dir: &Dir, name: &str, _mode: Option<u32>) -> io::Result<File> {
+pub(super) fn create(dir: &Dir, name: &str, _mode: Option<u32>) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true).follow(FollowSymlinks::No);
     dir.open_with(name, &options).map(|file| file.into_std())
 }
 
 /// A base for this path that is nobody else's.
-fn other_base(path: &EntryPath) -> String {
+pub(crate) fn any_base(path: &EntryPath) -> String {
     format!("{}{}", prefix(path), any_hash())
 }
 

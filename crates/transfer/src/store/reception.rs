@@ -1,8 +1,10 @@
 //! Receiving one file: verify, write, and give it its name.
 
+use super::file_system::is_border;
 use super::partial::{self, Content, Partial};
 use super::place::{self, why, There};
 use super::ranges;
+use super::state::State;
 use super::{Claim, Kept, Near, Store, Target};
 use crate::entry::{Wanted, GROUP_BYTES};
 use crate::wire::Why;
@@ -13,6 +15,7 @@ use cap_std::fs::{Dir, OpenOptions};
 use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{self, Read};
+use std::sync::Arc;
 
 /// Encoded content that is arriving.
 pub trait Arriving: Read {
@@ -72,6 +75,7 @@ pub struct Reception {
     content: Content,
     wanted: Wanted,
     target: Box<Target>,
+    state: Arc<State>,
     claim: Claim,
     store: Store,
     named: bool,
@@ -84,12 +88,11 @@ impl Reception {
         partial: Option<Partial>,
         content: Content,
         wanted: Wanted,
-        target: Target,
-        claim: Claim,
+        (target, state, claim): (Target, Arc<State>, Claim),
         store: Store,
     ) -> Self {
         let (partial, target) = (partial.map(Box::new), Box::new(target));
-        Self { partial, content, wanted, target, claim, store, named: false, has_copies: false }
+        Self { partial, content, wanted, target, state, claim, store, named: false, has_copies: false }
     }
 
     /// The missing ranges: request exactly these.
@@ -185,7 +188,7 @@ impl Reception {
     fn open(&mut self) -> Result<(), Why> {
         let Target { path, attributes, .. } = &*self.target;
         let private = attributes.mode.is_some();
-        let partial = Partial::open(&self.store.inner.state, path, self.content, private)
+        let partial = Partial::open(&self.state, path, self.content, private)
             .map_err(|error| why("open the partial file", error))?;
         let busy = || Why::Io("another process is receiving it; send it again".into());
         self.partial = Some(Box::new(partial.ok_or_else(busy)?));
@@ -233,7 +236,7 @@ impl Reception {
             Some(partial) => partial,
             none => {
                 let Target { path, attributes, .. } = &*self.target;
-                let made = Partial::create(&self.store.inner.state, path, content, attributes);
+                let made = Partial::create(&self.state, path, content, attributes);
                 none.insert(Box::new(made.map_err(|error| why("make the partial file", error))?))
             }
         };
@@ -291,7 +294,7 @@ impl Reception {
             return Ok(false);
         };
         match place::writable(parent, || partial.link(parent, &self.target.name)) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists || is_border(&error) => Ok(false),
             other => other.map(|()| true).map_err(not_named),
         }
     }
@@ -304,9 +307,34 @@ impl Reception {
         }
         self.store.back_up(parent, name, path).map_err(|error| why("keep a backup", error))?;
         let partial = self.partial.as_mut().ok_or_else(|| why("write", not_open()))?;
-        partial.name_as_part(&self.store.inner.state, path).map_err(not_named)?;
+        partial.name_as_part(&self.state, path).map_err(not_named)?;
         partial.remove_tree().map_err(|error| why("remove the tree file", error))?;
-        place::writable(parent, || partial.rename(parent, name)).map_err(not_named)
+        match place::writable(parent, || partial.rename(parent, name)) {
+            Err(error) if is_border(&error) => self.carry_over(parent)?,
+            renamed => return renamed.map_err(not_named),
+        }
+        let partial = self.partial.as_mut().ok_or_else(|| why("write", not_open()))?;
+        place::writable(parent, || partial.rename(parent, &self.target.name)).map_err(not_named)
+    }
+
+    /// Copies the partial file to one beside its name, since a border lies between: one that no number shows, or a disk that was mounted
+    /// during the job.
+    fn carry_over(&mut self, parent: &Dir) -> Result<(), Why> {
+        let Target { path, attributes, .. } = &*self.target;
+        let state = State::of(parent).map_err(not_named)?;
+        let mut there = Partial::create(&state, path, self.content, attributes).map_err(not_named)?;
+        let from = self.part().ok_or_else(|| why("write", not_open()))?;
+        let copied = place::copy(from, &mut there.file, self.content.size);
+        copied.map_err(|error| why("copy it to its file system", error))?;
+        attributes.apply(&there.file)?;
+        there.file.sync_all().map_err(|error| why("write to the disk", error))?;
+        there.name_as_part(&state, path).map_err(not_named)?;
+        if let Some(partial) = self.partial.replace(Box::new(there)) {
+            // All of it lies in the other, which is on the disk.
+            _ = partial.remove();
+        }
+        self.state = Arc::new(state);
+        Ok(())
     }
 }
 
@@ -321,10 +349,10 @@ impl Named {
 
     /// All of it is on the disk.
     pub(super) fn finished(self, kept: Kept) -> Kept {
-        let Named(Reception { partial, claim, target, store, .. }) = &self;
+        let Named(Reception { partial, claim, target, state, .. }) = &self;
         if claim.take_older() {
             // Whether they are gone does not matter to this file.
-            _ = partial.as_ref().map(|partial| partial.remove_older(&store.inner.state, &target.path));
+            _ = partial.as_ref().map(|partial| partial.remove_older(state, &target.path));
         }
         kept.noting(&target.note)
     }

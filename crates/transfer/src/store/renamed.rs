@@ -5,8 +5,10 @@
 //! same size is hashed, and copied if it is the file that is offered. Small files are not looked for: to list them costs more than
 //! to send them.
 //!
+//! What has the name of the directory of partial files is left out.
+//!
 //! # Bounds
-//! The list has at most [`MOST`] files, and of one size [`TRIES`] are hashed for an offer.
+//! The list takes at most [`MOST`] bytes, and of one size [`TRIES`] files are hashed for an offer.
 
 use super::partial;
 use super::reception::Reception;
@@ -20,8 +22,10 @@ use std::fs::File;
 
 /// Smallest file that is looked for, bytes.
 const LEAST: u64 = 1024 * 1024;
-/// Files that are listed.
-const MOST: usize = 100_000;
+/// Bytes of the list: 100 000 files with paths of 100 bytes.
+const MOST: usize = 16 * 1024 * 1024;
+/// Bytes of an entry beside its path.
+const ENTRY: usize = 64;
 /// Files of the same size that are hashed.
 const TRIES: usize = 4;
 
@@ -63,18 +67,20 @@ impl Store {
 /// Large files below a directory; what cannot be read is not there.
 fn list(root: &Dir) -> BySize {
     let mut found = BySize::new();
-    let mut count = 0;
+    let mut room = MOST;
     let Ok(top) = root.try_clone() else { return found };
     let mut open = vec![(EntryPath::default(), top)];
     while let Some((path, dir)) = open.pop() {
         for entry in dir.entries().into_iter().flatten().flatten() {
             let name = entry.file_name();
+            let is_state = bytes(&name).eq_ignore_ascii_case(STATE.as_bytes());
             let path = path.join(&bytes(&name));
             let Ok(metadata) = entry.metadata() else { continue };
-            if metadata.is_dir() && !path.0.eq_ignore_ascii_case(STATE.as_bytes()) {
+            if metadata.is_dir() && !is_state {
                 open.extend(dir.open_dir_nofollow(&name).ok().map(|dir| (path, dir)));
-            } else if metadata.is_file() && metadata.len() >= LEAST && count < MOST {
-                count += 1;
+            } else if metadata.is_file() && metadata.len() >= LEAST {
+                let Some(left) = room.checked_sub(path.0.len() + ENTRY) else { return found };
+                room = left;
                 found.entry(metadata.len()).or_default().push(path);
             }
         }

@@ -38,10 +38,12 @@ impl Store {
         content: Content,
         near: &mut Near,
     ) -> Result<Verdict, Why> {
-        let Some(parent) = self.find_near(&target, near)? else { return self.expect(target, content) };
+        let Some(parent) = self.find_near(&target, near)? else { return self.expect(target, content, near) };
         let file = match near::open(&parent, &target.name) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return self.expect(target, content),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return self.expect(target, content, near);
+            }
             Err(_) => return self.file(target, content),
         };
         let seen = file.metadata().map_err(|error| why("look at what is there", error))?;
@@ -53,15 +55,16 @@ impl Store {
             return Ok(Verdict::Have(kept.noting(&target.note)));
         }
         drop(file);
-        self.expect(target, content)
+        self.expect(target, content, near)
     }
 
     /// A file of which nothing lies here, as far as this process knows.
-    fn expect(&self, target: Target, content: Content) -> Result<Verdict, Why> {
+    fn expect(&self, target: Target, content: Content, near: &mut Near) -> Result<Verdict, Why> {
+        let state = self.state_near(&target, near)?;
         match Claim::expect(self.inner.clone(), &target.path, &content.root) {
             Expected::New(claim) => {
                 let wanted = ranges::missing(&[], content.size);
-                Ok(Verdict::Want(Reception::new(None, content, wanted, target, claim, self.clone())))
+                Ok(Verdict::Want(Reception::new(None, content, wanted, (target, state, claim), self.clone())))
             }
             Expected::UnderWay => Ok(Verdict::Busy),
             Expected::Unclear => self.file(target, content),
@@ -207,7 +210,7 @@ mod tests {
         test(&open);
         test(&|dir| {
             let store = open(dir);
-            store.inner.state.only_named();
+            store.inner.states.only_named();
             store
         });
     }

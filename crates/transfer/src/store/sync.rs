@@ -1,7 +1,7 @@
 //! To the disk, several at a time.
 //!
 //! # Contents of small files
-//! From [`TOGETHER`] files on, one `syncfs` of their file system takes them to the disk (Linux, from 5.8 on, which reports
+//! From [`TOGETHER`] files of one file system on, one `syncfs` of it takes them to the disk (Linux, from 5.8 on, which reports
 //! what could not be written). If it fails, each file is flushed by itself, and says whether that was its own error. Without it,
 //! each is flushed by itself at once.
 //!
@@ -23,15 +23,40 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 /// Files for which one flush of the file system costs less than their own.
 const TOGETHER: usize = 4;
 
-/// Returns when the contents of these files, which lie in one file system, are on the disk; what failed, by file.
+/// Returns when the contents of these files are on the disk; what failed, by file.
 pub(crate) fn contents(files: &[&File]) -> Vec<io::Result<()>> {
-    // Of the file that was opened first: it has seen every error since.
-    match files.first() {
-        Some(first) if files.len() >= TOGETHER && file_system(first) => {
-            files.iter().map(|_| Ok(())).collect()
+    let mut results: Vec<_> = files.iter().map(|_| Ok(())).collect();
+    for together in by_device(files) {
+        // Of the file that was opened first: it has seen every error since.
+        if together.len() < TOGETHER || !file_system(files[together[0]]) {
+            together.into_iter().for_each(|at| results[at] = files[at].sync_all());
         }
-        _ => files.iter().map(|file| file.sync_all()).collect(),
     }
+    results
+}
+
+/// Indices of the files on each device, in order.
+fn by_device(files: &[&File]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<(Option<u64>, Vec<usize>)> = Vec::new();
+    for (at, file) in files.iter().enumerate() {
+        let device = device(file);
+        match groups.iter_mut().find(|(known, _)| *known == device) {
+            Some((_, group)) => group.push(at),
+            None => groups.push((device, vec![at])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+#[cfg(unix)]
+fn device(file: &File) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+    file.metadata().ok().map(|metadata| metadata.dev())
+}
+
+#[cfg(not(unix))]
+fn device(_: &File) -> Option<u64> {
+    None
 }
 
 /// Flushes a file system. False if that is not possible, or an error may have gone unseen.

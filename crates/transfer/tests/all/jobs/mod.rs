@@ -10,6 +10,8 @@ mod full;
 mod hard_links;
 mod hostile;
 mod mirror;
+#[cfg(target_os = "linux")]
+mod mounted;
 mod moves;
 mod paces;
 mod quick;
