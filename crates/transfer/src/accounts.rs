@@ -1,9 +1,12 @@
-//! Users and groups of this machine: names and numbers, each looked up once.
+//! Users and groups of this machine: names and numbers, each looked up once, unless a peer names very many.
 
 use crate::extras::{Account, Naming, Owner};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
+
+/// Accounts of each kind that are kept: a peer may name any.
+const MOST: usize = 1024;
 
 /// The accounts that were looked up.
 #[derive(Debug, Default)]
@@ -58,7 +61,9 @@ impl<K: Eq + Hash, V: Clone> Known<K, V> {
             return found.clone();
         }
         let found = find(&key);
-        known.insert(key, found.clone());
+        if known.len() < MOST {
+            known.insert(key, found.clone());
+        }
         found
     }
 }

@@ -21,6 +21,7 @@
 use crate::entry::GROUP_BYTES;
 use fastcdc::v2020::StreamCDC;
 use std::io::{self, Read};
+use std::ops::RangeInclusive;
 
 /// Smallest file that is described, bytes.
 pub(crate) const LEAST: u64 = 64 * 1024;
@@ -39,17 +40,30 @@ pub(crate) struct Chunk {
     pub(crate) length: u32,
 }
 
-/// Cuts what is read, which belongs to a file whose newer version has `size` bytes.
+/// Average length of the chunks of a file whose newer version has `size` bytes.
+fn average(size: u64) -> u64 {
+    size.div_ceil(INDEX).next_power_of_two().clamp(GROUP_BYTES, LARGEST)
+}
+
+/// Lengths of such chunks. Only the last of a range may be shorter.
+pub(crate) fn lengths(size: u64) -> RangeInclusive<u32> {
+    let average = average(size) as u32;
+    average / 4..=average * 4
+}
+
+/// Cuts what is read, which belongs to a file whose newer version has `size` bytes, until `found` returns false.
 pub(crate) fn each(
     content: impl Read,
     size: u64,
-    mut found: impl FnMut(Chunk) -> io::Result<()>,
+    mut found: impl FnMut(Chunk) -> io::Result<bool>,
 ) -> io::Result<()> {
-    let average = size.div_ceil(INDEX).next_power_of_two().clamp(GROUP_BYTES, LARGEST) as usize;
+    let average = average(size) as usize;
     for chunk in StreamCDC::new(content, average / 4, average, average * 4) {
         let chunk = chunk.map_err(io::Error::from)?;
         let length = u32::try_from(chunk.length).map_err(io::Error::other)?;
-        found(Chunk { hash: short(blake3::hash(&chunk.data).as_bytes()), length })?;
+        if !found(Chunk { hash: short(blake3::hash(&chunk.data).as_bytes()), length })? {
+            break;
+        }
     }
     Ok(())
 }
@@ -60,6 +74,3 @@ pub(crate) fn short(hash: &[u8; 32]) -> [u8; HASH] {
     short.copy_from_slice(&hash[..HASH]);
     short
 }
-
-/// Longest chunk of any file, bytes.
-pub(crate) const LONGEST: u32 = 4 * LARGEST as u32;

@@ -25,7 +25,7 @@ impl Prepared {
                     file.seek(SeekFrom::Start(from))?;
                     chunks::each((&file).take(to - from), size, |chunk| {
                         out.write_all(&chunk.hash)?;
-                        out.write_all(&chunk.length.to_be_bytes())
+                        out.write_all(&chunk.length.to_be_bytes()).map(|()| true)
                     })
                 });
                 self.check(&file)?;

@@ -5,11 +5,15 @@
 //! copied to the partial file, and the rest is requested. Copied bytes are not verified one by one: the whole file is
 //! hashed before it gets its name. They have no parents in the tree file either, so a run that was cut short copies
 //! them again.
+//!
+//! # Bounds
+//! A description may not cut a file into pieces that are smaller than the rule makes. Of the copied ranges the largest are kept, as many as
+//! a request can leave out ([`MOST`]), and of the older version [`INDEXED`] chunks: 13 MiB of a file while it is described, whatever its peer sends.
 
 use super::place;
 use super::reception::Reception;
 use super::{ranges, Kept, Verdict};
-use crate::chunks::{self, HASH, LEAST, LONGEST, RUN};
+use crate::chunks::{self, HASH, LEAST, RUN};
 use crate::entry::{Wanted, GROUP_BYTES};
 use crate::wire::{How, Why};
 use bao_tree::io::sync::ReadAt;
@@ -17,6 +21,11 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
+
+/// Copied ranges that are kept: when there are twice as many, the smallest go. A request leaves out [`ranges::MAX_RANGES`] at most.
+const MOST: usize = ranges::MAX_RANGES;
+/// Chunks of the older version that are looked at. One of the same size has 64 Ki on average; more fill a table of 8 MiB.
+const INDEXED: usize = 7 << 15;
 
 /// A file of which the sink has an older version.
 #[derive(Debug)]
@@ -63,8 +72,9 @@ impl Delta {
             How::Chunks => self.chunks(&older, &mut description),
         };
         let copied = copied.map_err(|error| place::why("copy from the older version", error))?;
-        let wanted = without(self.reception.wanted(), &copied, self.reception.content().size);
-        self.reception.copied(ranges::merge(wanted, ranges::MAX_RANGES), !copied.is_empty());
+        let any = copied.any;
+        let wanted = without(self.reception.wanted(), &copied.groups());
+        self.reception.copied(ranges::merge(wanted, ranges::MAX_RANGES), any);
         if self.reception.wanted().0.is_empty() {
             return self.reception.finish().map(Next::Stored);
         }
@@ -76,8 +86,8 @@ impl Delta {
         Ok(Next::Describe(Delta { how: How::Chunks, ranges: Wanted(runs), ..self }))
     }
 
-    fn groups(&mut self, older: &File, description: &mut impl Read) -> io::Result<Vec<Range<u64>>> {
-        let mut copied = Vec::new();
+    fn groups(&mut self, older: &File, description: &mut impl Read) -> io::Result<Copied> {
+        let mut copied = Copied::of(self.reception.content().size);
         let mut buffer = vec![0; GROUP_BYTES as usize];
         for &(from, to) in &self.ranges.0 {
             for start in (from..to).step_by(GROUP_BYTES as usize) {
@@ -89,23 +99,25 @@ impl Delta {
                 }
                 if chunks::short(&hash(start, group)) == expected {
                     self.reception.put(start, group)?;
-                    add(&mut copied, start..start + group.len() as u64);
+                    copied.add(start..start + group.len() as u64);
                 }
             }
         }
         Ok(copied)
     }
 
-    fn chunks(&mut self, mut older: &File, description: &mut impl Read) -> io::Result<Vec<Range<u64>>> {
+    fn chunks(&mut self, mut older: &File, description: &mut impl Read) -> io::Result<Copied> {
+        let size = self.reception.content().size;
         let mut index = HashMap::new();
         let mut at = 0;
         io::Seek::rewind(&mut older)?;
-        chunks::each(older, self.reception.content().size, |chunk| {
+        chunks::each(older, size, |chunk| {
             index.insert((chunk.hash, chunk.length), at);
             at += u64::from(chunk.length);
-            Ok(())
+            Ok(index.len() < INDEXED)
         })?;
-        let mut copied = Vec::new();
+        let lengths = chunks::lengths(size);
+        let mut copied = Copied::of(size);
         let mut buffer = Vec::new();
         for &(from, to) in &self.ranges.0 {
             let mut start = from;
@@ -115,14 +127,16 @@ impl Delta {
                 description.read_exact(&mut length)?;
                 let length = u32::from_be_bytes(length);
                 let end = start + u64::from(length);
-                if length == 0 || length > LONGEST || end > to {
+                // The last of a range is what is left of it.
+                let is_too_short = length == 0 || (length < *lengths.start() && end != to);
+                if is_too_short || length > *lengths.end() || end > to {
                     return Err(ErrorKind::InvalidData.into());
                 }
                 if let Some(&at) = index.get(&(hash, length)) {
                     buffer.resize(length as usize, 0);
                     if is_there(older, at, &mut buffer)? {
                         self.reception.put(start, &buffer)?;
-                        add(&mut copied, start..end);
+                        copied.add(start..end);
                     }
                 }
                 start = end;
@@ -145,22 +159,57 @@ fn is_there(file: &File, at: u64, buffer: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// Ranges that touch become one.
-fn add(ranges: &mut Vec<Range<u64>>, range: Range<u64>) {
-    match ranges.last_mut() {
-        Some(last) if last.end == range.start => last.end = range.end,
-        _ => ranges.push(range),
+/// What was copied of a file, in ascending order: whole groups, which need not be requested.
+struct Copied {
+    size: u64,
+    /// Anything at all.
+    any: bool,
+    groups: Vec<(u64, u64)>,
+    /// The range that may still grow.
+    last: Range<u64>,
+}
+
+impl Copied {
+    /// Of a file of this size: nothing yet.
+    fn of(size: u64) -> Self {
+        Self { size, any: false, groups: Vec::new(), last: 0..0 }
+    }
+
+    /// Ranges that touch become one.
+    fn add(&mut self, range: Range<u64>) {
+        self.any = true;
+        if self.last.end == range.start {
+            self.last.end = range.end;
+            return;
+        }
+        self.close();
+        self.last = range;
+    }
+
+    /// The last range grows no more.
+    fn close(&mut self) {
+        let Range { start, end } = std::mem::replace(&mut self.last, 0..0);
+        let start = start.next_multiple_of(GROUP_BYTES);
+        let end = if end == self.size { end } else { end / GROUP_BYTES * GROUP_BYTES };
+        if start < end {
+            self.groups.push((start, end));
+        }
+        if self.groups.len() >= 2 * MOST {
+            self.groups.select_nth_unstable_by_key(MOST, |(start, end)| std::cmp::Reverse(end - start));
+            self.groups.truncate(MOST);
+            self.groups.sort_unstable();
+        }
+    }
+
+    /// The largest ranges.
+    fn groups(mut self) -> Vec<(u64, u64)> {
+        self.close();
+        self.groups
     }
 }
 
-/// Returns the ranges to request of a file of `size` bytes, except for groups that were copied whole. Both ascend.
-fn without(wanted: &Wanted, copied: &[Range<u64>], size: u64) -> Wanted {
-    let whole = copied.iter().filter_map(|range| {
-        let start = range.start.next_multiple_of(GROUP_BYTES);
-        let end = if range.end == size { size } else { range.end / GROUP_BYTES * GROUP_BYTES };
-        (start < end).then_some((start, end))
-    });
-    let whole: Vec<(u64, u64)> = whole.collect();
+/// Returns the ranges to request, except for groups that were copied whole. Both ascend.
+fn without(wanted: &Wanted, whole: &[(u64, u64)]) -> Wanted {
     let mut left = Vec::new();
     for &(from, to) in &wanted.0 {
         let mut at = from;
@@ -196,13 +245,32 @@ mod tests {
             (vec![(0, 3 * G + 1), (9 * G, size)], vec![(3 * G, 9 * G)]),
             (vec![(0, size)], vec![]),
         ] {
-            let copied: Vec<_> = copied.into_iter().map(|(from, to)| from..to).collect();
-            assert_eq!(without(&all, &copied, size), Wanted(left), "{copied:?}");
+            assert_eq!(without(&all, &groups(size, copied.clone())), Wanted(left), "{copied:?}");
         }
         let some = Wanted(vec![(0, 2 * G), (4 * G, 6 * G)]);
-        assert_eq!(
-            without(&some, std::slice::from_ref(&(G..5 * G)), size),
-            Wanted(vec![(0, G), (5 * G, 6 * G)])
-        );
+        assert_eq!(without(&some, &groups(size, vec![(G, 5 * G)])), Wanted(vec![(0, G), (5 * G, 6 * G)]));
+    }
+
+    fn groups(size: u64, copied: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+        let mut all = Copied::of(size);
+        copied.into_iter().for_each(|(from, to)| all.add(from..to));
+        all.groups()
+    }
+
+    #[test]
+    fn of_many_copied_ranges_those_are_kept_that_a_request_would_leave_out() {
+        // Every third group is copied, of each hundredth triple two: more ranges than are kept.
+        let triples = 300_000;
+        let size = triples * 3 * G;
+        let ranges = (0..triples).map(|at| (3 * at * G, 3 * at * G + if at % 200 == 0 { 2 * G } else { G }));
+        let mut copied = Copied::of(size);
+        for (from, to) in ranges.clone() {
+            copied.add(from..to);
+            assert!(copied.groups.len() <= 2 * MOST);
+        }
+        let all = Wanted(vec![(0, size)]);
+        let bounded = ranges::merge(without(&all, &copied.groups()), ranges::MAX_RANGES);
+        let unbounded = ranges::merge(without(&all, &ranges.collect::<Vec<_>>()), ranges::MAX_RANGES);
+        assert_eq!(bounded.bytes(), unbounded.bytes());
     }
 }
