@@ -10,7 +10,7 @@
 
 use super::file_system::is_border;
 use super::place::{self, writable, There};
-use super::{link, partial, Store};
+use super::{link, names, partial, Store};
 use crate::entry::EntryPath;
 use crate::extras::Keep;
 use crate::wire::Why;
@@ -35,7 +35,7 @@ impl Store {
             Why::Refused(reason) | Why::Io(reason) => io::Error::other(reason),
             _ => io::Error::other("the backup directory cannot be made"),
         })?;
-        let new = format!("{}{}", partial::any_base(&whole), partial::LINK);
+        let new = format!("{}{}", names::any_base(&whole), names::LINK);
         self.by_way_of_state(&steps, &shelf, |state| {
             let dir = state.make(&new, |dir| match parent.hard_link(name, dir, &new) {
                 Err(error) if is_border(&error) => copy(parent, name, dir, &new),

@@ -1,6 +1,6 @@
 //! Receptions under way in a store, and those that wait for them.
 
-use super::partial;
+use super::names;
 use super::path::STATE;
 use super::place::{self, Attributes};
 use super::Inner;
@@ -38,7 +38,7 @@ pub(super) struct Active {
 impl Active {
     /// There are partial files with these bases.
     pub(super) fn left_earlier(&mut self, bases: &[String]) {
-        self.older.extend(bases.iter().map(|base| partial::path_part(base).to_owned()));
+        self.older.extend(bases.iter().map(|base| names::path_part(base).to_owned()));
     }
 
     /// True if something is under way below this directory.
@@ -114,7 +114,7 @@ impl Claim {
         if active.expected.get(&path.0) == Some(root) {
             return Expected::UnderWay;
         }
-        let is_left = |active: &Active| active.older.contains(partial::path_part(&partial::prefix(path)));
+        let is_left = |active: &Active| active.older.contains(names::path_part(&names::prefix(path)));
         if active.paths.contains_key(&path.0) || (!active.older.is_empty() && is_left(&active)) {
             return Expected::Unclear;
         }
@@ -135,7 +135,7 @@ impl Claim {
 
     /// A partial file was made or left behind; the next that commits this path looks for it.
     pub(super) fn left_behind(&self) {
-        let key = partial::path_part(&partial::prefix(&self.path)).to_owned();
+        let key = names::path_part(&names::prefix(&self.path)).to_owned();
         self.inner.active().older.insert(key);
     }
 
@@ -145,7 +145,7 @@ impl Claim {
         if active.older.is_empty() {
             return false;
         }
-        active.older.remove(partial::path_part(&partial::prefix(&self.path)))
+        active.older.remove(names::path_part(&names::prefix(&self.path)))
     }
 }
 

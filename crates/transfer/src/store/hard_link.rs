@@ -16,6 +16,7 @@
 //! # Known bad case
 //! Two names that are one file here and two files at the source stay one file while their contents are equal.
 
+use super::names;
 use super::partial::{self, Content, Partial};
 use super::place::{self, refused, why, There};
 use super::reception::Reception;
@@ -155,7 +156,7 @@ impl Store {
         content: Content,
         parent: &Dir,
     ) -> io::Result<()> {
-        let name = format!("{}{}", partial::base(&target.path, &content.root), partial::LINK);
+        let name = format!("{}{}", names::base(&target.path, &content.root), names::LINK);
         self.by_way_of_state(&target.parents, parent, |state| {
             let dir = state.make(&name, |dir| first.parent.hard_link(&first.name, dir, &name))?;
             let linked = There::named(&dir, name.as_ref())?;

@@ -2,7 +2,7 @@
 
 use super::path::link_stays_inside;
 use super::place::{self, refused, why};
-use super::{extras, partial, Store, Target, Verdict};
+use super::{extras, names, Store, Target, Verdict};
 use crate::entry::Mtime;
 use crate::wire::Why;
 use cap_std::fs::Dir;
@@ -53,8 +53,8 @@ fn leaves_by_another_link(root: &Dir, target: &Target, to: &OsStr) -> bool {
 fn place_atomically(store: &Store, target: &Target, to: &OsStr, parent: &Dir) -> io::Result<()> {
     let name = format!(
         "{}{}",
-        partial::base(&target.path, blake3::hash(to.as_encoded_bytes()).as_bytes()),
-        partial::LINK
+        names::base(&target.path, blake3::hash(to.as_encoded_bytes()).as_bytes()),
+        names::LINK
     );
     store.by_way_of_state(&target.parents, parent, |state| {
         let dir = state.make(&name, |dir| symlink(to, dir, &name))?;

@@ -33,6 +33,7 @@ mod file_system;
 mod hard_link;
 mod link;
 pub(crate) mod mirror;
+mod names;
 mod near;
 mod partial;
 mod path;
@@ -56,8 +57,9 @@ use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncEx
 use cap_std::fs::{Dir, OpenOptions};
 use claim::{Active, Claim};
 pub use delta::{Delta, Next};
+pub(crate) use names::are_ours;
 pub use near::Near;
-pub(crate) use partial::{are_ours, lock};
+pub(crate) use partial::lock;
 use partial::{Content, Partial};
 pub(crate) use path::{components, link_stays_inside, STATE};
 pub(crate) use place::MODE_BITS;
@@ -227,7 +229,7 @@ impl Store {
             source,
         })?;
         let bases = match root.open_dir_nofollow(STATE) {
-            Ok(state) => partial::bases(&state).map_err(failed)?,
+            Ok(state) => names::bases(&state).map_err(failed)?,
             Err(_) => Vec::new(),
         };
         let mut active = Active::default();

@@ -21,8 +21,9 @@
 //! is found out when it is verified.
 
 use super::burst::Burst;
+use super::names::{any_base, base, names_in, prefix, PART, TREE};
 use super::place::{Attributes, There};
-use super::state::{any_hash, State, ATTEMPTS, PART};
+use super::state::{State, ATTEMPTS};
 use super::valid::valid_ranges;
 use super::{place, ranges, unnamed};
 use crate::entry::{EntryPath, Wanted, GROUP};
@@ -36,11 +37,6 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::sync::Arc;
-
-/// End of the name of the file with the hashes.
-const TREE: &str = ".tree";
-/// End of a link's name before it goes to its place.
-pub(crate) const LINK: &str = ".link";
 
 /// The content's identity.
 #[derive(Clone, Copy, Debug)]
@@ -79,32 +75,6 @@ pub(crate) struct Partial {
     unsaved: (u64, Vec<u8>),
     /// Verified leaves that are not written yet.
     burst: Burst,
-}
-
-/// The common prefix of all partial files of a path.
-pub(crate) fn prefix(path: &EntryPath) -> String {
-    format!("{}-", &blake3::hash(&path.0).to_hex()[..32])
-}
-
-/// The part of a base that stands for the path.
-pub(crate) fn path_part(base: &str) -> &str {
-    base.split_once('-').map_or(base, |(path, _)| path)
-}
-
-/// Name of the files without their ends.
-pub(crate) fn base(path: &EntryPath, root: &[u8; 32]) -> String {
-    format!("{}{}", prefix(path), &blake3::Hash::from(*root).to_hex()[..32])
-}
-
-/// True if a directory may be one of partial files: each name in it could be ours.
-pub(crate) fn are_ours<'a>(names: impl IntoIterator<Item = &'a OsStr>) -> bool {
-    let ours = |name: &OsStr| {
-        let stem = |end| name.to_str().and_then(|name| name.strip_suffix(end));
-        let base = [PART, TREE, LINK].into_iter().find_map(stem).and_then(|base| base.split_once('-'));
-        let is_hash = |part: &str| part.len() == 32 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
-        base.is_some_and(|(path, root)| is_hash(path) && is_hash(root))
-    };
-    names.into_iter().all(ours)
 }
 
 impl Partial {
@@ -367,28 +337,6 @@ impl Content {
     }
 }
 
-/// Bases of the partial files that lie there.
-pub(crate) fn bases(dir: &Dir) -> io::Result<Vec<String>> {
-    let mut bases: Vec<String> = names_in(dir)?
-        .iter()
-        .filter_map(|name| name.strip_suffix(PART).or(name.strip_suffix(TREE)))
-        .map(str::to_owned)
-        .collect();
-    bases.sort();
-    bases.dedup();
-    Ok(bases)
-}
-
-fn names_in(dir: &Dir) -> io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in dir.entries()? {
-        if let Ok(name) = entry?.file_name().into_string() {
-            names.push(name);
-        }
-    }
-    Ok(names)
-}
-
 /// Removes a part file that nobody holds, with its tree file.
 fn remove_unheld(dir: &Dir, name: &str) -> io::Result<()> {
     let Some(base) = name.strip_suffix(PART) else { return Ok(()) };
@@ -445,11 +393,6 @@ pub(super) fn create(dir: &Dir, name: &str, _mode: Option<u32>) -> io::Result<Fi
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true).follow(FollowSymlinks::No);
     dir.open_with(name, &options).map(|file| file.into_std())
-}
-
-/// A base for this path that is nobody else's.
-pub(crate) fn any_base(path: &EntryPath) -> String {
-    format!("{}{}", prefix(path), any_hash())
 }
 
 /// Opens or makes a file for reading and writing, `private`: nobody else may read it until it is whole.

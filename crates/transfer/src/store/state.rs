@@ -9,8 +9,9 @@
 //! open only that long, so that a disk can be unmounted.
 
 use super::file_system::{is_border, FileSystem};
+use super::names::{self, any_hash, PART};
 use super::path::STATE;
-use super::{partial, unnamed, Store};
+use super::{unnamed, Store};
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 use std::collections::HashMap;
@@ -18,9 +19,6 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
-
-/// End of a partial file's name.
-pub(super) const PART: &str = ".part";
 
 /// Times that a file may slip away between being opened and being locked before we call it busy.
 pub(super) const ATTEMPTS: usize = 16;
@@ -59,7 +57,7 @@ impl States {
         let state = Arc::new(State { root: dir, open: Mutex::default(), makes_unnamed: OnceLock::new() });
         below.insert(system, Arc::downgrade(&state));
         if let Ok(dir) = state.root.open_dir_nofollow(STATE) {
-            found(&partial::bases(&dir)?);
+            found(&names::bases(&dir)?);
         }
         Ok(state)
     }
@@ -226,11 +224,4 @@ fn make(root: &Dir) -> io::Result<()> {
 #[cfg(not(unix))]
 fn make(root: &Dir) -> io::Result<()> {
     root.create_dir(STATE)
-}
-
-/// As long as half a hash, and nobody else's.
-pub(super) fn any_hash() -> String {
-    use std::hash::{BuildHasher, RandomState};
-    let half = || RandomState::new().hash_one(0);
-    format!("{:016x}{:016x}", half(), half())
 }
