@@ -184,8 +184,8 @@ pub struct SpuriousLoss {
     pub now: Time,
     /// The transmission that had been reported lost.
     pub sent: Sent,
-    /// With this packet, every packet that was reported lost in this recovery has arrived, and the recovery is still
-    /// under way: the reduction was spurious.
+    /// With this packet, every packet that was reported lost in the latest recovery has arrived: the reduction was
+    /// spurious. The recovery may be over.
     pub undo: bool,
 }
 

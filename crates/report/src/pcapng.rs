@@ -121,6 +121,7 @@ mod tests {
     use super::*;
     use afteryou_scenario::passage::{Content, Ecn, Fate, Time};
     use afteryou_scenario::{Duration as Span, Flow, Link, Role};
+    use etherparse::TcpOptionElement;
     use pcap_file::pcapng::{Block, PcapNgReader};
     use std::io::Seek;
 
@@ -169,6 +170,26 @@ mod tests {
         let packet: Vec<u8> = (0..90).collect();
         let packets = captured(|capture| capture.packet(&passage(7, 7, &packet)).unwrap());
         assert_eq!(packets, [(7, 104, packet)]);
+    }
+
+    #[test]
+    fn what_came_twice_has_a_sack_block_below_the_acknowledgement_ahead_of_the_others() {
+        let segment =
+            |number| Content::Segment { number, payload: 1448, tsval: 0, transmission: 1, cwr: false };
+        let blocks = [(1, 2), (4, 5)];
+        let ack = Content::Ack { cumulative: 3, tsval: 0, tsecr: 0, blocks: &blocks, ece: false };
+        let packets = captured(|capture| {
+            for content in [segment(0), segment(1), segment(2), segment(4), ack] {
+                let is_reply = matches!(content, Content::Ack { .. });
+                capture.packet(&Passage { is_reply, content, ..passage(1, 1, &[]) }).unwrap();
+            }
+        });
+        let ack = etherparse::TcpHeaderSlice::from_slice(&packets[4].2[20..]).unwrap();
+        let place = |segment: u32| 1 + 1448 * segment;
+        let block = |segment| (place(segment), place(segment + 1));
+        let sack = TcpOptionElement::SelectiveAcknowledgement(block(1), [Some(block(4)), None, None]);
+        assert_eq!(ack.acknowledgment_number(), place(3));
+        assert!(ack.options_iterator().any(|option| option == Ok(sack.clone())));
     }
 
     #[test]

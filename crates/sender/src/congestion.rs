@@ -55,6 +55,8 @@ pub struct Congestion {
     /// Round-trip time of the newest packet that arrived in order: the one ahead of the first gap.
     in_order_rtt: Option<Span>,
     episode: Option<Episode>,
+    /// The losses of the latest recovery, which may be over, while they can turn out to be none.
+    doubts: Option<Doubts>,
     /// When data last left; never: [`Time::NEVER`].
     last_sent: Time,
 }
@@ -104,6 +106,7 @@ impl Congestion {
             habit: AckHabit::default(),
             in_order_rtt: None,
             episode: None,
+            doubts: None,
             last_sent: Time::NEVER,
         }
     }
@@ -392,43 +395,51 @@ impl Congestion {
 
     /// A transmission is lost without being a sign of congestion (libutp-mod's retransmissions).
     pub fn doubt(&mut self, flight: &Flight) {
-        if let Some(doubts) = self.episode.as_mut().and_then(|episode| episode.doubts.as_mut()) {
+        if let Some(doubts) = self.doubts.as_mut().filter(|_| self.episode.is_some()) {
             doubts.lose(*flight);
         }
     }
 
-    fn doubts(&mut self) -> Option<&mut Doubts> {
-        self.episode.as_mut().and_then(|episode| episode.doubts.as_mut())
+    /// These packets have arrived by these transmissions: [`Board::repaired`].
+    #[inline]
+    pub fn repaired(&mut self, packets: &[(u64, u64)]) {
+        for (seq, number) in packets {
+            if let Some(doubts) = &mut self.doubts {
+                doubts.repair(*seq, *number);
+            }
+        }
     }
 
     /// Names a packet that was not lost, to the controller. With `undo` the recovery was for nothing, and is over.
     fn report_spurious(&mut self, now: Time, flight: &Flight, undo: bool) {
         self.controller.on_spurious_loss(&SpuriousLoss { now, sent: sent(flight), undo });
         if undo {
-            self.episode = None;
+            (self.episode, self.doubts) = (None, None);
             self.refresh();
         }
     }
 
-    /// Transmissions with these numbers were taken for lost and have arrived; `waiting`: something is lost and was not sent again.
-    /// Returns the number of losses that only their duplicates have shown to be none.
-    pub fn arrived_late(&mut self, now: Time, numbers: &[u64], waiting: bool) -> u64 {
+    /// Transmissions with these numbers were taken for lost and have arrived. Returns the number of losses that only their
+    /// duplicates have shown to be none.
+    pub fn arrived_late(&mut self, now: Time, numbers: &[u64]) -> u64 {
         let mut named = None;
         for number in numbers {
-            let Some(flight) = self.doubts().and_then(|doubts| doubts.arrive(*number)) else { continue };
+            let Some(flight) = self.doubts.as_mut().and_then(|doubts| doubts.arrive(*number)) else {
+                continue;
+            };
             if let Some(earlier) = named.replace(flight) {
                 self.report_spurious(now, &earlier, false);
             }
         }
-        self.undo_if_justified(now, waiting, named)
+        self.undo_if_justified(now, named)
     }
 
     /// Names `last`, and if there was no loss at all, those that only their duplicates have shown to be none. Returns the number
     /// of the latter.
-    fn undo_if_justified(&mut self, now: Time, waiting: bool, last: Option<Flight>) -> u64 {
-        let Some(doubts) = self.doubts() else { return 0 };
-        let undo = doubts.are_justified(waiting);
-        let mut named = if undo { doubts.remaining().to_vec() } else { Vec::new() };
+    fn undo_if_justified(&mut self, now: Time, last: Option<Flight>) -> u64 {
+        let Some(doubts) = &self.doubts else { return 0 };
+        let undo = doubts.are_justified();
+        let mut named: Vec<Flight> = if undo { doubts.remaining().collect() } else { Vec::new() };
         let by_duplicates = named.len() as u64;
         named.extend(last);
         for (i, flight) in named.iter().enumerate() {
@@ -437,12 +448,13 @@ impl Congestion {
         by_duplicates
     }
 
-    /// The receiver reports that a retransmission came twice. Returns the number of losses that this has shown to be none.
-    pub fn arrived_twice(&mut self, now: Time, waiting: bool) -> u64 {
-        if let Some(doubts) = self.doubts() {
-            doubts.arrive_twice();
+    /// The receiver got these packets twice, of which the first and the one after the last. Returns the number of losses that this
+    /// has shown to be none.
+    pub fn arrived_twice(&mut self, now: Time, packets: (u64, u64)) -> u64 {
+        if let Some(doubts) = &mut self.doubts {
+            doubts.arrive_twice(packets);
         }
-        self.undo_if_justified(now, waiting, None)
+        self.undo_if_justified(now, None)
     }
 
     /// The recovery under way.
@@ -461,9 +473,9 @@ impl Congestion {
         self.episode.as_ref().is_some_and(|episode| !episode.began)
     }
 
-    /// A recovery begins.
+    /// Losses begin a recovery.
     pub fn begin(&mut self, episode: Episode) {
-        self.episode = Some(episode);
+        (self.episode, self.doubts) = (Some(episode), Some(Doubts::default()));
     }
 
     /// Everything below `una` is acknowledged. Returns whether that ends the recovery.
@@ -471,6 +483,7 @@ impl Congestion {
         let ends = self.episode.as_ref().is_some_and(|episode| una >= episode.point);
         if ends {
             self.episode = None;
+            self.doubts = self.doubts.take().filter(Doubts::may_be_justified);
         }
         ends
     }
@@ -487,7 +500,7 @@ impl Congestion {
     /// The retransmission timer expired; everything before `point` was sent before.
     pub fn timed_out(&mut self, timeout: &Timeout, point: u64) {
         self.controller.on_timeout(timeout);
-        self.begin(Episode::after_timeout(point));
+        (self.episode, self.doubts) = (Some(Episode::after_timeout(point)), None);
         self.pacer.reset(timeout.now);
         self.in_group = 0;
         self.refresh();

@@ -1,6 +1,5 @@
 //! A recovery: from the loss or timeout that began it until everything sent before has been acknowledged.
 
-use crate::doubts::Doubts;
 use crate::prr::Prr;
 
 /// A recovery that is under way.
@@ -10,8 +9,6 @@ pub struct Episode {
     pub point: u64,
     /// The bytes that may be sent; without it the controller's window rules (RFC 6675, and after a timeout).
     pub prr: Option<Prr>,
-    /// The losses, while the recovery can be undone. A timeout is not undone (RFC 3522 §3.2 has no evidence for it).
-    pub doubts: Option<Doubts>,
     /// RFC 6675's rescue retransmission was sent.
     pub rescued: bool,
     /// The first retransmission was sent, whatever the window was.
@@ -21,19 +18,16 @@ pub struct Episode {
 impl Episode {
     /// Losses were found; `point` is the next new packet.
     pub fn after_loss(point: u64, prr: Option<Prr>) -> Episode {
-        Episode { point, prr, doubts: Some(Doubts::default()), rescued: false, began: false }
+        Episode { point, prr, rescued: false, began: false }
     }
 
     /// The retransmission timer expired.
     pub fn after_timeout(point: u64) -> Episode {
-        Episode { point, prr: None, doubts: None, rescued: false, began: false }
+        Episode { point, prr: None, rescued: false, began: false }
     }
 
     /// A packet is sent again.
     pub fn resend(&mut self) {
         self.began = true;
-        if let Some(doubts) = &mut self.doubts {
-            doubts.resend();
-        }
     }
 }

@@ -18,19 +18,39 @@ pub struct Reordering {
     multiple: u64,
     /// Recoveries that the multiple still lasts.
     persists: u32,
-    /// A D-SACK counts once a round: it counts from this transmission on.
+    /// Losses that were none count once a round: they count from this transmission on.
     round: u64,
+    /// D-SACKs so far.
+    dsacks: u64,
+}
+
+/// Where a sender stands in its rounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Rounds {
+    /// Number of the newest transmission known to have arrived.
+    pub newest: u64,
+    /// Number of the next one.
+    pub next: u64,
 }
 
 impl Default for Reordering {
     fn default() -> Reordering {
-        Reordering { seen: false, multiple: 1, persists: PERSISTENCE, round: 0 }
+        Reordering { seen: false, multiple: 1, persists: PERSISTENCE, round: 0, dsacks: 0 }
     }
 }
 
 impl Reordering {
-    /// A D-SACK in an ack whose newest transmission is `newest`; `next` is the next transmission's number.
-    pub fn on_dsack(&mut self, newest: u64, next: u64) {
+    /// The receiver reports that something came twice, when the sender has sent `resent` packets again.
+    pub fn on_dsack(&mut self, progress: Rounds, resent: u64) {
+        self.dsacks += 1;
+        // Otherwise the network makes copies, and D-SACKs show nothing (RFC 3708 §3; Linux compares the same two counters).
+        if self.dsacks <= resent {
+            self.on_spurious(progress);
+        }
+    }
+
+    /// A packet that was taken for lost has arrived late.
+    pub fn on_spurious(&mut self, Rounds { newest, next }: Rounds) {
         if newest >= self.round {
             self.round = next;
             self.multiple = (self.multiple + 1).min(MAX_MULTIPLE);
@@ -83,14 +103,24 @@ mod tests {
     fn d_sacks_widen_it_once_a_round_up_to_the_round_trip_and_sixteen_recoveries_shrink_it() {
         let mut reordering = Reordering { seen: true, ..Reordering::default() };
         let ms = |reordering: &Reordering| reordering.window(false, 0, &rtt()).as_micros() / 1000;
-        reordering.on_dsack(10, 20);
-        reordering.on_dsack(19, 30);
+        reordering.on_dsack(Rounds { newest: 10, next: 20 }, 100);
+        reordering.on_spurious(Rounds { newest: 19, next: 30 });
         assert_eq!(ms(&reordering), 50, "both belong to one round");
-        (0..9).for_each(|i| reordering.on_dsack(20 + 10 * i, 30 + 10 * i));
+        (0..9).for_each(|i| reordering.on_dsack(Rounds { newest: 20 + 10 * i, next: 30 + 10 * i }, 100));
         assert_eq!(ms(&reordering), 100);
         (0..15).for_each(|_| reordering.on_recovery_end());
         assert_eq!(ms(&reordering), 100);
         reordering.on_recovery_end();
         assert_eq!(ms(&reordering), 25);
+    }
+
+    #[test]
+    fn more_d_sacks_than_packets_sent_again_are_copies_made_by_the_network() {
+        let mut reordering = Reordering { seen: true, ..Reordering::default() };
+        let ms = |reordering: &Reordering| reordering.window(false, 0, &rtt()).as_micros() / 1000;
+        (0..3).for_each(|i| reordering.on_dsack(Rounds { newest: 10 * i, next: 10 * i + 10 }, 1));
+        assert_eq!(ms(&reordering), 50, "one of three");
+        reordering.on_spurious(Rounds { newest: 30, next: 40 });
+        assert_eq!(ms(&reordering), 75, "a late packet is no copy");
     }
 }

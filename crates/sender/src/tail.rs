@@ -26,12 +26,14 @@ struct Probe {
     end: u64,
     /// The transmission that it repeats; a probe with new data repeats none.
     repeats: Option<Flight>,
+    /// An ack has shown that the probe itself arrived. Whatever else comes twice is a copy that the network has made.
+    arrived: bool,
 }
 
 impl Tail {
     /// A probe leaves; `repeats` is the transmission that it repeats, if it is no new data.
     pub fn sent(&mut self, end: u64, repeats: Option<Flight>) {
-        *self = Tail { probe: Some(Probe { end, repeats }), waits_for_rtt: true };
+        *self = Tail { probe: Some(Probe { end, repeats, arrived: false }), waits_for_rtt: true };
     }
 
     /// A recovery begins, and its response covers the loss that the probe repaired (as in Linux).
@@ -60,16 +62,18 @@ impl Tail {
 
     /// Takes in an ack; returns the outcome of the probe (§7.4.2).
     #[inline]
-    pub fn on_ack(&mut self, ack: TailAck) -> Answer {
-        let Some(probe) = self.probe.filter(|probe| ack.cumulative >= probe.end) else { return Answer::None };
-        let answer = match (probe.repeats, ack.cumulative > probe.end) {
-            (None, _) => Answer::None,
-            _ if ack.dsack => Answer::Twice,
-            (Some(lost), true) => Answer::Repaired(lost),
-            // A receiver without D-SACK has got it twice.
-            (_, false) if ack.is_bare_duplicate => Answer::Twice,
+    pub fn on_ack(&mut self, ack: TailAck<'_>) -> Answer {
+        let is_answer = |probe: &&mut Probe| ack.cumulative >= probe.end;
+        let Some(probe) = self.probe.as_mut().filter(is_answer) else { return Answer::None };
+        let answer = match probe.repeats {
+            None => Answer::None,
+            Some(repeated) if !probe.arrived && ack.is_twice(repeated.seq) => Answer::Twice,
+            Some(lost) if ack.cumulative > probe.end => Answer::Repaired(lost),
             // The ack of the segment or that of its probe: later ones show which.
-            _ => return Answer::None,
+            Some(repeated) => {
+                probe.arrived |= ack.shows_repetition_of(&repeated);
+                return Answer::None;
+            }
         };
         self.probe = None;
         answer
@@ -89,13 +93,25 @@ pub struct TailFlight<'a> {
 
 /// Inputs of the decision on a probe.
 #[derive(Clone, Copy, Debug)]
-pub struct TailAck {
+pub struct TailAck<'a> {
     /// Every packet below this has arrived.
     pub cumulative: u64,
-    /// The receiver got something twice.
-    pub dsack: bool,
-    /// The ack has no news and no SACK blocks.
+    /// The packets that the receiver got twice, of which the first and the one after the last.
+    pub dsack: Option<(u64, u64)>,
+    /// The ack has no news and no SACK blocks: a receiver without D-SACK has got something twice.
     pub is_bare_duplicate: bool,
+    /// [`Board::repaired`](crate::Board::repaired).
+    pub repaired: &'a [(u64, u64)],
+}
+
+impl TailAck<'_> {
+    fn is_twice(&self, seq: u64) -> bool {
+        self.is_bare_duplicate || self.dsack.is_some_and(|(start, end)| (start..end).contains(&seq))
+    }
+
+    fn shows_repetition_of(&self, flight: &Flight) -> bool {
+        self.repaired.iter().any(|(seq, number)| *seq == flight.seq && *number > flight.number)
+    }
 }
 
 /// Outcome of a probe.
@@ -129,13 +145,17 @@ mod tests {
         );
     }
 
+    fn ack(cumulative: u64) -> TailAck<'static> {
+        TailAck { cumulative, dsack: None, is_bare_duplicate: false, repaired: &[] }
+    }
+
     #[test]
     fn one_probe_at_a_time_and_none_without_a_new_round_trip() {
         let mut tail = Tail::default();
         assert!(tail.may_probe());
         tail.sent(10, None);
         assert!(!tail.may_probe());
-        tail.on_ack(TailAck { cumulative: 10, dsack: false, is_bare_duplicate: false });
+        tail.on_ack(ack(10));
         assert!(!tail.may_probe());
         tail.measured();
         assert!(tail.may_probe());
@@ -144,16 +164,39 @@ mod tests {
     #[test]
     fn an_ack_beyond_the_end_reports_the_transmission_that_was_repeated() {
         let lost = Flight { number: 7, seq: 9, ..Flight::default() };
-        for (cumulative, dsack, is_bare_duplicate, expected) in [
-            (10, false, false, Answer::None),
-            (11, false, false, Answer::Repaired(lost)),
-            (11, true, false, Answer::Twice),
-            (10, false, true, Answer::Twice),
-            (9, true, false, Answer::None),
+        let (twice, other) = (Some((9, 10)), Some((8, 9)));
+        for (ack, expected) in [
+            (ack(10), Answer::None),
+            (ack(11), Answer::Repaired(lost)),
+            (TailAck { dsack: twice, ..ack(11) }, Answer::Twice),
+            (TailAck { dsack: other, ..ack(11) }, Answer::Repaired(lost)),
+            (TailAck { dsack: other, ..ack(10) }, Answer::None),
+            (TailAck { is_bare_duplicate: true, ..ack(10) }, Answer::Twice),
+            (TailAck { dsack: twice, ..ack(9) }, Answer::None),
         ] {
             let mut tail = Tail::default();
             tail.sent(10, Some(lost));
-            assert_eq!(tail.on_ack(TailAck { cumulative, dsack, is_bare_duplicate }), expected);
+            assert_eq!(tail.on_ack(ack), expected, "{ack:?}");
+        }
+    }
+
+    #[test]
+    fn after_an_ack_that_echoes_the_probe_what_comes_twice_is_a_copy() {
+        let lost = Flight { number: 7, seq: 9, ..Flight::default() };
+        let copies = [
+            TailAck { dsack: Some((9, 10)), ..ack(10) },
+            TailAck { is_bare_duplicate: true, ..ack(10) },
+            TailAck { dsack: Some((9, 10)), ..ack(11) },
+        ];
+        for copy in copies {
+            for (number, first_arrived) in [(7, true), (8, false)] {
+                let mut tail = Tail::default();
+                tail.sent(10, Some(lost));
+                assert_eq!(tail.on_ack(TailAck { repaired: &[(9, number)], ..ack(10) }), Answer::None);
+                let answers = [tail.on_ack(copy), tail.on_ack(ack(12))];
+                assert_eq!(answers.contains(&Answer::Twice), first_arrived, "{copy:?}");
+                assert_eq!(answers.contains(&Answer::Repaired(lost)), !first_arrived, "{copy:?}");
+            }
         }
     }
 }

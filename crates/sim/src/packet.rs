@@ -44,7 +44,7 @@ pub enum Body {
         sack: u32,
         /// Which connection of its number.
         epoch: u16,
-        /// [`ECE`] and [`DSACK`].
+        /// [`ECE`] or nothing.
         flags: u8,
     },
     /// A uTP datagram.
@@ -87,8 +87,6 @@ impl Body {
 pub const NO_SACK: u32 = u32::MAX;
 /// Flag of an ack: congestion experienced (RFC 3168).
 pub const ECE: u8 = 1;
-/// Flag of an ack: a segment came twice (RFC 2883).
-pub const DSACK: u8 = 2;
 /// In `transmission`: congestion window reduced (RFC 3168).
 pub const CWR: u8 = 0x80;
 
@@ -100,7 +98,8 @@ pub const SACK_BLOCKS: usize = 3;
 /// SACK blocks: first segment and the one after the last, low 32 bits each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sack {
-    /// The blocks; the first one holds the newest segment.
+    /// The blocks. The first one holds the newest segment, or the one that came twice (RFC 2883): that lies below the
+    /// cumulative acknowledgement or within the second block.
     pub blocks: [(u32, u32); SACK_BLOCKS],
     /// How many.
     pub count: u8,

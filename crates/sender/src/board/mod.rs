@@ -102,6 +102,7 @@ pub struct Board {
     counted: u64,
     /// Of the latest acknowledgement.
     late: Vec<u64>,
+    repaired: Vec<(u64, u64)>,
     delivered_now: Vec<Delivered>,
 }
 
@@ -218,6 +219,12 @@ impl Board {
         &self.late
     }
 
+    /// Packets that were sent more than once and have arrived by the latest acknowledgement, with the number of the transmission
+    /// whose sending time it echoes: earlier ones had not arrived (RFC 3522 §3.2).
+    pub fn repaired(&self) -> &[(u64, u64)] {
+        &self.repaired
+    }
+
     /// Packets that the latest acknowledgement delivered, in order of transmission, if stamps are kept.
     pub fn delivered_now(&self) -> &[Delivered] {
         &self.delivered_now
@@ -240,7 +247,7 @@ impl Board {
         self.stamps.shrink_to_fit();
         self.sacked.release_memory();
         self.lost.shrink_to_fit();
-        (self.late, self.delivered_now) = (Vec::new(), Vec::new());
+        (self.late, self.repaired, self.delivered_now) = (Vec::new(), Vec::new(), Vec::new());
     }
 
     fn segment(&self, seq: u64) -> Option<&Segment> {
@@ -289,6 +296,7 @@ impl Board {
     #[inline]
     pub fn begin_ack(&mut self, timing: Timing) -> Taken {
         self.late.clear();
+        self.repaired.clear();
         self.delivered_now.clear();
         Taken { timing, ..Taken::default() }
     }
@@ -304,9 +312,9 @@ impl Board {
         let had_sacked = !self.sacked.is_empty();
         // RFC 3522: an ack that echoes a time before the retransmission is the first transmission's.
         let first = self.segments.front().filter(|segment| segment.transmissions > 1).copied();
-        if let (Some(segment), Some(echoed)) = (first, taken.timing.echoed) {
+        if let (Some(segment), Some(_)) = (first, taken.timing.echoed) {
             let resent_at = self.transmission(segment.number).map(|(_, sent)| sent.sent_at);
-            taken.first_is_original = resent_at.is_some_and(|at| echoed.as_micros() < at.as_micros());
+            taken.first_is_original = resent_at.is_some_and(|at| !taken.timing.echoes(at));
         }
         while self.una < cumulative {
             let Some(segment) = self.segments.pop_front() else { break };
@@ -375,9 +383,13 @@ impl Board {
         if segment.transmissions > 1 {
             taken.ambiguous = true;
             let is_original = seq + 1 == self.una && std::mem::take(&mut taken.first_is_original);
-            if let Some((earlier, is_proof)) = self.earlier_arrived(arrived, &taken.timing, is_original) {
+            let earlier = self.earlier_arrived(arrived, &taken.timing, is_original);
+            if let Some((earlier, is_proof)) = earlier {
                 (arrived, newest) = (earlier, &mut taken.newest_earlier);
                 is_late |= is_proof;
+            }
+            if is_original || (earlier.is_none() && taken.timing.echoes(arrived.sent_at)) {
+                self.repaired.push((seq, arrived.number));
             }
         }
         if is_late && segment.state & DECLARED != 0 {
@@ -534,6 +546,11 @@ pub struct Timing {
 }
 
 impl Timing {
+    /// Does the ack echo the time of a packet that left at `sent_at` or later?
+    fn echoes(&self, sent_at: Time) -> bool {
+        self.echoed.is_some_and(|echoed| echoed.as_micros() >= sent_at.as_micros())
+    }
+
     fn is_sooner(&self, sent_at: Time, bound: Option<Span>) -> bool {
         bound.is_some_and(|bound| self.now.since(sent_at) < bound)
     }

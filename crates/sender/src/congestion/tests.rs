@@ -171,32 +171,40 @@ fn recovery(directive: Directive) -> (Congestion, Arc<Mutex<Calls>>) {
 #[test]
 fn a_recovery_is_undone_with_the_last_of_its_losses_and_every_packet_is_named() {
     let (mut congestion, calls) = recovery(Directive::window(5 * PACKET));
-    congestion.arrived_late(at(110), &[1], true);
-    congestion.arrived_late(at(111), &[7], true);
+    congestion.arrived_late(at(110), &[1]);
+    congestion.arrived_late(at(111), &[7]);
     assert!(congestion.episode().is_some(), "0 may be lost, and 7 was not lost in this recovery");
-    congestion.arrived_late(at(112), &[0], false);
+    congestion.arrived_late(at(112), &[0]);
     assert_eq!(calls.lock().unwrap().spurious, [(1, false), (0, true)]);
     assert!(congestion.episode().is_none());
 }
 
 #[test]
-fn duplicates_of_every_retransmission_undo_a_recovery() {
-    let (mut congestion, calls) = recovery(Directive::window(5 * PACKET));
-    (0..2).for_each(|_| congestion.episode_mut().unwrap().resend());
-    assert_eq!(congestion.arrived_twice(at(200), false), 0);
-    assert_eq!(congestion.arrived_twice(at(201), false), 2, "losses that were none");
-    assert_eq!(calls.lock().unwrap().spurious, [(0, false), (1, true)]);
+fn duplicates_of_every_lost_packet_undo_a_recovery_even_after_its_end() {
+    for is_over in [false, true] {
+        let (mut congestion, calls) = recovery(Directive::window(5 * PACKET));
+        assert_eq!(congestion.arrived_twice(at(200), (0, 1)), 0);
+        assert_eq!(congestion.advance(if is_over { 10 } else { 9 }), is_over);
+        assert_eq!(congestion.arrived_twice(at(201), (1, 2)), 2, "losses that were none");
+        assert_eq!(calls.lock().unwrap().spurious, [(0, false), (1, true)]);
+    }
 }
 
 #[test]
-fn nothing_is_undone_after_the_end_of_a_recovery_or_after_a_timeout() {
-    let (mut ended, calls) = recovery(Directive::window(5 * PACKET));
-    assert!(!ended.advance(9) && ended.advance(10));
-    ended.arrived_late(at(300), &[0, 1], false);
+fn a_duplicate_of_a_packet_that_its_retransmission_repaired_undoes_nothing() {
+    let (mut congestion, calls) = recovery(Directive::window(5 * PACKET));
+    congestion.repaired(&[(1, 11)]);
+    assert_eq!(congestion.arrived_twice(at(201), (0, 2)), 0);
+    assert!(congestion.advance(10));
+    assert_eq!(congestion.arrived_twice(at(202), (0, 2)), 0);
     assert_eq!(calls.lock().unwrap().spurious, []);
+}
+
+#[test]
+fn nothing_is_undone_after_a_timeout() {
     let (mut timed_out, calls) = recovery(Directive::window(5 * PACKET));
     timed_out.timed_out(&Timeout { now: at(400), flightsize: 10 * PACKET, consecutive: 1 }, 10);
-    timed_out.arrived_late(at(401), &[0, 1], false);
+    timed_out.arrived_late(at(401), &[0, 1]);
     assert_eq!(calls.lock().unwrap().spurious, []);
     assert!(timed_out.episode().is_some(), "until everything sent before is acknowledged");
 }

@@ -1,7 +1,7 @@
 //! Acknowledgements coming in.
 
 use super::sender::{Sender, State};
-use crate::packet::{Sack, DSACK, ECE, SACK_BLOCKS};
+use crate::packet::{Sack, ECE, SACK_BLOCKS};
 use afteryou_cc::Marks;
 use afteryou_cc::{Span, Time};
 use afteryou_scenario::transport::Recovery;
@@ -9,6 +9,7 @@ use afteryou_sender::board::Timing;
 use afteryou_sender::congestion::News;
 use afteryou_sender::episode::Episode;
 use afteryou_sender::prr::Prr;
+use afteryou_sender::reordering::Rounds;
 use afteryou_sender::tail::{Answer, TailAck};
 use afteryou_sender::{expand, Progress};
 
@@ -23,7 +24,7 @@ pub struct Incoming<'a> {
     pub one_way_delay: u32,
     /// SACK blocks.
     pub sack: Option<&'a Sack>,
-    /// [`ECE`] and [`DSACK`].
+    /// [`ECE`] or nothing.
     pub flags: u8,
 }
 
@@ -54,8 +55,8 @@ impl Sender {
             recover_fs: self.board.outstanding() - self.board.sacked_bytes(),
             echoed: self.echoed_time(now, incoming.tsecr),
         };
-        let (blocks, count) = self.blocks(incoming.sack);
         let cumulative = expand(self.board.una(), incoming.cumulative);
+        let Blocks { twice, blocks, count } = self.blocks(cumulative, incoming.sack);
         let (echoed, min_rtt) = (Some(before.echoed), self.congestion.rtt().min());
         let timing = Timing { now, echoed, min_rtt, undo_within: None };
         let mut taken = self.board.begin_ack(timing);
@@ -64,14 +65,15 @@ impl Sender {
             self.board.sack(*start, *end, &mut taken);
         }
         self.board.finish_ack(&mut taken);
+        self.congestion.repaired(self.board.repaired());
         let progress = &taken.progress;
         let says_nothing_new = progress.packets == 0 && !progress.advanced;
-        let dsack = incoming.flags & DSACK != 0;
         let is_bare_duplicate = says_nothing_new && incoming.sack.is_none();
-        let tail = self.tail.on_ack(TailAck { cumulative, dsack, is_bare_duplicate });
+        let repaired = self.board.repaired();
+        let tail = self.tail.on_ack(TailAck { cumulative, dsack: twice, is_bare_duplicate, repaired });
         // A probe is sent by a timer: its second arrival is no sign of reordering or loss (as in Linux).
-        if dsack && tail != Answer::Twice {
-            self.take_dsack(now, progress);
+        if let Some(twice) = twice.filter(|_| tail != Answer::Twice) {
+            self.take_dsack(now, twice);
         }
         if says_nothing_new {
             return;
@@ -94,17 +96,25 @@ impl Sender {
         self.congestion.hasten(now);
     }
 
-    /// The blocks of an ack, ascending. On the wire the newest comes first (RFC 2018 §4): in that order, older news after an
-    /// ack that was lost would look like reordering.
-    fn blocks(&self, sack: Option<&Sack>) -> ([(u64, u64); SACK_BLOCKS], usize) {
-        let mut blocks = [(0, 0); SACK_BLOCKS];
-        let Some(sack) = sack else { return (blocks, 0) };
-        let (una, count) = (self.board.una(), usize::from(sack.count));
-        for (block, (start, end)) in blocks.iter_mut().zip(sack.blocks) {
-            *block = (expand(una, start), expand(una, end));
+    /// The blocks of an ack whose cumulative number is `cumulative`.
+    fn blocks(&self, cumulative: u64, sack: Option<&Sack>) -> Blocks {
+        let mut blocks = Blocks::default();
+        let Some(sack) = sack else { return blocks };
+        let una = self.board.una();
+        let mut given =
+            sack.blocks().iter().map(|(start, end)| (expand(una, *start), expand(una, *end))).peekable();
+        let first = given.peek().copied();
+        blocks.twice = first.filter(|(start, end)| {
+            // RFC 2883 §4: below the cumulative acknowledgement, or within the second block.
+            let is_within = |(from, to): (u64, u64)| from <= *start && *end <= to;
+            *start < cumulative || given.clone().nth(1).is_some_and(is_within)
+        });
+        for block in given.skip(usize::from(blocks.twice.is_some())) {
+            blocks.blocks[blocks.count] = block;
+            blocks.count += 1;
         }
-        blocks[..count].sort_unstable();
-        (blocks, count)
+        blocks.blocks[..blocks.count].sort_unstable();
+        blocks
     }
 
     /// The time, by our clock, that an ack echoes in µs modulo 2^32.
@@ -118,9 +128,22 @@ impl Sender {
         self.tail.measured();
     }
 
-    fn take_dsack(&mut self, now: Time, progress: &Progress) {
-        self.reordering.on_dsack(progress.newest.0, self.board.next_number());
-        self.counters.spurious += self.congestion.arrived_twice(now, self.board.has_lost());
+    fn take_dsack(&mut self, now: Time, twice: (u64, u64)) {
+        self.reordering.on_dsack(self.rounds(), self.counters.retransmissions);
+        let spurious = self.congestion.arrived_twice(now, twice);
+        self.count_spurious(spurious);
+    }
+
+    /// So many losses were none.
+    fn count_spurious(&mut self, losses: u64) {
+        self.counters.spurious += losses;
+        if losses > 0 {
+            self.reordering.on_spurious(self.rounds());
+        }
+    }
+
+    fn rounds(&self) -> Rounds {
+        Rounds { newest: self.board.newest_delivered().unwrap_or(0), next: self.board.next_number() }
     }
 
     /// Reports the news of an ack to the estimators and the controller.
@@ -136,9 +159,8 @@ impl Sender {
             self.timers.loss.backoff.reset();
         }
         if progress.spurious > 0 {
-            self.counters.spurious += progress.spurious;
-            let waiting = self.board.has_lost();
-            self.counters.spurious += self.congestion.arrived_late(now, self.board.late(), waiting);
+            let by_duplicates = self.congestion.arrived_late(now, self.board.late());
+            self.count_spurious(progress.spurious + by_duplicates);
         }
         let marks = match self.options.ecn {
             true => self.echo.on_ack(incoming.flags & ECE != 0, self.board.una(), self.board.next_seq()),
@@ -206,6 +228,17 @@ impl Sender {
         }
         self.arm_probe(now);
     }
+}
+
+/// The SACK blocks of an ack.
+#[derive(Default)]
+struct Blocks {
+    /// The segments that came twice, if the first block reports some.
+    twice: Option<(u64, u64)>,
+    /// The others, ascending. On the wire the newest comes first (RFC 2018 §4): in that order, older news after an ack that was
+    /// lost would look like reordering.
+    blocks: [(u64, u64); SACK_BLOCKS],
+    count: usize,
 }
 
 /// The state before an ack.

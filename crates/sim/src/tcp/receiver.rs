@@ -2,10 +2,10 @@
 //!
 //! Acknowledges every second full segment or after a delay, and at once a segment that is out of order or fills a gap
 //! (RFC 5681 §4.2). Reports up to three SACK blocks of which the first holds the newest segment (RFC 2018 §4), and
-//! D-SACK for duplicates (RFC 2883, as a flag). Also sends an echoed timestamp (RFC 7323 §4.3) and ECN-Echo (RFC 3168
+//! a D-SACK block ahead of them for a segment that came twice (RFC 2883 §4). Also sends an echoed timestamp (RFC 7323 §4.3) and ECN-Echo (RFC 3168
 //! §6.1.3). The application reads at once, so the advertised window is the receive window all the time.
 
-use crate::packet::{Sack, CWR, DSACK, ECE, SACK_BLOCKS};
+use crate::packet::{Sack, CWR, ECE, SACK_BLOCKS};
 use afteryou_base::Time;
 use afteryou_scenario::transport::Acking;
 use afteryou_sender::ranges::Ranges;
@@ -34,7 +34,7 @@ pub struct Acknowledgement {
     pub tsecr: u32,
     /// SACK blocks, if there are any.
     pub sack: Option<Sack>,
-    /// [`ECE`] and [`DSACK`].
+    /// [`ECE`] or nothing.
     pub flags: u8,
 }
 
@@ -54,7 +54,8 @@ pub struct Receiver {
     unacknowledged: u32,
     acking: Acking,
     echo: bool,
-    duplicate: bool,
+    /// The segment that came twice since the last acknowledgement.
+    duplicate: Option<u64>,
     waiting: Ranges,
     /// Newest out-of-order segments, newest first: the blocks around them are reported.
     recent: [u64; SACK_BLOCKS],
@@ -73,7 +74,7 @@ impl Receiver {
             last_ack_sent: 0,
             recent: [u64::MAX; SACK_BLOCKS],
             echo: false,
-            duplicate: false,
+            duplicate: None,
             received: 0,
         }
     }
@@ -81,12 +82,13 @@ impl Receiver {
     /// A segment arrives.
     pub fn on_data(&mut self, now: Time, arrival: Arrival) {
         self.note_marks(&arrival);
-        if arrival.seq <= self.last_ack_sent {
-            self.ts_recent = arrival.tsval; // RFC 7323 §4.3: the oldest segment that waits for its ack
-        }
         let is_next = arrival.seq == self.next;
+        // RFC 7323 §4.3: the oldest segment that waits for its ack, and no copy that is older.
+        if arrival.seq <= self.last_ack_sent && (is_next || !self.is_older(arrival.tsval)) {
+            self.ts_recent = arrival.tsval;
+        }
         if !is_next && (arrival.seq < self.next || self.waiting.contains(arrival.seq)) {
-            self.duplicate = true;
+            self.duplicate = Some(arrival.seq);
             self.ack_at = now;
             return;
         }
@@ -104,6 +106,11 @@ impl Receiver {
         }
         let at_once = had_gap || self.unacknowledged >= self.acking.every;
         self.ack_at = if at_once { now } else { self.ack_at.min(now + self.acking.delay) };
+    }
+
+    /// Did a segment with this clock leave before the one whose clock is echoed?
+    fn is_older(&self, tsval: u32) -> bool {
+        (tsval.wrapping_sub(self.ts_recent) as i32) < 0
     }
 
     fn note_marks(&mut self, arrival: &Arrival) {
@@ -136,30 +143,37 @@ impl Receiver {
         self.ack_at = Time::NEVER;
         self.unacknowledged = 0;
         self.last_ack_sent = self.next;
-        let flags = if self.echo { ECE } else { 0 } | if self.duplicate { DSACK } else { 0 };
-        self.duplicate = false;
-        let sack = (!self.waiting.is_empty()).then(|| self.blocks());
+        let flags = if self.echo { ECE } else { 0 };
+        let duplicate = self.duplicate.take();
+        let sack = (duplicate.is_some() || !self.waiting.is_empty()).then(|| self.blocks(duplicate));
         Acknowledgement { cumulative: self.next, tsecr: self.ts_recent, sack, flags }
     }
 
-    /// The block of the newest segment first, then those reported most recently.
-    fn blocks(&self) -> Sack {
+    /// What came twice and the block around it (RFC 2883 §4), then the block of the newest segment and those reported most
+    /// recently.
+    fn blocks(&self, duplicate: Option<u64>) -> Sack {
         let mut sack = Sack::default();
-        for seq in self.recent {
+        if let Some(seq) = duplicate {
+            sack.blocks[0] = (seq as u32, seq as u32 + 1);
+            sack.count = 1;
+        }
+        let twice = usize::from(sack.count);
+        for seq in duplicate.into_iter().chain(self.recent) {
             let Some((start, end)) = self.waiting.around(seq) else { continue };
-            self.add_block(&mut sack, start, end);
+            Self::add_block(&mut sack, twice, start, end);
         }
         // Blocks that were told together with one that has vanished since: the highest ones fill the rest.
         for (start, end) in self.waiting.iter().rev().take(SACK_BLOCKS) {
-            self.add_block(&mut sack, start, end);
+            Self::add_block(&mut sack, twice, start, end);
         }
         sack
     }
 
-    fn add_block(&self, sack: &mut Sack, start: u64, end: u64) {
+    /// Adds a block, unless it is there behind the first `twice`.
+    fn add_block(sack: &mut Sack, twice: usize, start: u64, end: u64) {
         let block = (start as u32, end as u32);
         let count = usize::from(sack.count);
-        if count < SACK_BLOCKS && !sack.blocks[..count].contains(&block) {
+        if count < SACK_BLOCKS && !sack.blocks[twice..count].contains(&block) {
             sack.blocks[count] = block;
             sack.count += 1;
         }
@@ -218,14 +232,37 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_twice_is_told_and_not_counted_twice() {
-        let mut receiver = receiver(2);
-        for seq in [0, 1, 1, 3, 3] {
+    fn a_segment_that_comes_twice_has_a_block_ahead_of_the_others_once_and_is_counted_once() {
+        // RFC 2883 §4.1 to §4.3: below the cumulative acknowledgement; a block of its own; within a larger block.
+        let mut receiver = receiver(1);
+        for (seq, cumulative, expected) in [
+            (0, 1, vec![]),
+            (0, 1, vec![(0, 1)]),
+            (3, 1, vec![(3, 4)]),
+            (0, 1, vec![(0, 1), (3, 4)]),
+            (3, 1, vec![(3, 4), (3, 4)]),
+            (4, 1, vec![(3, 5)]),
+            (6, 1, vec![(6, 7), (3, 5)]),
+            (8, 1, vec![(8, 9), (6, 7), (3, 5)]),
+            (4, 1, vec![(4, 5), (3, 5), (8, 9)]),
+            (1, 2, vec![(8, 9), (6, 7), (3, 5)]),
+        ] {
             arrive(&mut receiver, 0, seq);
+            let acknowledgement = receiver.acknowledge();
+            assert_eq!((acknowledgement.cumulative, blocks(&acknowledgement)), (cumulative, expected));
         }
-        assert_eq!(receiver.received, 3000);
-        assert_eq!(receiver.acknowledge().flags, DSACK);
-        assert_eq!(receiver.acknowledge().flags, 0);
+        assert_eq!(receiver.received, 6000);
+    }
+
+    #[test]
+    fn a_copy_that_comes_late_does_not_turn_the_echoed_clock_back() {
+        let mut receiver = receiver(1);
+        let mut echo = |seq, tsval| {
+            receiver.on_data(Time::ZERO, Arrival { seq, len: 1000, tsval, transmission: 1, marked: false });
+            receiver.acknowledge().tsecr
+        };
+        assert_eq!([echo(0, 10), echo(1, 20), echo(0, 10), echo(1, 30), echo(3, 25)], [10, 20, 20, 30, 30]);
+        assert_eq!(echo(2, 15), 15, "a segment that is new is the oldest one that waits");
     }
 
     #[test]

@@ -249,7 +249,7 @@ impl Connection {
         let board = self.board.board();
         if progress.spurious > 0 {
             self.counters.spurious_losses += progress.spurious;
-            self.congestion.arrived_late(now, board.late(), board.has_lost());
+            self.congestion.arrived_late(now, board.late());
         }
         let difference = packet.header.timestamp_difference_us;
         let marks = match self.ecn.take_unseen() {
