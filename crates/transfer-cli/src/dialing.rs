@@ -2,40 +2,43 @@
 
 use super::args::{is_standard, Common, Dialing, GetArgs, SendArgs, Target};
 use super::ctl::Job;
+use super::pipes::{self, Temporary};
 use super::qlogs::Logs;
 use super::stage::{First, Stage};
 use super::summary;
 use super::timetable::Direction;
-use super::{network, pipes, sources};
+use super::{network, sources};
 use afteryou_report::Vantage;
 use afteryou_terminal::Failure;
 use afteryou_transfer::dial::Dialer;
 use afteryou_transfer::filter::Filter;
 use afteryou_transfer::job::{self, Dial, JobOptions, Outgoing, Summary};
-use afteryou_transfer::source::Source;
+use afteryou_transfer::source::{Input, Source};
 use afteryou_transfer::ssh::FarEnd;
 use afteryou_transfer::store::{Allow, Store, StoreOptions};
 use afteryou_transfer::ticket::Role;
-use anyhow::Context;
 use std::future::Future;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// `afteryou send`.
 pub async fn send(args: &SendArgs) -> Result<(), Failure> {
     let (paths, target) = args.paths_and_target()?;
     let job = Job { command: "send", done: "sent", direction: Direction::Up, what: names(&paths) };
     let stage = Stage::start(&args.common, job, first(&target))?;
-    let Some((_kept, paths)) = with_input(&stage, args, paths).await? else {
+    let Some((paths, input)) = with_input(&stage, args, paths).await? else {
         return Err(Failure::Stopped(summary::stopped(&stage.end())));
     };
     let mut options = sources::options(&args.common, args.symlinks, &args.choice)?;
     options.keep = args.keeping.keep();
     options.quick = args.mirroring.quick;
     let source = Source::of(&paths, options).map_err(Failure::usage)?;
+    let source = match input {
+        Some((name, input)) => source.with_input(&name, input).map_err(Failure::usage)?,
+        None => source,
+    };
     let wishes = args.wishes();
     let delete = wishes.delete;
     run(stage, target, Role::Receive, &args.common, &args.dialing, delete, |options| {
@@ -53,35 +56,34 @@ fn first(target: &Target) -> First {
     }
 }
 
-/// The paths, with standard input as the file that it was kept in. None: somebody ended the job meanwhile.
+/// The paths of files, and standard input with its name. None: somebody ended the job meanwhile.
 async fn with_input(
     stage: &Stage,
     args: &SendArgs,
     mut paths: Vec<PathBuf>,
-) -> Result<Option<(Option<TempDir>, Vec<PathBuf>)>, Failure> {
-    let input = paths.iter_mut().find(|path| is_standard(path));
-    let (Some(input), Some(name)) = (input, args.name.clone()) else { return Ok(Some((None, paths))) };
-    let kept = tokio::select! {
-        kept = tokio::task::spawn_blocking(move || pipes::keep(&name, std::io::stdin().lock())) => kept??,
-        () = stage.stopped() => return Ok(None),
-    };
-    let (dir, path) = kept;
-    *input = path;
-    Ok(Some((Some(dir), paths)))
+) -> Result<Option<(Vec<PathBuf>, Option<(String, Input)>)>, Failure> {
+    let input = paths.iter().position(|path| is_standard(path));
+    let (Some(input), Some(name)) = (input, args.name.clone()) else { return Ok(Some((paths, None))) };
+    paths.remove(input);
+    tokio::select! {
+        kept = tokio::task::spawn_blocking(|| pipes::keep(std::io::stdin().lock())) => {
+            Ok(Some((paths, Some((name, kept??)))))
+        }
+        () = stage.stopped() => Ok(None),
+    }
 }
 
 /// `afteryou get`.
 pub async fn get(args: &GetArgs) -> Result<(), Failure> {
     let (target, directory) = args.target_and_directory()?;
-    let output = is_standard(&directory).then(pipes::directory).transpose()?;
+    let output = is_standard(&directory).then(Temporary::new).transpose()?;
     let directory = output.as_ref().map_or(directory, |output| output.path().to_owned());
     sources::check_directory(&directory)?;
     let patterns = args.choice.patterns()?;
     Filter::new(patterns.clone()).map_err(Failure::usage)?;
     let (wishes, quick) = (args.wishes(), args.mirroring.quick);
     // A dry run makes no directory: what would go into one that is not there is compared with an empty one.
-    let empty = (wishes.dry_run && !directory.exists()).then(tempfile::tempdir).transpose();
-    let empty = empty.context("cannot make a temporary directory")?;
+    let empty = (wishes.dry_run && !directory.exists()).then(Temporary::new).transpose()?;
     let mut store = StoreOptions::default();
     store.allow = Allow::all();
     let store = Store::open(empty.as_ref().map_or(&*directory, |empty| empty.path()), store)?;

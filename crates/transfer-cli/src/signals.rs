@@ -1,5 +1,6 @@
 //! Ctrl-C and SIGTERM: the first asks the job to end, the second ends the process at once.
 
+use super::pipes;
 use afteryou_terminal::output::complain_within;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -19,6 +20,7 @@ pub async fn watch(stop: watch::Sender<bool>) {
     stop.send_replace(true);
     signals.next().await;
     complain_within("\nafteryou: ended at once\n", LAST_WORDS);
+    pipes::remove_all();
     std::process::exit(130);
 }
 

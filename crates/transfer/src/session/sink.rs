@@ -25,11 +25,12 @@ mod removal;
 
 use self::answers::{outcome, size_of};
 use self::bundles::{Bundle, Bundles};
+use self::removal::Reports;
 use super::intake::{Compared, Intake, OnGroup, Received};
 use super::room::{Place, Room};
 use super::{Control, End, GOODBYE_TIMEOUT};
 use crate::codec::Outgoing;
-use crate::entry::{Entry, EntryPath};
+use crate::entry::Entry;
 use crate::error::Error;
 use crate::event::Outcome;
 use crate::job::tally::Tally;
@@ -132,8 +133,8 @@ enum Done {
     Glanced(u64, Vec<Glance>, Vec<u32>),
     /// A description came to its end.
     Compared(u64, Compared, Place),
-    /// Everything that was not sent is gone, or what failed.
-    Removed(Vec<(EntryPath, Outcome)>, Result<(), Error>),
+    /// Everything that was not sent is gone, as far as that was possible.
+    Removed(Result<(), Error>),
 }
 
 /// Runs the session to its end. Returns when no task of it touches the disk any more.
@@ -152,7 +153,7 @@ pub(crate) async fn run(connection: &quinn::Connection, mut control: Control, ro
         glanced_at: 0,
         last_id: None,
         ended: false,
-        removing: false,
+        removing: None,
         tasks: JoinSet::new(),
         intake: Intake::new(),
         room: Room::new(),
@@ -182,8 +183,8 @@ struct Session {
     glanced_at: usize,
     last_id: Option<u64>,
     ended: bool,
-    /// Files that were not sent are being removed.
-    removing: bool,
+    /// Entries that were not sent are being removed.
+    removing: Option<Reports>,
     tasks: JoinSet<Done>,
     intake: Intake,
     room: Room,
@@ -198,7 +199,7 @@ impl Session {
         pace.mark_changed();
         let mut busy = tokio::time::interval(BUSY_TICK);
         busy.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        while !(self.ended && self.open.is_empty() && self.glanced_at == 0 && !self.removing) {
+        while !(self.ended && self.open.is_empty() && self.glanced_at == 0 && self.removing.is_none()) {
             self.consider_next();
             self.glance_next();
             self.store_next();
@@ -206,11 +207,11 @@ impl Session {
             let Control { send, incoming, outgoing } = &mut *control;
             let answer = tokio::select! {
                 Some(done) = self.tasks.join_next() => match done.map_err(|_| End::Failed(task_failed()))? {
-                    Done::Removed(removed, result) => {
-                        for (path, outcome) in removed {
+                    Done::Removed(result) => {
+                        let mut reports = self.removing.take();
+                        while let Some((path, outcome)) = removal::next(&mut reports).await {
                             outgoing.push(&self.removed(path, outcome))?;
                         }
-                        self.removing = false;
                         result.map_err(End::Failed)?;
                         None
                     }
@@ -235,6 +236,9 @@ impl Session {
                     }
                     done => self.done(done)?,
                 },
+                Some((path, outcome)) = removal::next(&mut self.removing), if outgoing.len() < OUTGOING => {
+                    Some(self.removed(path, outcome))
+                }
                 message = incoming.next::<FromSource>(), if outgoing.len() < OUTGOING => {
                     let early = || End::violation("the control stream ended too early");
                     let mut message = message?.ok_or_else(early)?;
@@ -297,6 +301,7 @@ impl Session {
 
     /// The connection is closed: every task comes to its end, and lets go of its partial file.
     async fn wind_up(&mut self) {
+        self.removing = None;
         loop {
             self.store_next();
             let Some(done) = self.tasks.join_next().await else { break };

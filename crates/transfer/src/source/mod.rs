@@ -36,6 +36,7 @@ mod content;
 mod describe;
 mod extras;
 mod hashes;
+mod input;
 mod parents;
 mod place;
 mod prepare;
@@ -52,6 +53,7 @@ use crate::store::{components, STATE};
 use crate::wire::{Extent, SMALL};
 use cap_std::fs::Dir;
 use extras::Keeping;
+pub use input::Input;
 use place::{Opened, Place, Sort};
 pub use prepare::{EncodeError, Prepared};
 use std::collections::HashSet;
@@ -179,21 +181,22 @@ impl Source {
                     path.display()
                 )));
             };
-            let name = bytes(&name);
-            let path = EntryPath(name.clone());
-            if name.eq_ignore_ascii_case(STATE.as_bytes()) {
-                return Err(Error::Paths(format!("\"{path}\" holds partial files, which are not sent")));
-            }
-            if !names.insert(name) {
-                return Err(Error::Paths(format!(
-                    "two of the paths would both arrive as \"{path}\"; send them to different places"
-                )));
-            }
+            let path = arrives_as(bytes(&name), &mut names)?;
             tops.push(Top { place, path });
         }
         tops.sort_by(|a, b| a.path.cmp(&b.path));
         let filters = Filters::new(EntryPath::default(), options.exclude.clone());
         Ok(Self::new(tops, Some(names), options, filters))
+    }
+
+    /// The same, with an input that arrives under this name.
+    pub fn with_input(mut self, name: &str, input: Input) -> Result<Self, Error> {
+        let mut names = self.names.take().map(Arc::unwrap_or_clone).unwrap_or_default();
+        let path = arrives_as(name.as_bytes().to_vec(), &mut names)?;
+        self.names = Some(Arc::new(names));
+        self.tops.push(Top { place: Place::held(input.0), path });
+        self.tops.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(self)
     }
 
     /// Returns the entries at a peer's `path` below a served directory; for the path of no components, all of its
@@ -307,6 +310,20 @@ impl Source {
     fn walk(&self) -> Walk {
         let filters = self.filters.clone();
         Walk::new(self.tops.clone(), self.names.clone(), self.options.symlinks, filters, self.stopper.clone())
+    }
+}
+
+/// The path of something that arrives under this name, which nothing else has.
+fn arrives_as(name: Vec<u8>, names: &mut HashSet<Vec<u8>>) -> Result<EntryPath, Error> {
+    let path = EntryPath(name.clone());
+    if name.eq_ignore_ascii_case(STATE.as_bytes()) {
+        return Err(Error::Paths(format!("\"{path}\" holds partial files, which are not sent")));
+    }
+    match names.insert(name) {
+        true => Ok(path),
+        false => Err(Error::Paths(format!(
+            "two of the paths would both arrive as \"{path}\"; send them to different places"
+        ))),
     }
 }
 

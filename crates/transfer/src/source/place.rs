@@ -16,7 +16,7 @@ use cap_std::fs::Dir;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io;
+use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -40,6 +40,8 @@ enum Reach {
     Below(Arc<Dir>),
     /// All of them.
     Anywhere,
+    /// It is an open file, and has no name.
+    Held(Arc<File>),
 }
 
 /// Directories that are open, by their paths without links.
@@ -150,6 +152,11 @@ impl Place {
         })
     }
 
+    /// An open file. All that open it share its position, and read from its beginning.
+    pub(super) fn held(file: File) -> Self {
+        Self { reach: Reach::Held(Arc::new(file)), path: PathBuf::new() }
+    }
+
     /// Returns the entry of this directory under a name.
     pub(super) fn join(&self, name: &OsStr) -> Self {
         // `Path::join` makes room for the directory alone, and again for the name.
@@ -175,6 +182,7 @@ impl Place {
             (Reach::Anywhere, false) => {
                 std::fs::symlink_metadata(&self.path).map(|metadata| from_std(&metadata))
             }
+            (Reach::Held(file), _) => Facts::of(file),
         }
     }
 
@@ -206,7 +214,7 @@ impl Place {
     pub(super) fn enter(&self) -> io::Result<Here> {
         match &self.reach {
             Reach::Directories(top) => Ok(Some(Arc::new(beneath::open(top, &self.path)?))),
-            Reach::Below(_) | Reach::Anywhere => Ok(None),
+            Reach::Below(_) | Reach::Anywhere | Reach::Held(_) => Ok(None),
         }
     }
 
@@ -220,6 +228,7 @@ impl Place {
             (Reach::Anywhere, None) => std::fs::read_dir(&self.path)?
                 .map(|entry| Ok(entry?.file_name()))
                 .collect::<io::Result<_>>()?,
+            (Reach::Held(_), None) => return Err(io::ErrorKind::NotADirectory.into()),
         };
         names.sort_unstable_by(|a, b| a.as_encoded_bytes().cmp(b.as_encoded_bytes()));
         Ok(names)
@@ -231,6 +240,7 @@ impl Place {
             Reach::Directories(top) => self.parent(top)?.read_link_contents(self.name())?,
             Reach::Below(dir) => dir.read_link_contents(&self.path)?,
             Reach::Anywhere => std::fs::read_link(&self.path)?,
+            Reach::Held(_) => return Err(io::ErrorKind::InvalidInput.into()),
         };
         Ok(bytes(target.as_os_str()))
     }
@@ -246,6 +256,11 @@ impl Place {
             Reach::Directories(top) => open(&self.parent(top)?, self.name(), FollowSymlinks::No),
             Reach::Below(dir) => open(dir, &self.path, FollowSymlinks::Yes),
             Reach::Anywhere => open_anywhere(&self.path),
+            Reach::Held(file) => {
+                let mut file = file.try_clone()?;
+                file.rewind()?;
+                Ok(file)
+            }
         }
     }
 

@@ -30,7 +30,7 @@ impl Store {
         let whole = EntryPath([&backup.0, &b"/"[..], &path.0].concat());
         let mut steps = self.steps(&whole).map_err(io::Error::other)?;
         let Some(last) = steps.pop() else { return Ok(()) };
-        let shelf = place::make(&self.inner.root, &steps, &mut Vec::new()).map_err(|why| match why {
+        let shelf = place::make(&self.inner.root, &steps, None, &mut 0).map_err(|why| match why {
             Why::DiskFull => io::ErrorKind::StorageFull.into(),
             Why::Refused(reason) | Why::Io(reason) => io::Error::other(reason),
             _ => io::Error::other("the backup directory cannot be made"),

@@ -114,7 +114,7 @@ impl Store {
             return Ok(Verdict::Have(kept.noting(&target.note)));
         }
         let mut changed = Vec::new();
-        let parent = self.make(&target.parents, &mut changed)?;
+        let parent = self.make(&target.parents, Some(&mut changed))?;
         match self.link_at_its_place(&known, &target, content, &parent) {
             Ok(()) => {
                 changed.push(parent);

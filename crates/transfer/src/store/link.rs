@@ -18,7 +18,7 @@ pub(super) fn consider(store: &Store, target: &Target, to: &[u8]) -> Result<Verd
     }
     let to = native(to).map_err(|reason| refused(&target.path, reason))?;
     let claim = store.claim(&target.path);
-    let parent = store.make(&target.parents, &mut Vec::new())?;
+    let parent = store.make(&target.parents, None)?;
     if !as_is && leaves_by_another_link(claim.root(), target, &to) {
         return Err(refused(&target.path, "the link leads outside the directory by way of another link"));
     }

@@ -1,34 +1,39 @@
 //! Removal of what a source does not have.
 //!
 //! # Model
-//! A job's mirror keeps a keyed hash of each path that was settled well, and the directories among them. When the source
+//! A job's mirror keeps a keyed hash of each path that was settled well, and which of them are directories. When the source
 //! has offered everything, what else lies in those directories goes. Excluded files stay, and so do the directories above
-//! them. The source sends the end only if nothing failed and nothing was left out. The number of entries must be the same on
+//! them. One walk does that, with one open directory at a time (see [`Descent`]): a tree of any depth goes. The source sends the end only if nothing failed and nothing was left out. The number of entries must be the same on
 //! both sides, so a receiver that was restarted in the middle of the job removes nothing.
 //!
+//! # Bounds
+//! An entry whose path is longer than any that may be sent is removed with the directory above it that has a shorter one, and
+//! not named.
+//!
 //! # Known bad cases
-//! A file that someone else puts into a sent directory during the job is removed, too. A removal that a kill cut short is
-//! finished by the next run.
+//! A file that someone else puts into a sent directory during the job is removed, too. A removal that a kill cut short, or
+//! somebody who moved a directory meanwhile, is finished by the next run.
 
-use super::place::{self, writable};
+use super::descent::Descent;
+use super::place::{writable, There};
 use super::{are_ours, components, Store, STATE};
 use crate::entry::{bytes, Entry, EntryPath, Kind};
 use crate::error::Error;
 use crate::event::Outcome;
 use crate::filter::{Filter, Filters};
-use crate::wire::{Change, Extent};
+use crate::wire::{Change, Extent, MAX_PATH};
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
-use std::collections::HashSet;
-use std::ffi::OsStr;
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::fs::FileTimes;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// The report about each entry that goes, would go, or cannot go.
-pub(crate) type Tell<'a> = dyn FnMut(&EntryPath, Outcome) + 'a;
+/// The report about each entry that goes, would go, or cannot go. False: nobody listens any more, and the rest stays.
+pub(crate) type Tell<'a> = dyn FnMut(&EntryPath, Outcome) -> bool + 'a;
 
 /// The entries of one job.
 pub(crate) struct Mirror {
@@ -42,13 +47,22 @@ pub(crate) struct Mirror {
 struct Seen {
     hashers: [RandomState; 2],
     paths: HashSet<[u64; 2]>,
-    directories: Vec<EntryPath>,
+    /// The directories among them.
+    directories: HashSet<[u64; 2]>,
+    /// First components of these.
+    tops: BTreeSet<Vec<u8>>,
 }
 
 impl Seen {
     /// 128 bits with keys that no peer knows.
     fn hash(&self, path: &EntryPath) -> [u64; 2] {
         [self.hashers[0].hash_one(path), self.hashers[1].hash_one(path)]
+    }
+
+    /// Where to look if only directories in the sink's were sent.
+    fn top_names(&self) -> std::vec::IntoIter<OsString> {
+        let name = |top: &Vec<u8>| components(&EntryPath(top.clone())).ok()?.pop();
+        self.tops.iter().filter_map(name).collect::<Vec<_>>().into_iter()
     }
 }
 
@@ -61,8 +75,12 @@ impl Mirror {
     pub(crate) fn saw(&self, entry: &Entry) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let hash = seen.hash(&entry.path);
-        if seen.paths.insert(hash) && entry.kind == Kind::Directory {
-            seen.directories.push(entry.path.clone());
+        seen.paths.insert(hash);
+        if entry.kind == Kind::Directory && seen.directories.insert(hash) {
+            let top = entry.path.0.split(|&byte| byte == b'/').next().unwrap_or_default();
+            if !seen.tops.contains(top) {
+                seen.tops.insert(top.to_vec());
+            }
         }
     }
 
@@ -91,14 +109,38 @@ impl Mirror {
                     .to_owned(),
             ));
         }
-        let mut sweep = Sweep { store: &self.store, seen: &seen, filters, tell };
-        let root = extent.whole.then(EntryPath::default);
-        for directory in root.iter().chain(&seen.directories) {
-            sweep.directory(directory);
-        }
-        *is_done = true;
+        let root = &self.store.inner.root;
+        let failed = |source| Error::Io { doing: "look for what was not sent", source };
+        let way = Descent::from(root).map_err(failed)?;
+        let names = match extent.whole {
+            true => way.names().map_err(failed)?,
+            false => seen.top_names(),
+        };
+        let mut sweep = Sweep {
+            store: &self.store,
+            seen: &seen,
+            filters,
+            tell,
+            way,
+            levels: Vec::new(),
+            path: EntryPath::default(),
+            is_stopped: false,
+        };
+        sweep.run(names);
+        *is_done = !sweep.is_stopped;
         Ok(())
     }
+}
+
+/// A directory whose names are being worked through.
+struct Level {
+    /// Under which it lies in the one above.
+    name: OsString,
+    names: std::vec::IntoIter<OsString>,
+    /// Its time, if it was sent: a removal changes that.
+    stays: Option<Option<SystemTime>>,
+    /// Nothing stays in it.
+    is_empty: bool,
 }
 
 struct Sweep<'a, 'b> {
@@ -106,6 +148,12 @@ struct Sweep<'a, 'b> {
     seen: &'a Seen,
     filters: Filters,
     tell: &'a mut Tell<'b>,
+    way: Descent,
+    levels: Vec<Level>,
+    /// Of the entry that is looked at.
+    path: EntryPath,
+    /// Nobody listens any more.
+    is_stopped: bool,
 }
 
 fn modified(dir: &Dir) -> Option<SystemTime> {
@@ -120,107 +168,166 @@ fn set_modified(dir: &Dir, time: Option<SystemTime>) {
 }
 
 impl Sweep<'_, '_> {
-    /// The contents of a directory that was sent.
-    fn directory(&mut self, path: &EntryPath) {
-        let root = &self.store.inner.root;
-        let steps = if path.0.is_empty() { Ok(Vec::new()) } else { components(path) };
-        // A directory that a dry run would make is not there.
-        let Some(dir) = steps.ok().and_then(|steps| place::find(root, &steps).ok().flatten()) else { return };
-        let before = modified(&dir);
-        self.content(&dir, path);
-        // Its time is the source's already, and a removal changes it.
-        if before.is_some() && modified(&dir) != before {
-            set_modified(&dir, before);
-        }
-    }
-
-    /// True if nothing stays in the directory.
-    fn content(&mut self, dir: &Dir, path: &EntryPath) -> bool {
-        let names = dir
-            .entries()
-            .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>());
-        let mut names = match names {
-            Ok(names) => names,
-            Err(error) => {
-                self.failed(path, &error);
-                return false;
+    /// Works through these names of the sink's directory.
+    fn run(&mut self, names: std::vec::IntoIter<OsString>) {
+        let stays = Some(modified(self.way.dir()));
+        self.levels.push(Level { name: OsString::new(), names, stays, is_empty: true });
+        while let Some(level) = self.levels.last_mut() {
+            match level.names.next() {
+                Some(name) => self.entry(name),
+                None => self.leave(),
             }
-        };
-        names.sort_unstable();
-        let mut is_empty = true;
-        for name in names {
-            is_empty &= self.entry(dir, &name, path.join(&bytes(&name)));
+            if self.is_stopped {
+                return;
+            }
         }
-        is_empty
     }
 
-    /// True if it is gone, or would be.
-    fn entry(&mut self, dir: &Dir, name: &OsStr, path: EntryPath) -> bool {
-        if self.is_state(dir, name, &path)
-            || self.seen.paths.contains(&self.seen.hash(&path))
-            || self.holds_backups(&path)
-        {
+    fn entry(&mut self, name: OsString) {
+        let length = self.path.0.len();
+        if length > 0 {
+            self.path.0.push(b'/');
+        }
+        self.path.0.extend(bytes(&name));
+        let depth = self.levels.len();
+        let is_gone = self.look_at(name);
+        if self.levels.len() <= depth {
+            self.path.0.truncate(length);
+            self.stays_unless(is_gone);
+        }
+    }
+
+    /// What lies in the directory that is worked through is gone, or stays.
+    fn stays_unless(&mut self, is_gone: bool) {
+        if let Some(level) = self.levels.last_mut() {
+            level.is_empty &= is_gone;
+        }
+    }
+
+    /// True if it is gone, or would be. A directory is entered first.
+    fn look_at(&mut self, name: OsString) -> bool {
+        let hash = (self.path.0.len() <= MAX_PATH).then(|| self.seen.hash(&self.path));
+        let was_sent = |paths: &HashSet<[u64; 2]>| hash.is_some_and(|hash| paths.contains(&hash));
+        let there = There::named(self.way.dir(), &name);
+        let is_directory = there.as_ref().is_ok_and(|there| there.is_directory);
+        if was_sent(&self.seen.paths) {
+            if let (true, Ok(there)) = (is_directory && was_sent(&self.seen.directories), there) {
+                self.enter(name, &there, true);
+            }
             return false;
         }
-        let is_directory = dir.symlink_metadata(name).is_ok_and(|metadata| metadata.is_dir());
-        if self.filters.exclude(&path, is_directory) {
+        if self.is_state(&name) || self.holds_backups() || self.filters.exclude(&self.path, is_directory) {
             return false;
         }
-        match is_directory {
-            true => self.whole_directory(dir, name, path),
-            false => self.gone(&path, || self.store.put_away(dir, name, &path)),
+        match there {
+            Ok(there) if is_directory => {
+                self.enter(name, &there, false);
+                false
+            }
+            _ => self.gone(|store, dir, path| store.put_away(dir, &name, path)),
         }
     }
 
     /// A directory of partial files: that of the receiving directory, or one on another disk.
-    fn is_state(&self, dir: &Dir, name: &OsStr, path: &EntryPath) -> bool {
+    fn is_state(&self, name: &OsStr) -> bool {
         if !bytes(name).eq_ignore_ascii_case(STATE.as_bytes()) {
             return false;
         }
-        let names = dir.open_dir_nofollow(name).and_then(|state| {
+        let names = self.way.dir().open_dir_nofollow(name).and_then(|state| {
             state.entries()?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()
         });
-        path.0.len() == STATE.len()
+        self.path.0.len() == STATE.len()
             || names.is_ok_and(|names| are_ours(names.iter().map(|name| name.as_os_str())))
     }
 
-    fn whole_directory(&mut self, parent: &Dir, name: &OsStr, path: EntryPath) -> bool {
-        let dir = match parent.open_dir_nofollow(name) {
-            Ok(dir) => dir,
-            Err(error) => {
-                self.failed(&path, &error);
-                return false;
+    fn enter(&mut self, name: OsString, there: &There, stays: bool) {
+        if let Err(error) = self.way.enter(&name, there) {
+            return self.failed(&error);
+        }
+        match self.way.names() {
+            Ok(names) => {
+                let stays = stays.then(|| modified(self.way.dir()));
+                self.levels.push(Level { name, names, stays, is_empty: true });
             }
-        };
-        self.content(&dir, &path) && self.gone(&path, || writable(parent, || parent.remove_dir(name)))
+            Err(error) => {
+                self.failed(&error);
+                self.go_up();
+            }
+        }
+    }
+
+    /// False if the way up is lost, and with it what lies above.
+    fn go_up(&mut self) -> bool {
+        match self.way.leave() {
+            Ok(()) => true,
+            Err(error) => {
+                self.failed(&error);
+                self.levels.clear();
+                false
+            }
+        }
+    }
+
+    /// The directory is worked through.
+    fn leave(&mut self) {
+        let Some(Level { name, stays, is_empty, .. }) = self.levels.pop() else { return };
+        if let Some(before) = stays {
+            // Its time is the source's already.
+            if before.is_some() && modified(self.way.dir()) != before {
+                set_modified(self.way.dir(), before);
+            }
+        }
+        if self.levels.is_empty() || !self.go_up() {
+            return;
+        }
+        let is_gone = stays.is_none()
+            && is_empty
+            && self.gone(|_, parent, _| writable(parent, || parent.remove_dir(&name)));
+        let above = self.path.0.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
+        self.path.0.truncate(above);
+        self.stays_unless(is_gone);
     }
 
     /// The directory of backups, what lies in it, or a directory above it.
-    fn holds_backups(&self, path: &EntryPath) -> bool {
+    fn holds_backups(&self) -> bool {
         let Some(backup) = &self.store.wishes.backup else { return false };
         let is_below = |path: &EntryPath, above: &EntryPath| {
             path.0.strip_prefix(above.0.as_slice()).is_some_and(|rest| rest.first() == Some(&b'/'))
         };
-        path == backup || is_below(path, backup) || is_below(backup, path)
+        self.path == *backup || is_below(&self.path, backup) || is_below(backup, &self.path)
     }
 
-    fn gone(&mut self, path: &EntryPath, remove: impl FnOnce() -> io::Result<()>) -> bool {
+    fn gone(&mut self, remove: impl FnOnce(&Store, &Dir, &EntryPath) -> io::Result<()>) -> bool {
         if self.store.wishes.dry_run {
-            (self.tell)(path, Outcome::Would(Change::Remove));
+            self.tell(Outcome::Would(Change::Remove));
             return true;
         }
-        match remove() {
-            Ok(()) => (self.tell)(path, Outcome::Removed),
+        match remove(self.store, self.way.dir(), &self.path) {
+            Ok(()) => self.tell(Outcome::Removed),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
-                self.failed(path, &error);
+                self.failed(&error);
                 return false;
             }
         }
         true
     }
 
-    fn failed(&mut self, path: &EntryPath, error: &io::Error) {
-        (self.tell)(path, Outcome::Failed(format!("it cannot be removed: {error}")));
+    fn tell(&mut self, outcome: Outcome) {
+        if self.path.0.len() <= MAX_PATH {
+            self.is_stopped |= !(self.tell)(&self.path, outcome);
+        }
+    }
+
+    fn failed(&mut self, error: &io::Error) {
+        let reason = Outcome::Failed(format!("it cannot be removed: {error}"));
+        if self.path.0.len() <= MAX_PATH {
+            return self.tell(reason);
+        }
+        let end = self.path.0[..MAX_PATH].iter().rposition(|&byte| byte == b'/').unwrap_or(MAX_PATH);
+        self.is_stopped |= !(self.tell)(&EntryPath(self.path.0[..end].to_vec()), reason);
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;

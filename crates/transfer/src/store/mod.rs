@@ -28,6 +28,7 @@ mod backup;
 mod burst;
 mod claim;
 mod delta;
+mod descent;
 mod extras;
 mod file_system;
 mod hard_link;
@@ -342,7 +343,7 @@ impl Store {
     fn directory(&self, target: &Target) -> Result<Verdict, Why> {
         let mut steps = target.parents.clone();
         steps.push(target.name.clone());
-        let dir = self.make(&steps, &mut Vec::new())?;
+        let dir = self.make(&steps, None)?;
         let verdict = if self.made().take(&target.path.0) { Verdict::Made } else { Verdict::Have };
         if self.inner.active().postpone(&target.path, &target.attributes) {
             return Ok(verdict(Kept::All.noting(&target.note)));
@@ -407,11 +408,11 @@ impl Store {
     }
 
     /// Opens the directory that these steps lead to, and makes what is missing: see [`place::make`].
-    fn make(&self, steps: &[OsString], changed: &mut Vec<Dir>) -> Result<Dir, Why> {
-        let before = changed.len();
-        let dir = place::make(&self.inner.root, steps, changed);
+    fn make(&self, steps: &[OsString], changed: Option<&mut Vec<Dir>>) -> Result<Dir, Why> {
+        let mut missing = 0;
+        let dir = place::make(&self.inner.root, steps, changed, &mut missing);
         // What is missing are the last of the steps.
-        let there = steps.len().saturating_sub(changed.len() - before);
+        let there = steps.len().saturating_sub(missing);
         if there < steps.len() {
             let names: Vec<_> = steps.iter().map(|name| crate::entry::bytes(name)).collect();
             let mut made = self.made();
@@ -427,6 +428,11 @@ impl Store {
 
 fn look_at(parent: &Dir, target: &Target) -> Result<Option<There>, Why> {
     There::if_any(parent, &target.name).map_err(|error| why("look at what is there", error))
+}
+
+/// Removes everything that lies in a directory, however deep it is.
+pub fn empty(dir: &Path) -> io::Result<()> {
+    descent::empty(&Dir::open_ambient_dir(dir, cap_std::ambient_authority())?)
 }
 
 /// Whether anything can be stored here: makes the directory of partial files, and removes it again if nothing is in it.

@@ -80,7 +80,7 @@ impl Store {
         if let Some(Some(dir)) = near.known(&target.parents) {
             return Ok(dir);
         }
-        let dir = self.make(&target.parents, changed)?;
+        let dir = self.make(&target.parents, Some(changed))?;
         let again = dir.try_clone().map_err(|error| place::why("open the directory", error))?;
         changed.push(again);
         let dir = Arc::new(dir);

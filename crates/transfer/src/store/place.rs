@@ -9,7 +9,7 @@
 //! that the user protected: that one is written to as well.
 
 use super::extras::ToSet;
-use super::Kept;
+use super::{sync, Kept};
 use crate::entry::{EntryPath, Mtime};
 use crate::wire::Why;
 use cap_fs_ext::DirExt;
@@ -28,6 +28,9 @@ pub(crate) const MODE_BITS: u32 = 0o777;
 pub(super) fn mode_at_first(mode: Option<u32>) -> u32 {
     mode.map_or(0o666, |mode| mode & MODE_BITS | 0o600)
 }
+
+/// Directories that stay open until they are flushed together: a path may have two thousand components.
+const MOST_CHANGED: usize = 64;
 
 /// Bytes of zeros that become a hole.
 const HOLE: usize = 64 * 1024;
@@ -120,9 +123,14 @@ fn or_copy(below: Option<Dir>, root: &Dir) -> Result<Dir, Why> {
     }
 }
 
-/// Opens the directory that `parents` lead to and makes what is missing. Directories that got a new entry are added to
-/// `changed`.
-pub(crate) fn make(root: &Dir, parents: &[OsString], changed: &mut Vec<Dir>) -> Result<Dir, Why> {
+/// Opens the directory that `parents` lead to and makes what is missing, which is counted in `made`. Directories that got a
+/// new entry are added to `changed`; if these are many, they go to the disk at once.
+pub(crate) fn make(
+    root: &Dir,
+    parents: &[OsString],
+    mut changed: Option<&mut Vec<Dir>>,
+    made: &mut usize,
+) -> Result<Dir, Why> {
     let mut below: Option<Dir> = None;
     for name in parents {
         let dir = below.as_ref().unwrap_or(root);
@@ -135,7 +143,14 @@ pub(crate) fn make(root: &Dir, parents: &[OsString], changed: &mut Vec<Dir>) -> 
                     _ => {}
                 }
                 let next = dir.open_dir_nofollow(name).map_err(|error| in_the_way(dir, name, error))?;
-                changed.push(or_copy(below.take(), root)?);
+                *made += 1;
+                if let Some(changed) = &mut changed {
+                    if changed.len() >= MOST_CHANGED {
+                        sync::flush(std::mem::take(changed))
+                            .map_err(|error| why("write the directory to the disk", error))?;
+                    }
+                    changed.push(or_copy(below.take(), root)?);
+                }
                 next
             }
             other => other.map_err(|error| in_the_way(dir, name, error))?,

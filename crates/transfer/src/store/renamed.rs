@@ -10,15 +10,18 @@
 //! # Bounds
 //! The list takes at most [`MOST`] bytes, and of one size [`TRIES`] files are hashed for an offer.
 
+use super::descent::Descent;
 use super::partial;
+use super::place::There;
 use super::reception::Reception;
 use super::{place, Store, STATE};
 use crate::entry::{bytes, EntryPath, Wanted};
-use crate::wire::Why;
-use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use crate::wire::{Why, MAX_PATH};
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, OpenOptions};
 use std::collections::HashMap;
 use std::fs::File;
+use std::io;
 
 /// Smallest file that is looked for, bytes.
 const LEAST: u64 = 1024 * 1024;
@@ -67,23 +70,34 @@ impl Store {
 /// Large files below a directory; what cannot be read is not there.
 fn list(root: &Dir) -> BySize {
     let mut found = BySize::new();
-    let mut room = MOST;
-    let Ok(top) = root.try_clone() else { return found };
-    let mut open = vec![(EntryPath::default(), top)];
-    while let Some((path, dir)) = open.pop() {
-        for entry in dir.entries().into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let is_state = bytes(&name).eq_ignore_ascii_case(STATE.as_bytes());
-            let path = path.join(&bytes(&name));
-            let Ok(metadata) = entry.metadata() else { continue };
-            if metadata.is_dir() && !is_state {
-                open.extend(dir.open_dir_nofollow(&name).ok().map(|dir| (path, dir)));
-            } else if metadata.is_file() && metadata.len() >= LEAST {
-                let Some(left) = room.checked_sub(path.0.len() + ENTRY) else { return found };
-                room = left;
-                found.entry(metadata.len()).or_default().push(path);
+    _ = add_all(root, &mut found);
+    found
+}
+
+/// With one open directory at a time, however many there are. An error if the way through them is lost.
+fn add_all(root: &Dir, found: &mut BySize) -> io::Result<()> {
+    let mut way = Descent::from(root)?;
+    let (mut levels, mut room) = (vec![(way.names()?, EntryPath::default())], MOST);
+    while let Some((names, path)) = levels.last_mut() {
+        let Some(name) = names.next() else {
+            levels.pop();
+            if !levels.is_empty() {
+                way.leave()?;
             }
+            continue;
+        };
+        let is_state = bytes(&name).eq_ignore_ascii_case(STATE.as_bytes());
+        let path = path.join(&bytes(&name));
+        let Ok(there) = There::named(way.dir(), &name) else { continue };
+        if there.is_directory && path.0.len() <= MAX_PATH && !is_state {
+            if way.enter(&name, &there).is_ok() {
+                levels.push((way.names().unwrap_or_default(), path));
+            }
+        } else if there.is_file && there.bytes >= LEAST {
+            let Some(left) = room.checked_sub(path.0.len() + ENTRY) else { break };
+            room = left;
+            found.entry(there.bytes).or_default().push(path);
         }
     }
-    found
+    Ok(())
 }

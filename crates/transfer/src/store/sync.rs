@@ -128,7 +128,8 @@ impl Directories {
     }
 }
 
-fn flush(dirs: Vec<Dir>) -> io::Result<()> {
+/// Takes these directories to the disk.
+pub(super) fn flush(dirs: Vec<Dir>) -> io::Result<()> {
     let mut seen = HashSet::new();
     for dir in dirs {
         if seen.insert(place::identity(&dir.dir_metadata()?)) {

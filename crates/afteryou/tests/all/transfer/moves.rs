@@ -8,6 +8,7 @@ use afteryou_bed::Clock;
 use afteryou_scenario::{Buffer, Probability, Rate};
 use std::collections::HashMap;
 use std::fs;
+use std::io::Write;
 use std::net::{SocketAddr, UdpSocket};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -391,6 +392,31 @@ fn standard_input_becomes_a_file_and_a_file_standard_output() {
         assert_eq!(output.status.code(), Some(2), "{words:?}");
         assert!(text(&output.stderr).contains(reason), "{}", text(&output.stderr));
     }
+}
+
+#[test]
+fn standard_input_that_is_being_read_leaves_nothing_behind_however_the_job_ends() {
+    use rustix::process::Signal;
+    let place = Place::new();
+    let (_receive, ticket) = place.listen(&["receive", "archive"]);
+    for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
+        let temporary = place.path(&format!("{signal:?}"));
+        fs::create_dir(&temporary).unwrap();
+        let mut command = place.command(&["send", "-", "--name", "x", &ticket]);
+        command.env("TMPDIR", &temporary).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        // More than a pipe holds: it is being read. The input stays open.
+        input.write_all(&vec![1; 3_000_000]).unwrap();
+        assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0, "it has no name");
+        let sending = Running::new(child);
+        sending.signal(signal);
+        let (code, _, said) = sending.end();
+        assert_eq!(code, (signal != Signal::KILL).then_some(130), "{said}");
+        assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0, "{signal:?}");
+        drop(input);
+    }
+    assert!(!place.path("archive/x").exists());
 }
 
 #[test]

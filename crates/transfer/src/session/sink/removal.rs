@@ -1,31 +1,35 @@
 //! The end of a mirror: what was not sent goes.
+//!
+//! # Model
+//! A thread removes, and reports each entry. It waits while the source takes no reports, and ends when the session does: the
+//! next session of the job removes the rest.
 
 use super::answers::REASON;
-use super::{task_failed, Done, Session};
+use super::{Done, Session};
 use crate::entry::EntryPath;
 use crate::event::Outcome;
 use crate::session::printable;
 use crate::store::mirror::Mirror;
 use crate::wire::{Extent, FromSink, Removal};
 use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// Reports that may wait.
+const REPORTS: usize = 64;
+
+/// Reports of the thread that removes.
+pub(super) type Reports = mpsc::Receiver<(EntryPath, Outcome)>;
 
 impl Session {
     pub(super) fn remove_others(&mut self, mirror: Arc<Mirror>, extent: Extent) {
         if self.role.tally.summary().failed > 0 {
             return;
         }
-        self.removing = true;
-        self.tasks.spawn(async move {
-            let work = move || {
-                let mut removed = Vec::new();
-                let mut tell = |path: &EntryPath, outcome| removed.push((path.clone(), outcome));
-                let result = mirror.remove_others(&extent, &mut tell);
-                (removed, result)
-            };
-            match tokio::task::spawn_blocking(work).await {
-                Ok((removed, result)) => Done::Removed(removed, result),
-                Err(_) => Done::Removed(Vec::new(), Err(task_failed())),
-            }
+        let (report, reports) = mpsc::channel(REPORTS);
+        self.removing = Some(reports);
+        self.tasks.spawn_blocking(move || {
+            let mut tell = |path: &EntryPath, outcome| report.blocking_send((path.clone(), outcome)).is_ok();
+            Done::Removed(mirror.remove_others(&extent, &mut tell))
         });
     }
 
@@ -38,4 +42,9 @@ impl Session {
         self.role.tally.settled(&path, None, outcome);
         FromSink::Removed { path, removal }
     }
+}
+
+/// The next report of a removal, if there is one.
+pub(super) async fn next(reports: &mut Option<Reports>) -> Option<(EntryPath, Outcome)> {
+    reports.as_mut()?.recv().await
 }
