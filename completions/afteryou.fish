@@ -55,6 +55,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l name -d 'Name
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l exclude -d 'Leave out files and directories that match, in the syntax of .gitignore; may be repeated' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l include -d 'Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l exclude-from -d 'Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l max-delete -d 'Remove nothing at all if --delete would remove more entries than this: a number, or a percentage of the copy (10%)' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l backup-dir -d 'Keep what is replaced or removed in this directory below the receiver\'s' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l owner -d 'Keep owners and groups, by name or by number; the receiver must run as root' -r -f -a "names\t'Its name, where the receiver has that name'
 numbers\t'Its number'"
@@ -78,6 +79,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s n -l dry-run 
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s u -l update -d 'Leave files alone that are newer at the receiver'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l quick -d 'Take files of the same size and time of modification for the same, without reading them'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l delete -d 'Afterwards remove at the receiver what is not there at the source, in the directories that were sent'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l delete-all -d 'As --delete does, also where a directory of the source is empty'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l xattrs -d 'Keep extended attributes whose names begin with `user.`'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l acls -d 'Keep POSIX access lists; users and groups in them are numbers'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
@@ -157,6 +159,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -s h -l help -d
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l exclude -d 'Leave out files and directories that match, in the syntax of .gitignore; may be repeated' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l include -d 'Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l exclude-from -d 'Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l max-delete -d 'Remove nothing at all if --delete would remove more entries than this: a number, or a percentage of the copy (10%)' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l backup-dir -d 'Keep what is replaced or removed in this directory below the receiver\'s' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l owner -d 'Keep owners and groups, by name or by number; the receiver must run as root' -r -f -a "names\t'Its name, where the receiver has that name'
 numbers\t'Its number'"
@@ -180,6 +183,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s n -l dry-run -
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s u -l update -d 'Leave files alone that are newer at the receiver'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l quick -d 'Take files of the same size and time of modification for the same, without reading them'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l delete -d 'Afterwards remove at the receiver what is not there at the source, in the directories that were sent'
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l delete-all -d 'As --delete does, also where a directory of the source is empty'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l xattrs -d 'Keep extended attributes whose names begin with `user.`'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l acls -d 'Keep POSIX access lists; users and groups in them are numbers'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l json -d 'For programs: one JSON object in a line for each event, on stdout'

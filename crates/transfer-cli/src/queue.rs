@@ -131,6 +131,8 @@ mod tests {
             would_adjust: 0,
             would_remove: 0,
             would_bytes: 0,
+            not_removed: 0,
+            not_removed_because: None,
             bytes_moved: 1,
         }));
         sender.send(Message::End);

@@ -37,6 +37,9 @@ pub fn summary(verb: &str, end: End, tally: &Tally, now: Instant) -> String {
     if end.removed > 0 {
         parts.push(format!("{} removed", entries(end.removed)));
     }
+    if end.not_removed > 0 {
+        parts.push(format!("{} not removed", entries(end.not_removed)));
+    }
     if end.failed > 0 {
         parts.push(format!("{} failed", count(end.failed, "file")));
     }
@@ -68,6 +71,7 @@ pub fn stats(end: End, tally: &Tally, now: Instant) -> String {
         ("there already", end.had),
         ("differing from the source", end.incomplete),
         ("removed", end.removed),
+        ("not removed", end.not_removed),
         ("left out", end.skipped),
         ("failed", end.failed),
     ];
@@ -102,12 +106,15 @@ pub fn verdict(summary: &Summary, again: &str, strict: bool, delete: bool) -> Re
         return Err(anyhow::anyhow!("{failed} failed: what went wrong stands above; {again}{kept}").into());
     }
     let kept = if delete && removed == 0 && summary.skipped > 0 { NOT_REMOVED } else { "" };
-    match shortfall(summary.skipped, summary.incomplete) {
-        Some(shortfall) if strict => {
-            Err(anyhow::anyhow!("{shortfall}, and --strict makes that a failure: see above{kept}").into())
-        }
-        Some(shortfall) => Err(Failure::Incomplete(format!("complete, but {shortfall}: see above{kept}"))),
-        None => Ok(()),
+    let (what, tail) = match (shortfall(summary.skipped, summary.incomplete), &summary.spared) {
+        (None, None) => return Ok(()),
+        (None, Some(spared)) => (spared.to_string(), String::new()),
+        (Some(shortfall), None) => (shortfall, format!(": see above{kept}")),
+        (Some(shortfall), Some(spared)) => (shortfall, format!(": see above\n{spared}")),
+    };
+    match strict {
+        true => Err(anyhow::anyhow!("{what}, and --strict makes that a failure{tail}").into()),
+        false => Err(Failure::Incomplete(format!("complete, but {what}{tail}"))),
     }
 }
 
@@ -142,6 +149,7 @@ mod tests {
     use super::*;
     use afteryou_transfer::event::Event;
     use afteryou_transfer::pace::Pace;
+    use afteryou_transfer::wire::{Because, MaxDelete, Spared};
 
     fn tally(bytes_done: u64, bytes_moved: u64) -> (Tally, Instant) {
         let now = Instant::now();
@@ -187,26 +195,34 @@ mod tests {
             Ok(()) => (0, String::new()),
             Err(failure) => (failure.code(), failure.to_string()),
         };
-        let done = Summary { stored: 5, ..Summary::default() };
-        assert_eq!(code(done), (0, String::new()));
-        let (three, said) = code(Summary { skipped: 2, incomplete: 1, ..done });
+        let done = || Summary { stored: 5, ..Summary::default() };
+        assert_eq!(code(done()), (0, String::new()));
+        let (three, said) = code(Summary { skipped: 2, incomplete: 1, ..done() });
         assert_eq!(three, 3);
         assert_eq!(
             said,
             "complete, but 2 entries left out and 1 entry stored, differing from the source: see above"
         );
-        assert_eq!(code(Summary { incomplete: 1, ..done }).0, 3);
-        let strict = verdict(&Summary { skipped: 2, ..done }, "try again", true, false).unwrap_err();
+        assert_eq!(code(Summary { incomplete: 1, ..done() }).0, 3);
+        let strict = verdict(&Summary { skipped: 2, ..done() }, "try again", true, false).unwrap_err();
         assert_eq!(strict.code(), 1);
         assert!(strict.to_string().starts_with("2 entries left out, and --strict"), "{strict}");
-        assert!(verdict(&done, "try again", true, false).is_ok());
-        let mirror = verdict(&Summary { skipped: 2, ..done }, "try again", false, true).unwrap_err();
+        assert!(verdict(&done(), "try again", true, false).is_ok());
+        let mirror = verdict(&Summary { skipped: 2, ..done() }, "try again", false, true).unwrap_err();
         assert!(
             mirror.to_string().contains("--delete removes nothing while entries are left out"),
             "{mirror}"
         );
-        let (one, said) = code(Summary { failed: 1, skipped: 2, ..done });
+        let (one, said) = code(Summary { failed: 1, skipped: 2, ..done() });
         assert!(one == 1 && said.starts_with("1 file failed") && said.ends_with("try again"), "{said}");
+        let spared = Spared { entries: 12, because: Because::Limit(MaxDelete::Percent(10)) };
+        let spared = || Summary { spared: Some(spared.clone()), ..done() };
+        let sentence = "--delete removes nothing: 12 entries would go, and --max-delete allows 10 %";
+        assert_eq!(code(spared()), (3, format!("complete, but {sentence}")));
+        let (three, said) = code(Summary { incomplete: 1, ..spared() });
+        assert!(three == 3 && said.ends_with(&format!("see above\n{sentence}")), "{said}");
+        let strict = verdict(&spared(), "try again", true, true).unwrap_err();
+        assert!(strict.code() == 1 && strict.to_string().starts_with(sentence), "{strict}");
     }
 
     #[test]

@@ -92,6 +92,8 @@ pub struct End {
     pub failed: u64,
     /// Entries that were removed.
     pub removed: u64,
+    /// Entries that were to be removed and stay.
+    pub not_removed: u64,
     /// The changes of a dry run.
     pub would: Option<Would>,
 }
@@ -229,6 +231,8 @@ impl Tally {
                 would_adjust,
                 would_remove,
                 would_bytes,
+                not_removed,
+                not_removed_because: _,
                 bytes_moved,
             } => {
                 let would = Would {
@@ -238,8 +242,17 @@ impl Tally {
                     bytes: would_bytes,
                 };
                 let would = (would != Would::default()).then_some(would);
-                self.end =
-                    Some(End { stored, stored_files, had, skipped, incomplete, failed, removed, would });
+                self.end = Some(End {
+                    stored,
+                    stored_files,
+                    had,
+                    skipped,
+                    incomplete,
+                    failed,
+                    removed,
+                    not_removed,
+                    would,
+                });
                 self.bytes_moved = bytes_moved;
                 if self.listens {
                     self.link = Link::Waiting { reason: None };
@@ -468,6 +481,8 @@ mod tests {
             would_adjust: 0,
             would_remove: 0,
             would_bytes: 0,
+            not_removed: 5,
+            not_removed_because: None,
             bytes_moved: 500,
         };
         tally.add(&finished, now);
@@ -479,6 +494,7 @@ mod tests {
             incomplete: 1,
             failed: 0,
             removed: 4,
+            not_removed: 5,
             would: None,
         };
         assert_eq!((tally.bytes_moved, tally.end), (500, Some(end)));

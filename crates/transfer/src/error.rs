@@ -24,6 +24,14 @@ pub enum Error {
         /// The system's error.
         source: std::io::Error,
     },
+    /// The name of the directory that is served, or received into, leads nowhere.
+    #[error(
+        "the {role} directory is gone: it was removed or moved; put it back, then run the command again"
+    )]
+    Gone {
+        /// "served" or "receiving".
+        role: &'static str,
+    },
     /// The source cannot be sent like this.
     #[error("{0}")]
     Paths(String),

@@ -98,6 +98,10 @@ pub enum Event {
         would_remove: u64,
         /// In a dry run, bytes of the files that would change. Less may travel.
         would_bytes: u64,
+        /// Entries that were to be removed and stay, since the source is empty or a limit forbids it.
+        not_removed: u64,
+        /// The reason for that, one sentence.
+        not_removed_because: Option<String>,
         /// Bytes of content moved in this run.
         bytes_moved: u64,
     },

@@ -53,6 +53,7 @@ pub mod filter;
 pub mod guard;
 pub mod identity;
 pub mod job;
+mod named;
 pub mod pace;
 pub mod probe;
 mod session;

@@ -7,12 +7,15 @@
 //! small files: [`BUNDLE`] in place of the id, then for each file its id, the length of its encoding (u32, big endian) and
 //! the encoding.
 
+mod spared;
+
 use crate::entry::{Entry, EntryPath, Mtime, Wanted};
 use crate::extras::{Extras, Keep};
 use serde::{Deserialize, Serialize};
+pub use spared::{Because, MaxDelete, NotALimit, Spared};
 
 /// Application protocol of the TLS handshake. Changes with every change that an older side would not understand.
-pub const ALPN: &[u8] = b"afteryou/4";
+pub const ALPN: &[u8] = b"afteryou/5";
 
 /// Longest control message, bytes. A sink that requests more ranges than fit merges them.
 pub const MAX_MESSAGE: usize = 64 * 1024;
@@ -106,6 +109,10 @@ pub struct Wishes {
     pub backup: Option<EntryPath>,
     /// Set owners and other extras.
     pub keep: Keep,
+    /// Remove also where a directory of the source is empty.
+    pub delete_all: bool,
+    /// Remove nothing if more would go.
+    pub max_delete: Option<MaxDelete>,
 }
 
 /// A change of the sink's disk that a dry run announces.
@@ -133,6 +140,9 @@ pub struct Extent {
     pub below: EntryPath,
     /// Lists of patterns of what was excluded, and stays at the sink.
     pub patterns: Vec<Vec<String>>,
+    /// Of the directories that the job names, those in which the source has nothing at all, excluded entries neither. A path without
+    /// components stands for each of them.
+    pub empty: Vec<EntryPath>,
 }
 
 /// The listening side's answer to a greeting.
@@ -173,6 +183,8 @@ pub enum Why {
     Withdrawn,
     /// The sink's system opens no more files for it.
     TooManyFiles,
+    /// The sink's directory was removed. Nothing else will be stored either: the session ends.
+    Gone,
 }
 
 /// A source's messages.
@@ -339,6 +351,8 @@ pub enum FromSink {
         /// Positions in the list, ascending.
         differing: Vec<u32>,
     },
+    /// Nothing was removed, though something lies there that was not sent.
+    Spared(Spared),
 }
 
 /// How a file is described. Hashes are BLAKE3's first 16 bytes, in the order of the file.

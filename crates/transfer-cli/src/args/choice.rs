@@ -5,7 +5,7 @@ use afteryou_terminal::failure::reason;
 use afteryou_terminal::Failure;
 use afteryou_transfer::entry::EntryPath;
 use afteryou_transfer::extras::{Keep, Naming};
-use afteryou_transfer::wire::Wishes;
+use afteryou_transfer::wire::{MaxDelete, Wishes};
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum, ValueHint};
 use std::ffi::OsStr;
@@ -93,6 +93,20 @@ pub struct Mirroring {
     #[arg(long, env = "AFTERYOU_DELETE", hide_env_values = true, value_parser = BoolishValueParser::new())]
     pub delete: bool,
 
+    /// As --delete does, also where a directory of the source is empty
+    ///
+    /// A disk that is not mounted looks like an empty directory. Without this option such a job stores everything, removes nothing and
+    /// ends with exit code 3.
+    #[arg(long, env = "AFTERYOU_DELETE_ALL", hide_env_values = true, value_parser = BoolishValueParser::new())]
+    pub delete_all: bool,
+
+    /// Remove nothing at all if --delete would remove more entries than this: a number, or a percentage of the copy (10%)
+    ///
+    /// Over the limit the job stores everything, removes nothing and ends with exit code 3. A percentage is one of the entries that
+    /// the copy had before the job.
+    #[arg(long, value_name = "N|N%", env = "AFTERYOU_MAX_DELETE", hide_env_values = true)]
+    pub max_delete: Option<MaxDelete>,
+
     /// Keep what is replaced or removed in this directory below the receiver's
     ///
     /// A receiver must allow it: `receive --allow-backup`.
@@ -162,22 +176,28 @@ impl Keeping {
 }
 
 impl Mirroring {
+    fn deletes(&self) -> bool {
+        self.delete || self.delete_all
+    }
+
     /// The same options as a request to the receiver.
     pub fn wishes(&self) -> Wishes {
         let backup = self.backup_dir.as_deref().map(|dir| dir.trim_end_matches('/').trim_start_matches("./"));
         Wishes {
             dry_run: self.dry_run,
             update: self.update,
-            delete: self.delete,
+            delete: self.deletes(),
             links_as_is: false,
             backup: backup.map(|dir| EntryPath(dir.as_bytes().to_vec())),
             keep: Keep::default(),
+            delete_all: self.delete_all,
+            max_delete: self.max_delete.filter(|_| self.deletes()),
         }
     }
 
     /// Options of the `receive` that ssh starts. It allows what the job needs: the user of that account may do all of it anyway.
     pub fn far_options(&self) -> Vec<&'static OsStr> {
-        let options = [(self.delete, "--allow-delete"), (self.backup_dir.is_some(), "--allow-backup")];
+        let options = [(self.deletes(), "--allow-delete"), (self.backup_dir.is_some(), "--allow-backup")];
         options.into_iter().filter(|(asked, _)| *asked).map(|(_, option)| OsStr::new(option)).collect()
     }
 }

@@ -99,7 +99,6 @@ const FOREIGN: &[Foreign] = &[
     foreign(&["--list-only"], "use --dry-run --list"),
     foreign(&["--out-format", "--log-file", "--log-level"], "use --list, --json or --log LEVELS"),
     foreign(&["--human-readable"], "not needed: numbers have their units"),
-    foreign(&["--max-delete"], "use --delete --dry-run first: it prints what would be removed"),
     foreign(&["--port"], "the port is in the ticket; for ssh use --ssh-command \"ssh -p 2222\""),
     foreign(
         &["--retries", "--retry"],

@@ -4,6 +4,7 @@ use super::*;
 use crate::TransferCommand as Command;
 use afteryou_scenario::Dscp;
 use afteryou_transfer::ticket::{Address, Fingerprint, Role, Secret, Ticket};
+use afteryou_transfer::wire::{MaxDelete, Wishes};
 use std::path::PathBuf;
 
 fn command(words: &[&str]) -> Command {
@@ -58,6 +59,19 @@ fn a_host_in_the_place_of_the_ticket_means_ssh() {
     );
     let (target, directory) = get(&["host:photos/2026", "album"]).target_and_directory().unwrap();
     assert_eq!((path(target), directory), ("ssh 2026".to_owned(), PathBuf::from("album")));
+}
+
+#[test]
+fn what_empties_a_copy_deletes_and_a_limit_alone_asks_for_nothing() {
+    let wishes = |option: &str| send(&["/", option, "afteryou1abc"]).wishes();
+    assert_eq!((wishes("--delete-all").delete, wishes("--delete-all").delete_all), (true, true));
+    assert_eq!((wishes("--delete").delete, wishes("--delete").delete_all), (true, false));
+    assert_eq!(wishes("--max-delete=10%"), Wishes::default());
+    let limited = send(&["/", "--delete", "--max-delete", "10%", "afteryou1abc"]).wishes();
+    assert_eq!(limited.max_delete, Some(MaxDelete::Percent(10)));
+    let (_, target) = send(&["/", "me@host:", "--delete-all"]).paths_and_target().unwrap();
+    let Target::Ssh { via, .. } = target else { panic!("{target:?}") };
+    assert!(via.remote_command(Role::Receive).contains("--allow-delete"));
 }
 
 #[test]

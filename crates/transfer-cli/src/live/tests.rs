@@ -149,6 +149,8 @@ fn a_job_of_many_connections_says_once_that_there_is_one() {
         would_adjust: 0,
         would_remove: 0,
         would_bytes: 0,
+        not_removed: 0,
+        not_removed_because: None,
         bytes_moved: 1,
     };
     show(&mut Lines::new(false, &mut out), &[connected(), connected(), end, connected()]);

@@ -2,14 +2,16 @@
 
 use super::lane::Lane;
 use super::tally::Tally;
-use super::{new_id, Dial, JobOptions, Lanes, Summary};
+use super::{new_id, on_thread, Dial, JobOptions, Lanes, Summary};
 use crate::entry::{Entry, EntryPath};
 use crate::error::Error;
 use crate::session::{self, sink, End};
 use crate::store::mirror::Mirror;
 use crate::store::{Near, Store, Verdict};
 use crate::wire::{Glance, Greeting, Why};
+use quinn::Connection;
 use std::sync::Arc;
+use tokio::sync::OnceCell;
 use tracing::{info_span, Instrument};
 
 /// A store in which nothing but one name and what lies below it may be stored. A name that the peer made up would otherwise
@@ -36,6 +38,58 @@ impl sink::Look for Below {
     fn has(&self, glance: &Glance, near: &mut Near) -> bool {
         self.has(&glance.path) && self.store.has(glance, near)
     }
+
+    fn is_gone(&self) -> bool {
+        self.store.is_gone()
+    }
+}
+
+/// A job, shared by its sessions.
+struct Job {
+    store: Store,
+    path: Vec<u8>,
+    options: JobOptions,
+    tally: Arc<Tally>,
+    disk: OnceCell<Disk>,
+}
+
+struct Disk {
+    look: Arc<dyn sink::Look>,
+    mirror: Option<Arc<Mirror>>,
+}
+
+impl Job {
+    /// The store's directory as it is when there is a connection: until then, a disk may have been mounted over it.
+    async fn disk(&self) -> Result<&Disk, Error> {
+        let begin = || async {
+            let (store, wishes) = (self.store.clone(), self.options.wishes.clone());
+            let delete = wishes.delete;
+            let store = on_thread("open", move || store.for_job(wishes)).await??;
+            let mirror = delete.then(|| Arc::new(Mirror::new(store.clone())));
+            Ok(Disk { look: only_below(&self.path, store), mirror })
+        };
+        self.disk.get_or_try_init(begin).await
+    }
+
+    async fn pull(&self, connection: Connection, greeting: Greeting, lane: u16) -> Result<(), End> {
+        let result = self.session(&connection, greeting, lane).await;
+        session::close(&connection, &result);
+        result
+    }
+
+    async fn session(&self, connection: &Connection, greeting: Greeting, lane: u16) -> Result<(), End> {
+        let control = session::admitted(connection, &greeting).await?;
+        let Disk { look, mirror } = self.disk().await.map_err(End::Failed)?;
+        let role = sink::Role {
+            look: look.clone(),
+            mirror: mirror.clone(),
+            tally: self.tally.clone(),
+            pace: self.options.pace.clone(),
+            lane,
+            window: session::LARGE_WINDOW,
+        };
+        sink::run(connection, control, role).await
+    }
 }
 
 fn only_below(path: &[u8], store: Store) -> Arc<dyn sink::Look> {
@@ -54,46 +108,32 @@ pub async fn get(
     options: JobOptions,
 ) -> Result<Summary, Error> {
     let tally = Arc::new(Tally::new(options.listener.clone(), options.groups_in_events));
-    let job = new_id()?;
+    let id = new_id()?;
     let lanes = options.lanes();
     path.truncate(path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1));
-    let store = store.for_job(options.wishes.clone()).map_err(Error::Paths)?;
-    let (extent, keep, quick) = (options.wishes.delete, options.wishes.keep, options.quick);
-    let mirror = extent.then(|| Arc::new(Mirror::new(store.clone())));
-    let look = only_below(&path, store);
+    store.allows(&options.wishes).map_err(Error::Paths)?;
+    let pace = options.pace.clone();
+    let job = Arc::new(Job { store, path, options, tally: tally.clone(), disk: OnceCell::new() });
     let mut running = Lanes::new();
     for lane in 0..lanes {
-        let keeper = Lane::new(dial.clone(), tally.clone(), &options);
-        let (tally, pace, look, path) = (tally.clone(), options.pace.clone(), look.clone(), path.clone());
-        let (mirror, patterns) = (mirror.clone(), options.patterns.clone());
+        let keeper = Lane::new(dial.clone(), tally.clone(), &job.options);
+        let job = job.clone();
         running.spawn(
             async move {
-                let role = || sink::Role {
-                    look: look.clone(),
-                    mirror: mirror.clone(),
-                    tally: tally.clone(),
-                    pace: pace.clone(),
+                let greeting = || Greeting::Pull {
+                    job: id,
                     lane,
-                    window: session::LARGE_WINDOW,
+                    lanes,
+                    path: job.path.clone(),
+                    patterns: job.options.patterns.clone(),
+                    extent: job.options.wishes.delete,
+                    keep: job.options.wishes.keep,
+                    quick: job.options.quick,
                 };
-                let (path, patterns) = (path.clone(), patterns.clone());
-                let greeting = || {
-                    let (path, patterns) = (path.clone(), patterns.clone());
-                    Greeting::Pull { job, lane, lanes, path, patterns, extent, keep, quick }
-                };
-                keeper.keep(|connection| pull(connection, greeting(), role())).await
+                keeper.keep(|connection| job.pull(connection, greeting(), lane)).await
             }
             .instrument(info_span!("connection", lane)),
         );
     }
-    running.settle(&tally, &options.pace).await
-}
-
-async fn pull(connection: quinn::Connection, greeting: Greeting, role: sink::Role) -> Result<(), End> {
-    let result = match session::admitted(&connection, &greeting).await {
-        Ok(control) => sink::run(&connection, control, role).await,
-        Err(end) => Err(end),
-    };
-    session::close(&connection, &result);
-    result
+    running.settle(&tally, &pace).await
 }

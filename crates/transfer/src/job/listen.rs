@@ -249,7 +249,7 @@ impl Host {
     fn summary(&self) -> Summary {
         let books = self.books();
         let unfinished = books.jobs.values().map(|entry| entry.job.tally.summary());
-        unfinished.fold(books.total, Summary::and)
+        unfinished.fold(books.total.clone(), |total, summary| total.and(summary))
     }
 
     /// One connection from its greeting to its end.
@@ -271,7 +271,9 @@ impl Host {
         debug!(greeting = greeting.name(), "greeted");
         let answered = match greeting {
             Greeting::Probe => Err(self.probed(&connection)),
-            Greeting::Push { job, lane, wishes } => self.push(job, wishes).map(|found| (job, lane, 1, found)),
+            Greeting::Push { job, lane, wishes } => {
+                self.push(job, wishes).await.map(|found| (job, lane, 1, found))
+            }
             Greeting::Pull { job, lane, lanes, path, patterns, extent, keep, quick } => {
                 let asked = Asked::Pull { path, patterns, extent, keep, quick };
                 self.pull(job, asked).await.map(|found| (job, lane, lanes.clamp(1, MAX_LANES), found))
@@ -296,16 +298,18 @@ impl Host {
         Answer::Probed { tos, address: session::peer(connection), ce, packets }
     }
 
-    fn push(&self, id: [u8; 16], wishes: Wishes) -> Result<Arc<Job>, Answer> {
-        let Service::Receive(store) = &self.service else {
+    async fn push(&self, id: [u8; 16], wishes: Wishes) -> Result<Arc<Job>, Answer> {
+        let Service::Receive(store) = self.service.clone() else {
             return Err(refused("this side sends, it does not receive; use get"));
         };
-        if let Some(known) = self.known(id, &Asked::Push(wishes.clone())) {
+        let delete = wishes.delete;
+        let asked = Asked::Push(wishes.clone());
+        if let Some(known) = self.known(id, &asked) {
             return known;
         }
-        let store = store.for_job(wishes.clone()).map_err(|reason| refused(&reason))?;
-        let mirror = wishes.delete.then(|| Arc::new(Mirror::new(store.clone())));
-        self.job(id, Asked::Push(wishes), |_| Ok(Part::Sink { store, mirror }))
+        let store = begun(on_thread("open", move || store.for_job(wishes)).await)?;
+        let mirror = delete.then(|| Arc::new(Mirror::new(store.clone())));
+        self.job(id, asked, |_| Ok(Part::Sink { store, mirror }))
     }
 
     async fn pull(&self, id: [u8; 16], asked: Asked) -> Result<Arc<Job>, Answer> {
@@ -322,14 +326,11 @@ impl Host {
         options.keep = *keep;
         options.quick = *quick;
         options.exclude.push(Filter::new(patterns.clone()).map_err(|error| refused(&error.to_string()))?);
-        let looked = on_thread("look", move || Source::within(&dir, &path, options)).await;
-        match looked {
-            Ok(Ok(source)) => self.job(id, asked, |tally| {
-                let work = Arc::new(Work::start(source, tally.clone())?);
-                Ok(Part::Source { work, extent })
-            }),
-            Ok(Err(error)) | Err(error) => Err(refused(&error.to_string())),
-        }
+        let source = begun(on_thread("look", move || Source::within(&dir, &path, options)).await)?;
+        self.job(id, asked, |tally| {
+            let work = Arc::new(Work::start(source, tally.clone())?);
+            Ok(Part::Source { work, extent })
+        })
     }
 
     /// The job of this number, if there is one. Refused if it asked for something else before.
@@ -519,7 +520,9 @@ impl Host {
         if !done {
             return None;
         }
-        tally.finish();
+        if let Some(spared) = tally.finish().spared {
+            warn!("{spared}");
+        }
         Some(JobDone)
     }
 }
@@ -583,6 +586,16 @@ impl Books {
 /// A job's number, by which jobs are distinguished.
 fn number(id: &[u8; 16]) -> String {
     id[..4].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// This side's part in a job, if it can begin. The user of this side learns that the directory is gone, too.
+fn begun<T>(part: Result<Result<T, Error>, Error>) -> Result<T, Answer> {
+    part.and_then(|part| part).map_err(|error| {
+        if let Error::Gone { .. } = error {
+            warn!("{error}");
+        }
+        refused(&error.to_string())
+    })
 }
 
 fn refused(reason: &str) -> Answer {

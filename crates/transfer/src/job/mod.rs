@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::event::{Event, Listener};
 use crate::pace::Pace;
 use crate::session::{self, End};
-use crate::wire::{Answer, Greeting, State, Wishes};
+use crate::wire::{Answer, Greeting, Spared, State, Wishes};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -124,7 +124,7 @@ impl JobOptions {
 }
 
 /// A job's outcome.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Entries stored in this run: files, and directories and links that were made.
     pub stored: u64,
@@ -150,10 +150,12 @@ pub struct Summary {
     pub would_bytes: u64,
     /// Bytes of content moved in this run.
     pub bytes_moved: u64,
+    /// Why nothing was removed, if something was to be.
+    pub spared: Option<Spared>,
 }
 
 impl Summary {
-    fn and(self, other: Summary) -> Summary {
+    fn and(&self, other: Summary) -> Summary {
         Summary {
             stored: self.stored + other.stored,
             stored_files: self.stored_files + other.stored_files,
@@ -168,6 +170,7 @@ impl Summary {
             would_remove: self.would_remove + other.would_remove,
             would_bytes: self.would_bytes + other.would_bytes,
             bytes_moved: self.bytes_moved + other.bytes_moved,
+            spared: other.spared.or_else(|| self.spared.clone()),
         }
     }
 }

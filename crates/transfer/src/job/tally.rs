@@ -12,7 +12,7 @@ use super::Summary;
 use crate::entry::EntryPath;
 use crate::event::{shown, Event, Listener, Outcome};
 use crate::session::printable;
-use crate::wire::{Change, LeftOut};
+use crate::wire::{Change, LeftOut, Spared};
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard};
@@ -146,8 +146,13 @@ impl Tally {
         skipped.first.into_iter().for_each(|one| tell(one, Outcome::Skipped));
     }
 
+    /// Nothing was removed, for this reason.
+    pub(crate) fn spared(&self, spared: Spared) {
+        self.counts().summary.spared = Some(spared);
+    }
+
     pub(crate) fn summary(&self) -> Summary {
-        self.counts().summary
+        self.counts().summary.clone()
     }
 
     /// Reports the progress, without end.
@@ -184,22 +189,22 @@ impl Tally {
     pub(crate) fn finish(&self) -> Summary {
         self.progress(&mut VecDeque::new());
         let summary = self.summary();
-        let Summary { stored, had, skipped, incomplete, failed, bytes_moved, .. } = summary;
-        let Summary { stored_files, removed, would_change, would_adjust, would_remove, would_bytes, .. } =
-            summary;
+        let Summary { stored, had, skipped, incomplete, failed, removed, bytes_moved, .. } = summary;
         tracing::info!(stored, had, skipped, incomplete, failed, removed, bytes_moved, "the job is complete");
         self.tell(Event::Finished {
             stored,
-            stored_files,
+            stored_files: summary.stored_files,
             had,
             skipped,
             incomplete,
             failed,
             removed,
-            would_change,
-            would_adjust,
-            would_remove,
-            would_bytes,
+            would_change: summary.would_change,
+            would_adjust: summary.would_adjust,
+            would_remove: summary.would_remove,
+            would_bytes: summary.would_bytes,
+            not_removed: summary.spared.as_ref().map_or(0, |spared| spared.entries),
+            not_removed_because: summary.spared.as_ref().map(ToString::to_string),
             bytes_moved,
         });
         summary

@@ -109,6 +109,8 @@ struct State {
     /// Facts that only this side has, for the sink.
     failed: LeftOut,
     skipped: LeftOut,
+    /// Named directories in which nothing is.
+    empty: Vec<EntryPath>,
 }
 
 impl Work {
@@ -197,8 +199,11 @@ impl Work {
     /// All that was offered, when everything is settled; None if something failed or was left out.
     pub(crate) fn extent(&self) -> Option<Extent> {
         let summary = self.tally().summary();
-        let stored = self.shared.state().stored;
-        (summary.failed == 0 && summary.skipped == 0).then(|| self.source.extent(stored))
+        let (stored, empty) = {
+            let state = self.shared.state();
+            (state.stored, state.empty.clone())
+        };
+        (summary.failed == 0 && summary.skipped == 0).then(|| self.source.extent(stored, empty))
     }
 
     /// The entry cannot be sent, for a reason of this side's own.
@@ -274,6 +279,7 @@ impl Shared {
                 }
             }
         }
+        self.state().empty = entries.empty().to_vec();
         self.hand_over(&mut gathered);
     }
 

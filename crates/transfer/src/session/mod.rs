@@ -31,6 +31,11 @@ pub(crate) const STREAM_GIVEN_UP: u32 = 7;
 /// The sink can open no more files.
 pub(crate) const TOO_MANY_FILES: u32 = 8;
 
+/// The sink's directory was removed.
+pub(crate) const GONE: u32 = 9;
+/// The same as an error.
+const RECEIVING_GONE: Error = Error::Gone { role: "receiving" };
+
 /// How long a peer may take to greet, or to answer a greeting.
 pub(crate) const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the sink waits for the source to say goodbye.
@@ -107,6 +112,7 @@ impl From<ConnectionError> for End {
                     Ok(VIOLATION) => End::Failed(Error::Protocol(reason)),
                     Ok(DISK_FULL) => End::Failed(Error::DiskFull),
                     Ok(TOO_MANY_FILES) => End::Failed(Error::TooManyFiles),
+                    Ok(GONE) => End::Failed(RECEIVING_GONE),
                     Ok(BROKEN) => End::Failed(Error::FarEnd(reason)),
                     Ok(SHUTDOWN) => End::Lost("the peer was shut down".into()),
                     Ok(REPLACED) => End::Lost("a newer connection took its place".into()),
@@ -229,6 +235,7 @@ pub(crate) fn close(connection: &quinn::Connection, result: &Result<(), End>) {
         Err(End::Failed(Error::Protocol(what))) => (VIOLATION, what.clone()),
         Err(End::Failed(Error::DiskFull)) => (DISK_FULL, "no space left on the disk".into()),
         Err(End::Failed(Error::TooManyFiles)) => (TOO_MANY_FILES, "too many open files".into()),
+        Err(End::Failed(error @ Error::Gone { .. })) => (GONE, error.to_string()),
         Err(End::Failed(error)) => (BROKEN, error.to_string()),
     };
     connection.close(VarInt::from_u32(code), reason.as_bytes());
@@ -241,6 +248,7 @@ pub(crate) fn say(why: &Why) -> String {
         Why::Refused(reason) | Why::Io(reason) => printable(reason, 500),
         Why::Mismatch => "what arrived does not hash to what was offered; send it again".into(),
         Why::Withdrawn => "it was withdrawn".into(),
+        Why::Gone => RECEIVING_GONE.to_string(),
         Why::TooManyFiles => "the receiving side has too many files open; raise its limit (ulimit -n)".into(),
     }
 }

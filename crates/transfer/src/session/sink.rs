@@ -28,7 +28,7 @@ use self::bundles::{Bundle, Bundles};
 use self::removal::Reports;
 use super::intake::{Compared, Intake, OnGroup, Received};
 use super::room::{Place, Room};
-use super::{Control, End, GOODBYE_TIMEOUT};
+use super::{Control, End, GOODBYE_TIMEOUT, RECEIVING_GONE};
 use crate::codec::Outgoing;
 use crate::entry::Entry;
 use crate::error::Error;
@@ -37,7 +37,7 @@ use crate::job::tally::Tally;
 use crate::pace::Pace;
 use crate::store::mirror::Mirror;
 use crate::store::{Delta, Kept, Near, Next, Reception, Store, Verdict};
-use crate::wire::{FromSink, FromSource, Glance, Why, BUNDLE, MAX_DATA_STREAMS, SMALL};
+use crate::wire::{FromSink, FromSource, Glance, Spared, Why, BUNDLE, MAX_DATA_STREAMS, SMALL};
 use quinn::{RecvStream, VarInt};
 use std::collections::{HashMap, VecDeque};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -68,6 +68,9 @@ pub(crate) trait Look: Send + Sync {
 
     /// True if a file of this size and these attributes lies there.
     fn has(&self, glance: &Glance, near: &mut Near) -> bool;
+
+    /// True if the sink's directory was removed.
+    fn is_gone(&self) -> bool;
 }
 
 impl Look for Store {
@@ -77,6 +80,10 @@ impl Look for Store {
 
     fn has(&self, glance: &Glance, near: &mut Near) -> bool {
         Store::has(self, glance, near)
+    }
+
+    fn is_gone(&self) -> bool {
+        Store::is_gone(self)
     }
 }
 
@@ -133,8 +140,8 @@ enum Done {
     Glanced(u64, Vec<Glance>, Vec<u32>),
     /// A description came to its end.
     Compared(u64, Compared, Place),
-    /// Everything that was not sent is gone, as far as that was possible.
-    Removed(Result<(), Error>),
+    /// Everything that was not sent is gone, as far as that was possible, or the reason for which it stays.
+    Removed(Result<Option<Spared>, Error>),
 }
 
 /// Runs the session to its end. Returns when no task of it touches the disk any more.
@@ -212,8 +219,7 @@ impl Session {
                         while let Some((path, outcome)) = removal::next(&mut reports).await {
                             outgoing.push(&self.removed(path, outcome))?;
                         }
-                        result.map_err(End::Failed)?;
-                        None
+                        result.map_err(End::Failed)?.map(|spared| self.spared(spared))
                     }
                     Done::Considered(batch, is_much) => {
                         self.considering -= 1;
@@ -346,10 +352,13 @@ impl Session {
             let is_much = bytes > BATCH_BYTES / 4;
             self.considering += 1;
             self.considering_much += usize::from(is_much);
-            let look = self.role.look.clone();
+            let (look, mirror) = (self.role.look.clone(), self.role.mirror.clone());
             self.tasks.spawn_blocking(move || {
                 let mut near = Near::default();
                 let consider = |(id, entry, place): (u64, Arc<Entry>, Place)| {
+                    if let Some(mirror) = &mirror {
+                        mirror.before(&entry.path);
+                    }
                     (id, unwinding(&*look, &entry, &mut near), place)
                 };
                 Done::Considered(batch.into_iter().map(consider).collect(), is_much)
@@ -455,11 +464,12 @@ impl Session {
     }
 }
 
-/// Sends an answer; a full disk is the session's last word.
+/// Sends an answer. A full disk, or a directory that is gone, is the session's last word.
 fn push(outgoing: &mut Outgoing, answer: &FromSink) -> Result<(), End> {
     outgoing.push(answer)?;
     match answer {
         FromSink::Failed { why: Why::DiskFull, .. } => Err(End::Failed(Error::DiskFull)),
+        FromSink::Failed { why: Why::Gone, .. } => Err(End::Failed(RECEIVING_GONE)),
         _ => Ok(()),
     }
 }

@@ -19,7 +19,7 @@ mod glances;
 
 use self::glances::Glances;
 use super::encoder::{self, Note, Order};
-use super::{printable, say, Control, End};
+use super::{printable, say, Control, End, RECEIVING_GONE};
 use crate::entry::{Entry, EntryPath, Kind, Wanted, GROUP_BYTES};
 use crate::error::Error;
 use crate::event::{Event, Outcome};
@@ -250,9 +250,18 @@ impl Session {
                 self.settle(id, Outcome::Failed(say(&Why::DiskFull)))?;
                 Err(End::Failed(Error::DiskFull))
             }
+            FromSink::Failed { id, why: Why::Gone } => {
+                self.settle(id, Outcome::Failed(say(&Why::Gone)))?;
+                Err(End::Failed(RECEIVING_GONE))
+            }
             FromSink::Newer { id } => self.settle(id, Outcome::Newer),
             FromSink::Would { id, change } => self.settle(id, Outcome::Would(change)),
             FromSink::Removed { path, removal } => self.removed(&path, removal),
+            FromSink::Spared(spared) => {
+                self.may_remove()?;
+                self.role.work.tally().spared(spared);
+                Ok(())
+            }
             FromSink::Glanced { id, differing } => self.glances.answered(id, &differing, &self.role.work),
             FromSink::Failed { id, why: Why::Mismatch } if self.is_under_way(id) => {
                 self.noted(Note::Unsendable(id, EncodeError::Changed));
@@ -267,10 +276,15 @@ impl Session {
         }
     }
 
-    fn removed(&self, path: &EntryPath, removal: Removal) -> Result<(), End> {
-        if !self.role.extent || !self.ended {
-            return Err(End::violation("the sink removed what it was not asked to remove"));
+    fn may_remove(&self) -> Result<(), End> {
+        match self.role.extent && self.ended {
+            true => Ok(()),
+            false => Err(End::violation("the sink removed what it was not asked to remove")),
         }
+    }
+
+    fn removed(&self, path: &EntryPath, removal: Removal) -> Result<(), End> {
+        self.may_remove()?;
         let outcome = match removal {
             Removal::Failed(reason) => Outcome::Failed(printable(&reason, 500)),
             Removal::Left => Outcome::Would(Change::Remove),

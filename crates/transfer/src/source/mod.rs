@@ -5,7 +5,7 @@
 //! is a link is followed: the user named what it leads to. Links found below it obey [`Symlinks`].
 //!
 //! # Others who write there
-//! The directory that a PATH lies in is opened once, and so is a served one. Unless links are followed, everything is reached from there through directories only, so
+//! The directory that a PATH lies in is opened once for a job, and so is a served one. Unless links are followed, everything is reached from there through directories only, so
 //! nobody can lead a source elsewhere by putting a link in a directory's place. A served directory is never left, with links
 //! followed neither.
 //!
@@ -49,9 +49,9 @@ use crate::entry::{bytes, EntryPath};
 use crate::error::Error;
 use crate::extras::Keep;
 use crate::filter::{Filter, Filters};
+use crate::named::Named;
 use crate::store::{components, STATE};
 use crate::wire::{Extent, SMALL};
-use cap_std::fs::Dir;
 use extras::Keeping;
 pub use input::Input;
 use place::{Opened, Place, Sort};
@@ -62,6 +62,9 @@ use std::sync::Arc;
 use trees::Trees;
 pub use turns::Stopper;
 use walk::{Found, Walk};
+
+/// Bytes of the names of empty directories that an [`Extent`] has at most, so that it fits a message.
+const MAX_EMPTY: usize = 4 * 1024;
 
 /// The treatment of symbolic links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,16 +146,15 @@ struct Top {
     path: EntryPath,
 }
 
-/// A directory in which peers choose what they get. It stays open: what takes its name later is not served.
+/// A directory in which peers choose what they get. Each job opens it anew by its name.
 #[derive(Clone, Debug)]
-pub struct Served(Arc<Dir>);
+pub struct Served(Named);
 
 impl Served {
-    /// Opens the directory.
+    /// Remembers the directory's name. The directory must be there.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let opened = Dir::open_ambient_dir(path, cap_std::ambient_authority());
         let failed = |source| Error::File { doing: "open", path: path.display().to_string(), source };
-        Ok(Self(Arc::new(opened.map_err(failed)?)))
+        Ok(Self(Named::open_first(path, "served").map_err(failed)?.0))
     }
 }
 
@@ -202,7 +204,7 @@ impl Source {
     /// Returns the entries at a peer's `path` below a served directory; for the path of no components, all of its
     /// contents. Never anything outside the directory, whatever path and links say.
     pub fn within(served: &Served, path: &[u8], options: SourceOptions) -> Result<Self, Error> {
-        let dir = served.0.clone();
+        let dir = Arc::new(served.0.open()?);
         let shown = EntryPath(path.to_vec());
         let named = if path.is_empty() { "what is served".to_owned() } else { shown.to_string() };
         let failed = |source| Error::File { doing: "read", path: named.clone(), source };
@@ -252,10 +254,13 @@ impl Source {
         self.options.keep
     }
 
-    /// Returns the list that a sink needs to remove everything else, when `entries` were stored.
-    pub(crate) fn extent(&self, entries: u64) -> Extent {
+    /// Returns the list that a sink needs to remove everything else, when `entries` were stored. `empty`: see [`Entries::empty`].
+    pub(crate) fn extent(&self, entries: u64, mut empty: Vec<EntryPath>) -> Extent {
         let (below, patterns) = (self.filters.below.clone(), self.filters.patterns());
-        Extent { entries, whole: self.names.is_none(), below, patterns }
+        if empty.iter().map(|path| path.0.len() + 8).sum::<usize>() > MAX_EMPTY {
+            empty = vec![EntryPath::default()];
+        }
+        Extent { entries, whole: self.names.is_none(), below, patterns, empty }
     }
 
     /// The same below a directory that is opened for this.
@@ -338,6 +343,11 @@ pub struct Entries {
 }
 
 impl Entries {
+    /// The directories among the named ones that had nothing in them, excluded entries neither.
+    pub(crate) fn empty(&self) -> &[EntryPath] {
+        self.walk.empty()
+    }
+
     /// The next; `before_large` is called before a file is read that takes a while.
     pub(crate) fn next_before(&mut self, before_large: impl FnOnce()) -> Option<Item> {
         let Some(found) = self.walk.next() else {

@@ -6,7 +6,7 @@ use crate::entry::EntryPath;
 use crate::filter::Filters;
 use crate::store::{are_ours, link_stays_inside, STATE};
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 
 /// Longest path that a sink takes, bytes.
@@ -55,6 +55,8 @@ pub(super) struct Walk {
     stopper: Stopper,
     levels: Vec<Level>,
     first_names: FirstNames,
+    /// The directories among the tops in which nothing is, excluded entries neither.
+    empty: Vec<EntryPath>,
 }
 
 /// Files that have several names, by device and inode: the first name, and how many are to come.
@@ -78,6 +80,11 @@ impl FirstNames {
     }
 }
 
+/// True for the name under which a store keeps its partial files.
+fn is_state(name: &OsStr) -> bool {
+    name.as_encoded_bytes().eq_ignore_ascii_case(STATE.as_bytes())
+}
+
 fn unreadable(path: EntryPath, error: &std::io::Error) -> Found {
     Found::Failed { path, reason: format!("it cannot be read: {error}") }
 }
@@ -98,7 +105,13 @@ impl Walk {
             stopper,
             levels: Vec::new(),
             first_names: FirstNames::default(),
+            empty: Vec::new(),
         }
+    }
+
+    /// The directories among the tops that were empty.
+    pub(super) fn empty(&self) -> &[EntryPath] {
+        &self.empty
     }
 
     /// The entry at a place. None: nothing is said about it yet, its content comes first.
@@ -154,6 +167,9 @@ impl Walk {
         let entered = here.and_then(|here| Ok((place.names(&here)?, here)));
         match entered {
             Ok((names, here)) => {
+                if self.levels.is_empty() && names.iter().all(|name| is_state(name)) {
+                    self.empty.push(path.clone());
+                }
                 self.levels.push(Level { place, path, facts, here, names: names.into_iter() });
                 None
             }
@@ -208,7 +224,7 @@ impl Iterator for Walk {
                         let place = level.place.join(&name);
                         let path = level.path.join(&bytes(&name));
                         let here = level.here.clone();
-                        match name.as_encoded_bytes().eq_ignore_ascii_case(STATE.as_bytes()) {
+                        match is_state(&name) {
                             true => self.state(path, place, here),
                             false => self.look(path, place, here, false),
                         }

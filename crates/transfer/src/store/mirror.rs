@@ -10,6 +10,11 @@
 //! An entry whose path is longer than any that may be sent is removed with the directory above it that has a shorter one, and
 //! not named.
 //!
+//! A first walk counts the entries that would go, if anything depends on their number. Where a directory that the job names is
+//! empty at the source and its copy is not, or more would go than the job may remove, nothing goes at all ([`Spared`]). A
+//! percentage is one of the entries that lay there before the job, so it matters which of them the job made
+//! ([`Mirror::before`]).
+//!
 //! # Known bad cases
 //! A file that someone else puts into a sent directory during the job is removed, too. A removal that a kill cut short, or
 //! somebody who moved a directory meanwhile, is finished by the next run.
@@ -21,7 +26,7 @@ use crate::entry::{bytes, Entry, EntryPath, Kind};
 use crate::error::Error;
 use crate::event::Outcome;
 use crate::filter::{Filter, Filters};
-use crate::wire::{Change, Extent, MAX_PATH};
+use crate::wire::{Because, Change, Extent, MaxDelete, Spared, MAX_PATH};
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 use std::collections::{BTreeSet, HashSet};
@@ -51,12 +56,19 @@ struct Seen {
     directories: HashSet<[u64; 2]>,
     /// First components of these.
     tops: BTreeSet<Vec<u8>>,
+    /// Those among the paths under which nothing lay before the job, where that matters.
+    made: HashSet<[u64; 2]>,
 }
 
 impl Seen {
     /// 128 bits with keys that no peer knows.
     fn hash(&self, path: &EntryPath) -> [u64; 2] {
         [self.hashers[0].hash_one(path), self.hashers[1].hash_one(path)]
+    }
+
+    /// How many of the entries lay there before the job.
+    fn lay_there(&self) -> u64 {
+        (self.paths.len() - self.made.intersection(&self.paths).count()) as u64
     }
 
     /// Where to look if only directories in the sink's were sent.
@@ -91,14 +103,29 @@ impl Mirror {
         seen.paths.insert(hash);
     }
 
-    /// Removes everything else. Blocks.
+    /// Notes whether something lies at this path, before the job makes anything there.
+    pub(crate) fn before(&self, path: &EntryPath) {
+        let Some(MaxDelete::Percent(_)) = self.store.wishes.max_delete else { return };
+        let missing = first_missing(&self.store.inner.root, path);
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        for path in missing {
+            let hash = seen.hash(&path);
+            seen.made.insert(hash);
+        }
+    }
+
+    /// Removes everything else, or nothing, and gives the reason for that. Blocks.
     ///
     /// # Errors
     /// Nothing was removed, and why.
-    pub(crate) fn remove_others(&self, extent: &Extent, tell: &mut Tell<'_>) -> Result<(), Error> {
+    pub(crate) fn remove_others(
+        &self,
+        extent: &Extent,
+        tell: &mut Tell<'_>,
+    ) -> Result<Option<Spared>, Error> {
         let mut is_done = self.is_done.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_done {
-            return Ok(());
+            return Ok(None);
         }
         let lists = extent.patterns.iter().cloned().map(Filter::new).collect::<Result<_, _>>()?;
         let filters = Filters::new(extent.below.clone(), lists);
@@ -109,26 +136,97 @@ impl Mirror {
                     .to_owned(),
             ));
         }
-        let root = &self.store.inner.root;
-        let failed = |source| Error::Io { doing: "look for what was not sent", source };
-        let way = Descent::from(root).map_err(failed)?;
-        let names = match extent.whole {
-            true => way.names().map_err(failed)?,
-            false => seen.top_names(),
+        let sweep = |does, tell: &mut Tell<'_>| {
+            let failed = |source| Error::Io { doing: "look for what was not sent", source };
+            let way = Descent::from(&self.store.inner.root).map_err(failed)?;
+            let names = match extent.whole {
+                true => way.names().map_err(failed)?,
+                false => seen.top_names(),
+            };
+            let mut sweep = Sweep {
+                store: &self.store,
+                seen: &seen,
+                filters: &filters,
+                does,
+                tell,
+                way,
+                levels: Vec::new(),
+                path: EntryPath::default(),
+                goes: Goes::default(),
+                is_stopped: false,
+            };
+            sweep.run(names);
+            Ok::<_, Error>((sweep.goes, sweep.is_stopped))
         };
-        let mut sweep = Sweep {
-            store: &self.store,
-            seen: &seen,
-            filters,
-            tell,
-            way,
-            levels: Vec::new(),
-            path: EntryPath::default(),
-            is_stopped: false,
-        };
-        sweep.run(names);
-        *is_done = !sweep.is_stopped;
-        Ok(())
+        let wishes = &self.store.wishes;
+        let empty = if wishes.delete_all { &[] } else { &*extent.empty };
+        if !empty.is_empty() || wishes.max_delete.is_some() {
+            let (goes, _) = sweep(Does::Count, &mut |_, _| true)?;
+            if let Some(spared) = spared(&goes, empty, wishes.max_delete, seen.lay_there()) {
+                *is_done = true;
+                return Ok(Some(spared));
+            }
+        }
+        let (_, is_stopped) = sweep(if wishes.dry_run { Does::Report } else { Does::Remove }, tell)?;
+        *is_done = !is_stopped;
+        Ok(None)
+    }
+}
+
+/// The reason for which nothing is to be removed. `empty`: see [`Extent`]. `lay_there`: entries of the job that lay there before.
+fn spared(goes: &Goes, empty: &[EntryPath], limit: Option<MaxDelete>, lay_there: u64) -> Option<Spared> {
+    let is_emptied = |path: &&EntryPath| path.0.is_empty() || goes.tops.contains(&path.0);
+    let entries = goes.entries;
+    let emptied = empty.iter().find(is_emptied).filter(|_| entries > 0);
+    let limit = limit.filter(|limit| !limit.allows(entries, lay_there + entries));
+    let because = match (emptied, limit) {
+        (Some(directory), _) => Because::SourceIsEmpty(directory.clone()),
+        (None, Some(limit)) => Because::Limit(limit),
+        (None, None) => return None,
+    };
+    Some(Spared { entries, because })
+}
+
+/// The paths above and including this one under which nothing lies.
+fn first_missing(root: &Dir, path: &EntryPath) -> Vec<EntryPath> {
+    let (Ok(steps), Ok(mut dir)) = (components(path), root.try_clone()) else { return Vec::new() };
+    let names: Vec<_> = steps.iter().map(|name| bytes(name)).collect();
+    for (index, name) in steps.iter().enumerate() {
+        if dir.symlink_metadata(name).is_err() {
+            return (index..names.len()).map(|last| EntryPath(names[..=last].join(&b'/'))).collect();
+        }
+        match dir.open_dir_nofollow(name) {
+            Ok(below) => dir = below,
+            // The last, or something that is in the way.
+            Err(_) => break,
+        }
+    }
+    Vec::new()
+}
+
+/// The effect of a sweep on what was not sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Does {
+    Count,
+    Report,
+    Remove,
+}
+
+/// The entries that go, or would go.
+#[derive(Default)]
+struct Goes {
+    entries: u64,
+    /// First components of their paths.
+    tops: BTreeSet<Vec<u8>>,
+}
+
+impl Goes {
+    fn add(&mut self, path: &EntryPath) {
+        self.entries += 1;
+        let top = path.0.split(|&byte| byte == b'/').next().unwrap_or_default();
+        if !self.tops.contains(top) {
+            self.tops.insert(top.to_vec());
+        }
     }
 }
 
@@ -146,12 +244,14 @@ struct Level {
 struct Sweep<'a, 'b> {
     store: &'a Store,
     seen: &'a Seen,
-    filters: Filters,
+    filters: &'a Filters,
+    does: Does,
     tell: &'a mut Tell<'b>,
     way: Descent,
     levels: Vec<Level>,
     /// Of the entry that is looked at.
     path: EntryPath,
+    goes: Goes,
     /// Nobody listens any more.
     is_stopped: bool,
 }
@@ -298,9 +398,16 @@ impl Sweep<'_, '_> {
     }
 
     fn gone(&mut self, remove: impl FnOnce(&Store, &Dir, &EntryPath) -> io::Result<()>) -> bool {
-        if self.store.wishes.dry_run {
-            self.tell(Outcome::Would(Change::Remove));
-            return true;
+        match self.does {
+            Does::Remove => {}
+            Does::Report => {
+                self.tell(Outcome::Would(Change::Remove));
+                return true;
+            }
+            Does::Count => {
+                self.goes.add(&self.path);
+                return true;
+            }
         }
         match remove(self.store, self.way.dir(), &self.path) {
             Ok(()) => self.tell(Outcome::Removed),

@@ -53,6 +53,7 @@ use crate::accounts::Accounts;
 use crate::entry::{Entry, EntryPath, Kind, Mtime};
 use crate::error::Error;
 use crate::extras::Extras;
+use crate::named::{self, Named};
 use crate::wire::{Change, Why, Wishes, SMALL};
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, OpenOptions};
@@ -115,6 +116,7 @@ impl Allow {
 #[derive(Clone, Debug)]
 pub struct Store {
     inner: Arc<Inner>,
+    home: Arc<Home>,
     wishes: Arc<Wishes>,
     /// Its files, listed when a job needs them.
     by_size: Arc<OnceLock<BySize>>,
@@ -176,16 +178,52 @@ pub enum Kept {
     ContentOnly(String),
 }
 
+/// The directory by its name, for the jobs to come.
+#[derive(Debug)]
+struct Home {
+    named: Named,
+    allow: Allow,
+    /// Shared by the jobs in one directory.
+    current: Mutex<Arc<Inner>>,
+}
+
+impl Home {
+    /// The directory to which the name leads now.
+    fn current(&self) -> Result<Arc<Inner>, Error> {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let root = self.named.open()?;
+        if !named::is_same(&root, &current.root) {
+            tracing::info!("another directory has the name of the receiving one now");
+            *current = Arc::new(Inner::open(root, "the receiving directory")?);
+        }
+        Ok(current.clone())
+    }
+}
+
+/// An open directory.
 struct Inner {
     root: Dir,
     /// Where partial files lie.
     states: States,
-    allow: Allow,
     directories: Directories,
     active: Mutex<Active>,
 }
 
 impl Inner {
+    fn open(root: Dir, shown: &str) -> Result<Self, Error> {
+        let failed = |doing| move |source| Error::File { doing, path: shown.to_owned(), source };
+        // Better now than when the first file has travelled.
+        probe(&root).map_err(failed("write to"))?;
+        let bases = match root.open_dir_nofollow(STATE) {
+            Ok(state) => names::bases(&state).map_err(failed("open"))?,
+            Err(_) => Vec::new(),
+        };
+        let mut active = Active::default();
+        active.left_earlier(&bases);
+        let states = States::of(&root).map_err(failed("open"))?;
+        Ok(Self { root, states, directories: Directories::default(), active: Mutex::new(active) })
+    }
+
     fn active(&self) -> MutexGuard<'_, Active> {
         self.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -222,24 +260,12 @@ impl Store {
     pub fn open(dir: &Path, options: StoreOptions) -> Result<Self, Error> {
         let failed = |source| Error::File { doing: "open", path: dir.display().to_string(), source };
         std::fs::create_dir_all(dir).map_err(failed)?;
-        let root = Dir::open_ambient_dir(dir, cap_std::ambient_authority()).map_err(failed)?;
-        // Better now than when the first file has travelled.
-        probe(&root).map_err(|source| Error::File {
-            doing: "write to",
-            path: dir.display().to_string(),
-            source,
-        })?;
-        let bases = match root.open_dir_nofollow(STATE) {
-            Ok(state) => names::bases(&state).map_err(failed)?,
-            Err(_) => Vec::new(),
-        };
-        let mut active = Active::default();
-        active.left_earlier(&bases);
-        let states = States::of(&root).map_err(failed)?;
-        let (directories, active) = (Directories::default(), Mutex::new(active));
-        let inner = Inner { root, states, allow: options.allow, directories, active };
+        let (named, root) = Named::open_first(dir, "receiving").map_err(failed)?;
+        let inner = Arc::new(Inner::open(root, &dir.display().to_string())?);
+        let home = Home { named, allow: options.allow, current: Mutex::new(inner.clone()) };
         Ok(Self {
-            inner: Arc::new(inner),
+            inner,
+            home: Arc::new(home),
             wishes: Arc::default(),
             by_size: Arc::default(),
             roots: Arc::default(),
@@ -248,12 +274,31 @@ impl Store {
         })
     }
 
-    /// The same store, as a job asks for it.
+    /// The store as a job asks for it, in the directory to which its name leads now.
     ///
     /// # Errors
-    /// Requests that the store does not allow.
-    pub fn for_job(&self, wishes: Wishes) -> Result<Self, String> {
-        let Allow { delete, backup, links, owner, xattrs, acls } = self.inner.allow;
+    /// Requests that the store does not allow; a directory that is gone.
+    pub fn for_job(&self, wishes: Wishes) -> Result<Self, Error> {
+        self.allows(&wishes).map_err(Error::Paths)?;
+        Ok(Self {
+            inner: self.home.current()?,
+            home: self.home.clone(),
+            wishes: Arc::new(wishes),
+            by_size: Arc::default(),
+            roots: Arc::default(),
+            accounts: self.accounts.clone(),
+            made: Arc::default(),
+        })
+    }
+
+    /// True if the directory was removed since the job began.
+    pub(crate) fn is_gone(&self) -> bool {
+        named::is_removed(&self.inner.root)
+    }
+
+    /// Refuses requests that the sink's user does not allow.
+    pub(crate) fn allows(&self, wishes: &Wishes) -> Result<(), String> {
+        let Allow { delete, backup, links, owner, xattrs, acls } = self.home.allow;
         let refused = |what, option| {
             Err(format!("this side does not let a sender {what}: start it with `receive {option}`"))
         };
@@ -283,14 +328,7 @@ impl Store {
             }
             components(directory).map_err(|reason| format!("\"{directory}\" is refused: {reason}"))?;
         }
-        Ok(Self {
-            inner: self.inner.clone(),
-            wishes: Arc::new(wishes),
-            by_size: Arc::default(),
-            roots: Arc::default(),
-            accounts: self.accounts.clone(),
-            made: Arc::default(),
-        })
+        Ok(())
     }
 
     fn target(&self, path: &EntryPath, attributes: Offered<'_>) -> Result<Target, Why> {

@@ -10,7 +10,7 @@ use crate::entry::EntryPath;
 use crate::event::Outcome;
 use crate::session::printable;
 use crate::store::mirror::Mirror;
-use crate::wire::{Extent, FromSink, Removal};
+use crate::wire::{Extent, FromSink, Removal, Spared};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -31,6 +31,12 @@ impl Session {
             let mut tell = |path: &EntryPath, outcome| report.blocking_send((path.clone(), outcome)).is_ok();
             Done::Removed(mirror.remove_others(&extent, &mut tell))
         });
+    }
+
+    /// Nothing was removed, for this reason.
+    pub(super) fn spared(&self, spared: Spared) -> FromSink {
+        self.role.tally.spared(spared.clone());
+        FromSink::Spared(spared)
     }
 
     pub(super) fn removed(&self, path: EntryPath, outcome: Outcome) -> FromSink {

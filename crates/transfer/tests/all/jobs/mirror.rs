@@ -81,6 +81,8 @@ const DELETE: Wishes = Wishes {
     links_as_is: false,
     backup: None,
     keep: Keep { owner: None, xattrs: false, acls: false },
+    delete_all: false,
+    max_delete: None,
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -13,6 +13,9 @@ mod mirror;
 #[cfg(target_os = "linux")]
 mod mounted;
 mod moves;
+#[cfg(unix)]
+mod named;
 mod paces;
 mod quick;
+mod spared;
 mod support;

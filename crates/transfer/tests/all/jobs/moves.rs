@@ -354,20 +354,6 @@ async fn whoever_gets_is_told_what_failed_and_what_was_left_out() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_takes_the_name_of_a_served_directory_is_not_served() {
-    let pair = Pair::new();
-    pair.write("file", b"served");
-    let far = Far::serve(&pair);
-    let files = || async { get(far.dialer(), Vec::new(), pair.store(), options().1).await.unwrap() };
-    assert_eq!(files().await.stored_files, 1);
-    std::fs::rename(pair.from(), pair.base.path().join("away")).unwrap();
-    symlink(pair.base.path().join("beside"), pair.from()).unwrap();
-    let Summary { stored, had, .. } = files().await;
-    assert_eq!((stored, had), (0, 1), "the same file again");
-    assert!(!pair.to().join("canary").exists());
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_doctor_is_told_how_packets_arrive() {
     let pair = Pair::new();
     let arrival_of = Arc::new(|_: &quinn::Connection| Arrival { tos: Some(4), ce: 1, packets: 9 });
