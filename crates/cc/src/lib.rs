@@ -27,7 +27,8 @@
 //!   [`vegas`], [`cubic`], [`newreno`].
 //! - Orthogonal parts are files of their own and shared: [`delay_meter`] puts together [`delay_signal`], [`base_delay`],
 //!   [`current_delay`], [`clock_drift`], [`clock_skew`] and [`route_change`]; then [`slow_start`], [`hystart`], [`slowdown`],
-//!   [`restart`], [`loss_gate`], [`undo`], [`ack_habit`], [`window_use`], [`rtt`].
+//!   [`restart`], [`loss_gate`], [`undo`], [`ack_habit`], [`noise`], [`packet_time`],
+//!   [`window_use`], [`rtt`].
 //! - [`script`] drives a controller by a list of events, without a path.
 //! - [`group`] lets several connections share one controller; [`observed`] shows the events of one to a log.
 //! - [`list`] finds a controller by name and makes it from its [parameter table](afteryou_base::param).
@@ -67,8 +68,10 @@ pub mod list;
 pub mod loss_gate;
 pub mod newreno;
 pub mod nice;
+pub mod noise;
 #[cfg(feature = "alloc")]
 pub mod observed;
+pub mod packet_time;
 pub mod restart;
 pub mod route_change;
 pub mod rtt;

@@ -27,7 +27,7 @@
 //! | f | 0.5 | the paper's experiments |
 //! | floor | 1/48 packet | two packets every 96 round trips; as ports have it |
 //! | α, β | 1, 3 packets | as a Linux port has it |
-//! | noise | 5 ms | ours: a Nice flow alone never fills the queue; its range is its own bursts, and all would be late |
+//! | noise | 5 ms, 4 packets | ours: a Nice flow alone never fills the queue; its range is its own packets ([`crate::noise`]) |
 //! | memory of min and max | 10 minutes | ours: the paper leaves it open, and a lifetime's maximum blunts the rule for ever |
 //!
 //! # Source
@@ -49,6 +49,7 @@ use crate::delay_signal::rtt_us;
 use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
+use crate::noise::{Noise, NOISE, NOISE_PACKETS};
 use crate::slow_start::{FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
 use crate::vegas::{Vegas, ALPHA, BETA, FORM, GAMMA};
 use afteryou_base::param::{Param, Settings, Value};
@@ -62,8 +63,8 @@ pub const PARAMS: &[Param] = &[
         .explained("part of the way from smallest to largest RTT beyond which a packet is late", "Nice §3.1"),
     Param::number("fraction", "", 0.5, (0.0, 0.99))
         .explained("part of a round's packets that may be late", "Nice §3.1"),
-    Param::millis("noise", 5, (0, 100))
-        .explained("a packet that is late by less is not late, however small the range", "afteryou"),
+    NOISE,
+    NOISE_PACKETS,
     Param::number("min_window", "packets", 1.0 / 48.0, (0.001, 2.0))
         .explained("window's floor", "as ports of Nice have it"),
     Param::choice("growth_below_one", "vegas", &["vegas", "double"]).explained(
@@ -99,12 +100,12 @@ pub const ENTRY: Entry = Entry {
 pub struct Nice {
     threshold: f64,
     fraction: f64,
-    noise_us: f64,
     min_packets: f64,
     doubles_below_one: bool,
     mss: u32,
     vegas: Vegas,
     habit: AckHabit,
+    noise: Noise,
     smallest: BaseDelay,
     /// Of the negated samples, so that the smallest is the largest.
     largest: BaseDelay,
@@ -120,12 +121,12 @@ impl Nice {
         Nice {
             threshold: settings.number("threshold"),
             fraction: settings.number("fraction"),
-            noise_us: settings.time("noise").as_micros() as f64,
             min_packets: settings.number("min_window"),
             doubles_below_one: settings.choice("growth_below_one") == "double",
             mss,
             vegas: Vegas::new(settings, mss).content_with_one_sample(),
             habit: AckHabit::default(),
+            noise: Noise::new(settings),
             smallest: BaseDelay::new(history),
             largest: BaseDelay::new(history),
             late_bytes: 0,
@@ -160,7 +161,8 @@ impl Nice {
     /// §3.1: the round-trip time beyond which a packet is late, µs over the smallest.
     fn late_after_us(&self) -> Option<u32> {
         let range = difference(0u32.wrapping_sub(self.largest.get()?), self.smallest.get()?);
-        Some((self.threshold * f64::from(range.max(0))).max(self.noise_us) as u32)
+        let range_us = f64::from(range.max(0));
+        Some((self.threshold * range_us).max(self.noise.us(range_us)) as u32)
     }
 
     /// §3.1: counts the packets of an ack that can be judged, and the late ones among them.
@@ -203,6 +205,7 @@ impl Nice {
 impl Controller for Nice {
     fn on_ack(&mut self, ack: &Ack) {
         self.smoothed_rtt = ack.smoothed_rtt;
+        self.noise.on_ack(ack, self.mss);
         let before = self.window();
         // The ack that ends a round counts for it: below two packets it is all there is of a round.
         self.count(ack);
@@ -219,6 +222,7 @@ impl Controller for Nice {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
+        self.noise.on_loss();
         self.vegas.on_loss(loss);
         self.no_slow_start_below_two();
     }
@@ -234,6 +238,7 @@ impl Controller for Nice {
     }
 
     fn on_idle(&mut self, idle: &Idle) {
+        self.noise.on_idle();
         self.vegas.on_idle(idle);
         (self.late_bytes, self.round_bytes) = (0, 0);
     }
@@ -347,6 +352,28 @@ mod tests {
             nice.window() / 1000.0
         });
         assert_eq!(windows, [1.0625, 0.53125, 1.53125]);
+    }
+
+    #[test]
+    fn a_pair_that_waits_for_itself_on_a_slow_link_is_not_late() {
+        for (noise_packets, expected) in [(4.0, 4.0..5.0), (0.0, 0.0..0.03)] {
+            let overrides = [("noise_packets", Value::Number(noise_packets))];
+            let mut nice = Nice::new(&Settings::new(PARAMS, &overrides).unwrap(), MSS);
+            nice.habit = AckHabit::every_packet();
+            // 24 ms for each packet of the initial window; then pairs of which the second one is 24 ms late.
+            (0..10).for_each(|i| nice.on_ack(&Ack { now: Time::from_millis(64 + 24 * i), ..ack(64, false) }));
+            nice.vegas.shrink_to(0.5 * f64::from(MSS));
+            for i in 1..10 {
+                let pair = Ack { newly_acked: 2000, flightsize: 2000, ..ack(88, true) };
+                nice.on_ack(&Ack {
+                    now: Time::from_millis(1000 * i),
+                    sent_at: Time::from_millis(1000 * i - 88),
+                    ..pair
+                });
+            }
+            let packets = nice.window() / f64::from(MSS);
+            assert!(expected.contains(&packets), "{noise_packets} packets of noise: {packets}");
+        }
     }
 
     #[test]

@@ -24,7 +24,7 @@
 //! | threshold | 0.15 of the delay's range | Linux, ns-3 |
 //! | weight of a sample | 1/8 | Linux, ns-3 |
 //! | inference | 3 RTT | Linux, ns-3 |
-//! | noise | 5 ms | ours: where losses ended slow start early the range is small, and 15 % of it are one's own bursts |
+//! | noise | 5 ms, 4 packets | ours: where the range is small, 15 % of it are one's own packets ([`crate::noise`]) |
 //! | floor | 1 packet | |
 //! | largest delay | the second largest seen, until there are more | one freak sample shall not stretch the range |
 //!
@@ -60,6 +60,7 @@ use crate::ledbat::SIGNAL;
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
 use crate::newreno::NewReno;
+use crate::noise::{Noise, NOISE, NOISE_PACKETS};
 use crate::slow_start::{HYSTART, INITIAL_WINDOW};
 use afteryou_base::param::{Param, Settings};
 use afteryou_base::units::{Span, Time};
@@ -73,8 +74,8 @@ const WEIGHT: i64 = 8;
 pub const PARAMS: &[Param] = &[
     Param::number("threshold", "of range", 0.15, (0.01, 0.9))
         .explained("smoothed delay between smallest and largest that indicates congestion", "Linux tcp_lp.c"),
-    Param::millis("noise", 5, (0, 100))
-        .explained("less delay over the smallest is no congestion, however small the range", "afteryou"),
+    NOISE,
+    NOISE_PACKETS,
     Param::count("inference", "RTT", 3, (1, 100))
         .explained("round trips without growth after an indication", "Linux tcp_lp.c"),
     Param::choice("memory", "lifetime", &["lifetime", "linux"]).explained(
@@ -171,7 +172,7 @@ impl Delays {
 #[derive(Clone, Debug)]
 pub struct TcpLp {
     threshold: f64,
-    noise_us: f64,
+    noise: Noise,
     inference_rtts: u64,
     learns_anew: bool,
     signal: DelaySignal,
@@ -195,7 +196,7 @@ impl TcpLp {
     pub fn new(settings: &Settings<'_>, mss: u32) -> TcpLp {
         TcpLp {
             threshold: settings.number("threshold"),
-            noise_us: settings.time("noise").as_micros() as f64,
+            noise: Noise::new(settings),
             inference_rtts: settings.count("inference"),
             learns_anew: settings.choice("memory") == "linux",
             signal: DelaySignal::named(settings.choice("signal")),
@@ -240,7 +241,7 @@ impl TcpLp {
     fn is_queue_building(&self) -> bool {
         self.delays.is_some_and(|delays| {
             let range = delays.max.saturating_sub(delays.min) as f64;
-            let excess = (self.threshold * range).max(self.noise_us);
+            let excess = (self.threshold * range).max(self.noise.us(range));
             delays.smoothed().min(delays.newest) as f64 > delays.min as f64 + excess
         })
     }
@@ -286,6 +287,7 @@ impl TcpLp {
 
 impl Controller for TcpLp {
     fn on_ack(&mut self, ack: &Ack) {
+        self.noise.on_ack(ack, self.mss);
         let may_react = self.measure(ack);
         if ack.round_start {
             self.note_round();
@@ -303,6 +305,7 @@ impl Controller for TcpLp {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
+        self.noise.on_loss();
         let before = self.reno.window.cwnd;
         self.reno.on_loss(loss);
         if self.reno.window.cwnd < before {
@@ -320,6 +323,7 @@ impl Controller for TcpLp {
     }
 
     fn on_idle(&mut self, idle: &Idle) {
+        self.noise.on_idle();
         self.reno.on_idle(idle);
     }
 

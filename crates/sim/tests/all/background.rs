@@ -253,3 +253,39 @@ fn a_flow_that_is_acknowledged_by_pairs_loses_more_in_a_short_full_queue_whateve
         }
     }
 }
+
+#[test]
+fn a_rule_about_single_delays_does_not_yield_to_its_own_packets_on_a_slow_link() {
+    let every_packet = |flow: Flow| Flow { transport: Transport::tcp().with("ack", "every packet"), ..flow };
+    for controller in ["nice", "tcp-lp"] {
+        for (rate, rtt_ms) in
+            ["0.25", "0.5", "1", "2", "5"].into_iter().flat_map(|rate| [10, 40, 200].map(|rtt| (rate, rtt)))
+        {
+            let alone = both("alone", controller, rtt_ms);
+            for flow in [every_packet(alone[0].clone())].into_iter().chain(alone) {
+                let transport = flow.transport.clone();
+                let outcome = run(&scenario(link(&format!("{rate} Mbit/s"), "1 s"), 200.0, 60.0, vec![flow]));
+                let used = outcome.window("all").bottleneck().unwrap().utilisation;
+                assert!(used >= 0.6, "{controller} over {transport}, {rate} Mbit/s, {rtt_ms} ms: {used}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nice_still_yields_on_slow_links_in_buffers_of_a_few_of_its_own_packets() {
+    for foreground in ["cubic", "newreno"] {
+        for (rate, rtt_ms) in
+            ["0.5", "1", "2", "5"].into_iter().flat_map(|rate| [20, 100].map(|rtt| (rate, rtt)))
+        {
+            for buffer in ["10 packets", "16 packets", "40 packets"] {
+                let late = Flow { start: seconds(5.0), ..flow("late", foreground, rtt_ms) };
+                let flows = vec![late, flow("nice", "nice", rtt_ms)];
+                let outcome = run(&scenario(link(&format!("{rate} Mbit/s"), buffer), 300.0, 60.0, flows));
+                let share = of(outcome.window("all"), "nice").share_of_payload_capacity;
+                println!("{foreground}, {rate} Mbit/s, {rtt_ms} ms, {buffer}: {share:.3}");
+                assert!(share < 0.12, "{foreground}, {rate} Mbit/s, {rtt_ms} ms, {buffer}: {share:.3}");
+            }
+        }
+    }
+}

@@ -15,7 +15,11 @@ pub fn chapter() -> Chapter {
         line: "- [Controllers](controllers/README.md)",
         folder: "controllers",
         names: CONTROLLERS.iter().map(|entry| entry.name).collect(),
-        more: &[("Gallery", "gallery.md"), ("Goodput on lossy paths", "goodput.md")],
+        more: &[
+            ("Gallery", "gallery.md"),
+            ("Goodput on lossy paths", "goodput.md"),
+            ("Alone on slow links", "alone.md"),
+        ],
     }
 }
 
@@ -76,7 +80,8 @@ pub fn overview() -> String {
     let mut text = "# Controllers\n\n\
                     A background controller yields to everybody else. A foreground controller takes its fair share, and is \
                     here because background traffic must be measured against it. The [gallery](gallery.md) shows how the window of \
-                    each one moves, and [a table](goodput.md) what each one gets on lossy paths.\n\n\
+                    each one moves, and [a table](goodput.md) what each one gets on lossy paths. [Another one](alone.md) has what each takes \
+                    of a slow link that it has for itself.\n\n\
                     | name | class | what it is | source |\n|---|---|---|---|\n"
         .to_owned();
     for entry in CONTROLLERS {

@@ -5,6 +5,7 @@
 //! controller goes into `docs/notes/<page>.md`, about a queue into `docs/notes/queues/<page>.md`, and becomes a section of
 //! its page.
 
+mod alone;
 mod bad_cases;
 mod controllers;
 mod drawn;
@@ -88,6 +89,7 @@ fn about_controllers(files: &mut BTreeMap<String, String>) {
     }
     files.insert("controllers/README.md".to_owned(), controllers::overview());
     files.insert("controllers/gallery.md".to_owned(), gallery::gallery_page(&exhibits));
+    files.insert("controllers/alone.md".to_owned(), alone::alone_page(alone::runs()));
     files.insert("controllers/goodput.md".to_owned(), goodput::goodput_page(goodput::runs()));
 }
 
@@ -181,6 +183,11 @@ fn nobody_lies_at_the_floor_unless_its_rule_says_so() {
     let runs = goodput::runs();
     assert_eq!(goodput::stuck(runs), Vec::<String>::new());
     assert_eq!(goodput::needless(runs), Vec::<String>::new(), "take these out of the exceptions");
+}
+
+#[test]
+fn nobody_leaves_more_than_four_tenths_of_a_slow_link_unused_that_it_has_for_itself() {
+    assert_eq!(alone::idle(alone::runs()), Vec::<String>::new());
 }
 
 #[test]
