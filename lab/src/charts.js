@@ -75,6 +75,13 @@ const figures = (result, window, flow) => {
 const mbit = (figures) => (figures ? (figures.goodput_bit_s / 1e6).toFixed(2) : "–");
 const part = (figures) => (figures ? `${(figures.share_of_payload_capacity * 100).toFixed(1)} %` : "–");
 
+// How long its transfers took on average, and how many times as long as without the background.
+const took = (against) => {
+  if (against?.completion_mean_s == null) return "–";
+  const ratio = against.completion_mean_ratio == null ? "" : ` (×${against.completion_mean_ratio.toFixed(2)})`;
+  return `${against.completion_mean_s.toFixed(3)} s${ratio}`;
+};
+
 // Key numbers of each flow and window, beside those of a pinned run.
 export const numbers = (result, pinned) => {
   const rows = result.windows.flatMap(({ window, flows, links }) =>
@@ -83,12 +90,13 @@ export const numbers = (result, pinned) => {
       const against = result.comparison.find((other) => other.window === window && other.flow === flow.flow);
       const other = figures(pinned, window, flow.flow);
       const row = [i === 0 ? window : "", flow.flow, mbit(flow), part(flow), against?.kept == null ? "–" : `${(against.kept * 100).toFixed(1)} %`];
+      row.splice(4, 0, took(against));
       row.push(against?.added_delay_p95_ms == null ? "–" : `${against.added_delay_p95_ms.toFixed(1)} ms`);
       row.push(i === 0 && delay ? `${delay.p50_ms.toFixed(1)} ms` : "");
       return pinned ? [...row, mbit(other), part(other)] : row;
     }),
   );
-  const heads = ["window", "flow", "Mbit/s#", "of the link#", "kept#", "added delay#", "queue, median#"];
+  const heads = ["window", "flow", "Mbit/s#", "of the link#", "completion#", "kept#", "added delay#", "queue, median#"];
   return table("Key numbers", pinned ? [...heads, "pinned, Mbit/s#", "pinned, of the link#"] : heads, rows.slice(0, 120));
 };
 

@@ -72,10 +72,11 @@ impl Result {
         Table::of_rows(py, &self.rows().sets)
     }
 
-    /// One row for each window and foreground flow: the run beside the same run without its background flows.
+    /// One row for each window and foreground flow: the run beside the same run without its background flows. Completion times come
+    /// first, for flows that end or make several transfers.
     #[getter]
     fn comparison(&self, py: Python<'_>) -> PyResult<Table> {
-        let rows: Vec<Row> = self.outcome.comparison.iter().map(Row::of).collect();
+        let rows: Vec<Row> = self.outcome.comparison.iter().map(Row::of_comparison).collect();
         Table::of_rows(py, &rows)
     }
 

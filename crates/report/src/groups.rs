@@ -1,6 +1,6 @@
 //! Runs with too many flows to list: flows that were written together are shown together.
 
-use afteryou_scenario::outcome::{Comparison, FlowFigures, Outcome, Totals};
+use afteryou_scenario::outcome::{Comparison, CompletionCost, FlowFigures, Outcome, Totals};
 use afteryou_scenario::{Flow, Role, Scenario};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -104,6 +104,9 @@ pub fn comparison(outcome: &Outcome) -> Cow<'_, [Comparison]> {
         Comparison {
             window: members[0].window.clone(),
             flow: format!("{name} (mean of {} flows)", members.len()),
+            completion: CompletionCost::together(
+                &members.iter().map(|compared| compared.completion).collect::<Vec<_>>(),
+            ),
             kept: of(|compared| compared.kept),
             added_delay_p95_ms: of(|compared| compared.added_delay_p95_ms),
             added_delay_mean_ms: of(|compared| compared.added_delay_mean_ms),
@@ -133,6 +136,7 @@ mod tests {
         let compared = |window: &str, i: usize| Comparison {
             window: window.to_owned(),
             flow: format!("upload-{i}"),
+            completion: CompletionCost::default(),
             kept: (i > 0).then_some(if window == "early" { 0.5 } else { 1.0 }),
             added_delay_p95_ms: None,
             added_delay_mean_ms: None,

@@ -1,24 +1,114 @@
 //! The headline of a run: a sentence or two that say what came out.
 //!
-//! With a background and a run without it: the flow that kept least, and where the background made packets wait longest. Without
-//! the comparison: how much of the link was used, how long its queue was, and who got how much.
+//! How long the transfers of the foreground took comes first, where it has any: goodput hides how long a user waits. With a background
+//! and a run without it follow the flow that kept least, and where the background made packets wait longest. Without the comparison:
+//! how much of the link was used, how long its queue was, and each flow's share.
 
-use crate::format::{ms, percent};
+use crate::completions::{completions, Completion, Times};
+use crate::format::{count, ms, number, percent, seconds};
 use crate::{groups, links};
 use afteryou_scenario::outcome::{Comparison, FlowFigures, Outcome, WindowFigures};
 use afteryou_scenario::{Role, Scenario};
 
 /// More flows than this are not named one by one.
 const MOST_NAMED: usize = 3;
+/// So many more transfers without an end, as a part of all, are the first thing to say.
+const WORTH_SAYING: f64 = 0.05;
 
 /// Returns the headline, one sentence in each place; nothing of a run without a window.
 pub fn headline(outcome: &Outcome) -> Vec<String> {
+    let mut sentences = took(outcome);
     let cost: Vec<String> = [kept(outcome), delayed(outcome)].into_iter().flatten().collect();
     if !cost.is_empty() {
-        return cost;
+        sentences.extend(cost);
+        return sentences;
     }
-    let Some(window) = longest_window(outcome) else { return Vec::new() };
-    [carried(outcome, window), shared(outcome, window)].into_iter().flatten().collect()
+    if let Some(window) = longest_window(outcome) {
+        sentences.extend([carried(outcome, window), shared(outcome, window)].into_iter().flatten());
+    }
+    sentences
+}
+
+/// How long the transfers of the foreground took: of those that suffered most, with the background and without.
+fn took(outcome: &Outcome) -> Vec<String> {
+    let together = outcome.scenario.flow.len() > groups::MOST_ROWS;
+    let completions = completions(outcome, together);
+    let of_foreground = completions.iter().filter(|completion| completion.role == Role::Foreground);
+    // Of several that suffered as much the first.
+    let worst = of_foreground.rev().max_by(|a, b| harm(a).total_cmp(&harm(b)));
+    let Some(completion) = worst else { return Vec::new() };
+    let window = completion.window.as_deref().map(|window| within(outcome, window)).unwrap_or_default();
+    let sentences = [ended(completion, &window), mean(completion, &window), longest(completion)];
+    sentences.into_iter().flatten().map(|sentence| capitalised(&sentence)).collect()
+}
+
+/// How much longer transfers took; without a baseline how long.
+fn harm(completion: &Completion) -> f64 {
+    let cost = completion.cost();
+    match &completion.baseline {
+        Some(baseline) if lacks_ends(&completion.run, baseline) => f64::INFINITY,
+        Some(_) => cost.completion_mean_ratio.unwrap_or_default(),
+        None => cost.completion_mean_s.unwrap_or_default(),
+    }
+}
+
+/// Did the background keep transfers from their end?
+fn lacks_ends(with: &Times, without: &Times) -> bool {
+    without.completed_part() - with.completed_part() > WORTH_SAYING
+}
+
+/// "the photo upload", "the pages of the users", "the downloads".
+fn subject(completion: &Completion) -> String {
+    let flow = the(&completion.flow);
+    match completion.called.as_deref() {
+        Some(called) if called == completion.flow => flow,
+        Some(called) => format!("the {called} of {flow}"),
+        None if completion.is_one() => flow,
+        None => format!("the transfers of {flow}"),
+    }
+}
+
+/// The transfers that did not end because of the background.
+fn ended(completion: &Completion, window: &str) -> Option<String> {
+    let (with, subject) = (&completion.run, subject(completion));
+    let without = completion.baseline.as_ref().filter(|without| lacks_ends(with, without));
+    let Some(without) = without else {
+        let none = with.complete == 0 && with.transfers > 0;
+        return none.then(|| match completion.is_one() {
+            true => format!("{subject} did not end within the run."),
+            false => format!("none of {subject} ended within the run{window}."),
+        });
+    };
+    if completion.is_one() {
+        let took = without.mean_s.map(seconds).unwrap_or_default();
+        return Some(format!("{subject} did not end within the run; without the background it took {took}."));
+    }
+    Some(format!(
+        "of {subject} {} of {} came to their end, and without the background {} of {}{window}.",
+        count(with.complete),
+        count(with.transfers),
+        count(without.complete),
+        count(without.transfers),
+    ))
+}
+
+fn mean(completion: &Completion, window: &str) -> Option<String> {
+    let (cost, subject) = (completion.cost(), subject(completion));
+    let on_average = if completion.is_one() { "" } else { " on average" };
+    let with = seconds(cost.completion_mean_s?);
+    let without = cost.baseline_completion_mean_s.zip(cost.completion_mean_ratio);
+    let instead = without
+        .map(|(without, ratio)| format!(" instead of {}, {} times as long", seconds(without), number(ratio)));
+    Some(format!("{subject} took {with}{on_average}{}{window}.", instead.unwrap_or_default()))
+}
+
+fn longest(completion: &Completion) -> Option<String> {
+    let cost = completion.cost();
+    let with = cost.completion_p95_s.filter(|_| !completion.is_one())?;
+    let without = cost.baseline_completion_p95_s.zip(cost.completion_p95_ratio);
+    let instead = without
+        .map(|(without, ratio)| format!(" instead of {}, {} times as long", seconds(without), number(ratio)));
+    Some(format!("95 % of them took at most {}{}.", seconds(with), instead.unwrap_or_default()))
 }
 
 /// The flow that kept least of its goodput.

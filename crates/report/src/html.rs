@@ -10,7 +10,7 @@ use crate::palette::{Colour, Style};
 use crate::plan::{Plan, Surroundings, SURROUNDINGS};
 use crate::svg::svg;
 use crate::table::{Cell, Column, Table, Tone};
-use crate::{completions, groups, headline, links, queues, scenario_tables, sets, tables, totals};
+use crate::{cost, groups, headline, links, queues, scenario_tables, sets, tables, totals};
 use afteryou_scenario::outcome::{Outcome, Verdict};
 use serde::Serialize;
 
@@ -131,10 +131,6 @@ fn warning(outcome: &Outcome) -> String {
 
 fn figures(outcome: &Outcome) -> String {
     let shown = [
-        tables::comparison(outcome),
-        links::comparison(outcome),
-        completions::table_of(outcome),
-        completions::by_size(outcome),
         sets::table_of(outcome),
         tables::flows(outcome),
         links::figures(outcome),
@@ -147,7 +143,7 @@ fn figures(outcome: &Outcome) -> String {
         totals::ledger(outcome),
         tables::lateness(outcome),
     ];
-    section(&shown)
+    section(&cost::tables_of(outcome)) + &section(&shown)
 }
 
 fn scenario(outcome: &Outcome) -> Result<String, Error> {

@@ -47,6 +47,7 @@
 mod batch;
 mod compare;
 mod completions;
+mod cost;
 mod element_words;
 mod error;
 mod escape;

@@ -1,9 +1,11 @@
 //! The tables of an outcome.
 
-use crate::format::{bound, checked, count, ms, percent, rate, signed_ms, size};
+use crate::format::{bound, checked, count, ms, number, percent, rate, seconds, signed_ms, size, NOTHING};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::{groups, palette};
-use afteryou_scenario::outcome::{Check, FlowFigures, Outcome, Quantiles, Run, WindowFigures};
+use afteryou_scenario::outcome::{
+    Check, CompletionCost, FlowFigures, Outcome, Quantiles, Run, WindowFigures,
+};
 use afteryou_scenario::{Role, Scenario};
 
 pub(crate) const RUN: Column = Column::words("background");
@@ -188,24 +190,57 @@ pub(crate) fn quantile_cells(quantiles: Option<Quantiles>) -> [Cell; 5] {
 pub fn comparison(outcome: &Outcome) -> Option<Table> {
     let compared = groups::comparison(outcome);
     let rows = compared.iter().map(|compared| {
+        let cost = &compared.completion;
+        let times = [
+            change([cost.baseline_completion_mean_s, cost.completion_mean_s], cost.completion_mean_ratio),
+            change([cost.baseline_completion_p95_s, cost.completion_p95_s], cost.completion_p95_ratio),
+        ];
+        let [mean, p95] = times;
         vec![
             Cell::new(&compared.window),
             flow_cell(&outcome.scenario, &compared.flow),
+            mean,
+            p95,
             Cell::maybe(compared.kept, percent),
             Cell::maybe(compared.added_delay_mean_ms, signed_ms),
             Cell::maybe(compared.added_delay_p95_ms, signed_ms),
         ]
     });
-    let columns = always(&[
-        Column::words("window"),
-        Column::words("flow"),
-        Column::numbers("kept"),
-        Column::numbers("added delay, mean"),
-        Column::numbers("p95"),
-    ]);
-    let note = "Kept: goodput with the background over goodput without it; none for a flow that is absent from the window, or \
-                has sent all it had before the window ends. Added delay: delay with the background minus delay without it.";
+    let has = |part: fn(&CompletionCost) -> Option<f64>| {
+        compared.iter().any(|compared| part(&compared.completion).is_some())
+    };
+    let has_times = has(|cost| cost.baseline_completion_mean_s.or(cost.completion_mean_s));
+    let columns = [
+        (Column::words("window"), true),
+        (Column::words("flow"), true),
+        (Column::numbers("completion, mean"), has_times),
+        (Column::numbers("p95").spare(), has_times),
+        (Column::numbers("kept"), true),
+        (Column::numbers("added delay, mean"), true),
+        (Column::numbers("p95"), true),
+    ];
+    let note = match has_times {
+        true => {
+            "Completion: how long transfers took without the background → with it, and the ratio. Kept: goodput with the background \
+             over goodput without it; none for a flow that is absent from the window, or has sent all it had before the window ends. \
+             Added delay: delay with the background minus delay without it."
+        }
+        false => {
+            "Kept: goodput with the background over goodput without it; none for a flow that is absent from the window, or \
+             has sent all it had before the window ends. Added delay: delay with the background minus delay without it."
+        }
+    };
     grouped(1, table("What the background cost", note, &columns, rows.collect()))
+}
+
+/// "1.260 s → 1.610 s (×1.28)".
+fn change([without, with]: [Option<f64>; 2], ratio: Option<f64>) -> Cell {
+    if without.is_none() && with.is_none() {
+        return Cell::maybe(None::<f64>, seconds);
+    }
+    let time = |s: Option<f64>| s.map_or_else(|| NOTHING.to_owned(), seconds);
+    let ratio = ratio.map(|ratio| format!(" (×{})", number(ratio))).unwrap_or_default();
+    Cell::new(format!("{} → {}{ratio}", time(without), time(with)))
 }
 
 /// Transfers whose two ends were compared.

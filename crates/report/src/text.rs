@@ -4,7 +4,7 @@ use crate::batch::{headline as batch_headline, remarks, tables as batch_tables, 
 use crate::escape::{cut, plain};
 use crate::scenario_tables::{engine_in_words, link_in_words, point, title};
 use crate::table::{Cell, Column, Table, Tone};
-use crate::{completions, headline, links, queues, sets, tables, totals};
+use crate::{completions, cost, headline, links, queues, sets, tables, totals};
 use afteryou_scenario::outcome::{Outcome, Verdict};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -34,7 +34,8 @@ pub fn brief_text(outcome: &Outcome, width: usize, colour: bool) -> String {
         Some(verdict) => blocks.push(page.verdict(verdict)),
         None => {
             blocks.extend(page.headline(outcome));
-            let table = tables::comparison(outcome).or_else(|| tables::flows(outcome));
+            let times = || completions::table_of(outcome).filter(|_| completions::lead(outcome));
+            let table = tables::comparison(outcome).or_else(times).or_else(|| tables::flows(outcome));
             blocks.extend(table.filter(|table| table.rows.len() <= FEW_ROWS).map(|table| page.table(&table)));
         }
     }
@@ -53,11 +54,6 @@ pub fn text(outcome: &Outcome, width: usize, colour: bool) -> String {
     blocks.extend(page.headline(outcome).filter(|_| outcome.verdict.is_none()));
     blocks.extend(tables::warning(outcome).map(|(what, advice)| page.warning(what, advice)));
     let shown = [
-        tables::checks(outcome),
-        tables::comparison(outcome),
-        links::comparison(outcome),
-        completions::table_of(outcome),
-        completions::by_size(outcome),
         sets::table_of(outcome),
         tables::flows(outcome),
         links::figures(outcome),
@@ -67,7 +63,9 @@ pub fn text(outcome: &Outcome, width: usize, colour: bool) -> String {
         tables::transfers(outcome),
         tables::lateness(outcome),
     ];
-    blocks.extend(shown.iter().flatten().map(|table| page.table(table)));
+    let costs = cost::tables_of(outcome);
+    let first = tables::checks(outcome).into_iter().chain(costs.into_iter().flatten());
+    blocks.extend(first.chain(shown.into_iter().flatten()).map(|table| page.table(&table)));
     blocks.join("\n")
 }
 

@@ -10,6 +10,7 @@
 //! | `set`, `steps`, `curve_steps` | a set of flows in a window, and what follows from its rates over time |
 //! | `link` | a link in the whole run: packets, bytes, its queue |
 //! | `completions` | transfers of a flow: how long they took, what became of the bytes |
+//! | `completion_cost` | how long transfers took, with the background and without |
 //! | `compare` | what the background cost: each flow and each link with it and without |
 //! | `crossing` | which flows' data cross which link |
 //! | `curves`, `quantiles` | curves and marks; distributions |
@@ -18,6 +19,7 @@
 //! | `read`, `schema1` | an outcome from JSON, of this format or of an earlier one |
 
 mod compare;
+mod completion_cost;
 mod completions;
 mod crossing;
 mod curve_steps;
@@ -36,7 +38,8 @@ mod window;
 
 pub use crate::network::{BOTTLENECK, REVERSE_PATH};
 pub use compare::{Comparison, LinkComparison};
-pub use completions::{Completions, Offered, SizeClass, MOST_TIMES, SIZE_CLASSES};
+pub use completion_cost::{CompletionCost, CompletionTimes};
+pub use completions::{Completions, Offered, SizeClass, WindowCompletions, MOST_TIMES, SIZE_CLASSES};
 pub use curves::{Exact, Mark, PhaseSpan, Series};
 pub use judged::{Check, Lateness, Transfer, Verdict};
 pub use link::{class_name, ClassCounts, Ledger, LinkTotals, Packets};
@@ -58,7 +61,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 
 /// Version of this format. [`Outcome::from_json`] reads it and the earlier ones, and refuses later ones.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// The outcome of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

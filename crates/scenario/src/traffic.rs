@@ -269,6 +269,11 @@ impl Traffic {
         ) || self.needs_hosts()
     }
 
+    /// Does an application make transfers one after another whose times are worth counting? A flow with a size makes one.
+    pub fn counts_transfers(&self) -> bool {
+        self.has_transfers() || matches!(self, Traffic::Chunk(_))
+    }
+
     /// Has it many connections at the same time?
     pub fn has_many_connections(&self) -> bool {
         matches!(self, Traffic::Arrivals { .. } | Traffic::Web(_)) || self.needs_hosts()

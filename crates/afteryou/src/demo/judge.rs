@@ -241,6 +241,7 @@ mod tests {
         let compared = |window: &str, flow: &str| Comparison {
             window: window.to_owned(),
             flow: flow.to_owned(),
+            completion: Default::default(),
             kept: Some(kept),
             added_delay_p95_ms: (flow == CALL).then_some(added_ms),
             added_delay_mean_ms: None,

@@ -120,6 +120,16 @@ impl Brief {
         }
     }
 
+    /// Are there completion times of the foreground?
+    pub(super) fn has_completions(&self) -> bool {
+        self.of_foreground().next().is_some()
+    }
+
+    /// Completion times of the foreground.
+    pub(super) fn of_foreground(&self) -> impl Iterator<Item = &Completion> {
+        self.completions.iter().filter(|completion| completion.role == Role::Foreground)
+    }
+
     /// The link called `name`.
     pub(super) fn link(&self, name: &str) -> Option<&LinkBrief> {
         self.links.iter().find(|link| link.name == name)

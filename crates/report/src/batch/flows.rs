@@ -3,9 +3,10 @@
 use super::brief::FlowBrief;
 use super::{estimate, mbit, without_idle_columns, Points, WINDOW};
 use crate::completions::{Completion, Times};
-use crate::format::{count, percent, seconds, signed_ms};
+use crate::format::{count, number, percent, seconds, signed_ms};
 use crate::table::{Cell, Column, Table};
 use crate::tables::role;
+use afteryou_scenario::outcome::CompletionCost;
 use afteryou_scenario::Role;
 
 /// A flow that has a row at every point, those without it included; flows written together have one where they are.
@@ -91,7 +92,7 @@ pub(super) fn completions(points: &Points) -> Option<Table> {
     let mut rows = Vec::new();
     for runs in &points.runs {
         for first in &runs[0].completions {
-            let is_it = |one: &&Completion| one.flow == first.flow;
+            let is_it = |one: &&Completion| one.flow == first.flow && one.window == first.window;
             let found: Vec<&Completion> =
                 runs.iter().filter_map(|brief| brief.completions.iter().find(is_it)).collect();
             rows.push(completion_row(points.cells(runs), &found));
@@ -102,17 +103,23 @@ pub(super) fn completions(points: &Points) -> Option<Table> {
     }
     let mut columns = points.columns();
     columns.extend([
+        WINDOW,
         Column::words("flow"),
         Column::numbers("complete"),
-        Column::numbers("median"),
+        Column::numbers("mean"),
         Column::numbers("without"),
+        Column::numbers("ratio"),
         Column::numbers("p95"),
         Column::numbers("without"),
+        Column::numbers("ratio"),
+        Column::numbers("median").spare(),
+        Column::numbers("without").spare(),
         Column::numbers("longest").spare(),
         Column::numbers("without").spare(),
     ]);
-    let note = "From a transfer's start until its last byte has arrived; without: in the runs without background. A transfer that \
-                had not ended with the run counts as longer than all others.";
+    let note = "From a transfer's start, its handshake included, until its last byte has arrived; without: in the runs without \
+                background. A flow that had not ended with the run counts as longer than all others; of an application the completed \
+                transfers count that began in the window.";
     let (title, grouped) = ("Completion times".to_owned(), points.axes.len());
     Some(without_idle_columns(Table { title, note, grouped, columns, rows }))
 }
@@ -120,20 +127,25 @@ pub(super) fn completions(points: &Points) -> Option<Table> {
 /// The same transfers in the repetitions of a point.
 fn completion_row(mut cells: Vec<Cell>, found: &[&Completion]) -> Vec<Cell> {
     let first = &found[0];
-    let complete = found.iter().map(|one| one.run.complete as f64 / one.flows as f64);
+    cells.push(Cell::new(first.window.as_deref().unwrap_or_default()));
     cells.push(Cell::new(named(&first.flow, (first.flows > 1).then_some(first.flows))));
-    cells.push(estimate(complete, percent));
-    let quantiles: [fn(&Times) -> Option<f64>; 3] =
-        [|times| times.median_s, |times| times.p95_s, |times| times.longest_s];
-    for quantile in quantiles {
-        cells.push(time(found.iter().map(|one| quantile(&one.run))));
-        cells.push(time(found.iter().map(|one| one.baseline.as_ref().and_then(quantile))));
+    cells.push(estimate(found.iter().map(|one| one.run.completed_part()), percent));
+    let figures: [fn(&Times) -> Option<f64>; 4] =
+        [|times| times.mean_s, |times| times.p95_s, |times| times.median_s, |times| times.longest_s];
+    let ratios: [fn(&CompletionCost) -> Option<f64>; 2] =
+        [|cost| cost.completion_mean_ratio, |cost| cost.completion_p95_ratio];
+    for (place, figure) in figures.iter().enumerate() {
+        cells.push(all(found.iter().map(|one| figure(&one.run)), seconds));
+        cells.push(all(found.iter().map(|one| one.baseline.as_ref().and_then(figure)), seconds));
+        if let Some(ratio) = ratios.get(place) {
+            cells.push(all(found.iter().map(|one| ratio(&one.cost())), number));
+        }
     }
     cells
 }
 
 /// The mean over repetitions; a dash if one of them has none, since the mean of the others would flatter.
-fn time(times_s: impl Iterator<Item = Option<f64>>) -> Cell {
-    let known: Option<Vec<f64>> = times_s.collect();
-    estimate(known.unwrap_or_default().into_iter(), seconds)
+fn all(values: impl Iterator<Item = Option<f64>>, write: fn(f64) -> String) -> Cell {
+    let known: Option<Vec<f64>> = values.collect();
+    estimate(known.unwrap_or_default().into_iter(), write)
 }

@@ -1,12 +1,13 @@
 //! The headline of many runs: what one point has over its repetitions, or between which points a figure lies.
 //!
-//! The figure is the part of their goodput that foreground flows kept, where the runs have a baseline. Otherwise it is
-//! the mean time in the queue. Both are those of the first window, as in the pictures.
+//! The figure is how many times as long transfers of the foreground took, where it has any: goodput hides how long a user waits.
+//! Otherwise it is the part of their goodput that foreground flows kept, where the runs have a baseline, or the mean time in the
+//! queue. All are those of the first window, as in the pictures.
 
-use super::pictures::{kept, queue_ms};
+use super::pictures::{completion_ratio, kept, queue_ms};
 use super::statistics::Estimate;
 use super::{Brief, Points};
-use crate::format::{ms, percent};
+use crate::format::{ms, number, percent};
 
 /// Returns a sentence, or nothing where no run measured either figure.
 pub(crate) fn headline(briefs: &[Brief]) -> Option<String> {
@@ -19,6 +20,20 @@ pub(crate) fn headline(briefs: &[Brief]) -> Option<String> {
         let all: Vec<(Estimate, String)> = points.runs.iter().filter_map(estimate).collect();
         extremes(all)
     };
+    if let Some((least, most)) = estimates(completion_ratio) {
+        return Some(match most {
+            None => {
+                format!("Transfers of the foreground took {} times as long.", least.0.written(number))
+            }
+            Some(most) => format!(
+                "Transfers of the foreground took longest, {} times as long as alone, with {}, and shortest, {} times, with {}.",
+                most.0.written(number),
+                most.1,
+                least.0.written(number),
+                least.1
+            ),
+        });
+    }
     if let Some((least, most)) = estimates(kept) {
         return Some(match most {
             None => format!("The foreground kept {} of its goodput.", least.0.written(percent)),

@@ -39,10 +39,10 @@ const WINDOW: Column = Column::words("window");
 /// The tables of all runs.
 pub(crate) fn tables(briefs: &[Brief]) -> Vec<Table> {
     let points = Points::of(briefs);
-    [Some(runs::table(&points)), flows::table(&points), flows::completions(&points)]
-        .into_iter()
-        .flatten()
-        .collect()
+    let (rates, times) = ([Some(runs::table(&points)), flows::table(&points)], flows::completions(&points));
+    let times_lead = briefs.iter().any(Brief::has_completions);
+    let (first, last) = if times_lead { (times, None) } else { (None, times) };
+    [first].into_iter().chain(rates).chain([last]).flatten().collect()
 }
 
 /// Notes on the repetitions, a sentence each; `all` runs were made.

@@ -1,6 +1,7 @@
 //! Pictures of a sweep's page: the figures that most sweeps are made for, over a varied setting.
 
 use super::{Brief, Points};
+use crate::completions::Completion;
 use crate::plot::{Data, Figure, Kind};
 use afteryou_scenario::outcome::LinkFigures;
 use afteryou_scenario::Role;
@@ -12,7 +13,10 @@ const MOST_CURVES: usize = 12;
 type Measure = fn(&Brief) -> Option<f64>;
 
 /// Columns and their values. The ends of their names are units.
-const MEASURES: [(&str, Measure); 4] = [
+const MEASURES: [(&str, Measure); 7] = [
+    ("completion_mean_ratio", completion_ratio),
+    ("completion_mean_s", |brief| completion(brief)?.cost().completion_mean_s),
+    ("completion_p95_s", |brief| completion(brief)?.cost().completion_p95_s),
     ("kept_by_the_foreground_ratio", kept),
     ("foreground_goodput_bit_s", |brief| goodput(brief, Role::Foreground)),
     ("background_goodput_bit_s", |brief| goodput(brief, Role::Background)),
@@ -57,6 +61,24 @@ fn data(briefs: &[Brief], settings: &[String]) -> Data {
         values.chain(measured.map(Option::unwrap_or_default)).collect()
     };
     Data { columns, rows: briefs.iter().map(row).collect(), ..Data::default() }
+}
+
+/// The transfers of the foreground that suffered most in the first window, or of flows that end.
+fn completion(brief: &Brief) -> Option<&Completion> {
+    let first = brief.windows.first().map(|window| window.window.as_str());
+    let counts = |one: &&Completion| one.window.is_none() || one.window.as_deref() == first;
+    let harm = |one: &Completion| {
+        let cost = one.cost();
+        cost.completion_mean_ratio.or(cost.completion_mean_s).unwrap_or(f64::INFINITY)
+    };
+    // Of several that suffered as much the first.
+    let all: Vec<&Completion> = brief.of_foreground().filter(counts).collect();
+    all.into_iter().rev().max_by(|a, b| harm(a).total_cmp(&harm(b)))
+}
+
+/// Their mean time with the background over that without.
+pub(super) fn completion_ratio(brief: &Brief) -> Option<f64> {
+    completion(brief)?.cost().completion_mean_ratio
 }
 
 /// The mean over the foreground flows, as a part of 1.

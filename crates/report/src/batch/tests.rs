@@ -168,8 +168,8 @@ fn downloads_that_end_have_completion_times_together_and_keep_no_rate() {
     assert_eq!(
         table(&briefs, "Completion times"),
         [
-            "flow|complete|median|without|without|without",
-            "download (4 flows)|75.0 %|1.500 s|0.200 s|0.400 s|0.400 s"
+            "flow|complete|without|without|median|without|without",
+            "download (4 flows)|75.0 %|0.275 s|0.400 s|1.500 s|0.200 s|0.400 s"
         ]
     );
     assert_eq!(table(&briefs, "Flows")[1], "download (4 flows)|foreground|4.00 Mbit/s");
@@ -182,6 +182,7 @@ fn added_delays_have_a_column_where_they_are_measured() {
     let delayed = Comparison {
         window: "all".to_owned(),
         flow: "call".to_owned(),
+        completion: Default::default(),
         kept: Some(1.0),
         added_delay_p95_ms: Some(60.0),
         added_delay_mean_ms: Some(50.0),
@@ -250,4 +251,23 @@ fn a_sweep_begins_with_the_points_where_the_foreground_kept_least_and_most() {
         "The foreground kept 50.0 % of its goodput."
     );
     assert_eq!(headline(&[brief(&[], 0.5)]), None);
+}
+
+#[test]
+fn a_sweep_of_transfers_begins_with_how_many_times_as_long_they_took() {
+    let backup = flow("backup", Role::Background);
+    let upload =
+        Flow { traffic: Traffic::Size(Size::from_bytes(200_000)), ..flow("upload", Role::Foreground) };
+    let of = |buffer: &str, took_s: f64| {
+        let with = run(&[(&backup, 1.0, None), (&upload, 9.0, Some(took_s))]);
+        let without = run(&[(&upload, 9.0, Some(0.5))]);
+        at(&[("link.buffer", buffer)], scenario(vec![backup.clone(), upload.clone()]), with, Some(without))
+    };
+    let briefs = [of("20 ms", 0.5), of("50 ms", 0.64), of("300 ms", 1.0)];
+    let expected = "Transfers of the foreground took longest, 2.00 times as long as alone, with buffer 300 ms, and shortest, 1.00 times, \
+                    with buffer 20 ms.";
+    assert_eq!(headline(&briefs).unwrap(), expected);
+    assert_eq!(headline(&briefs[1..2]).unwrap(), "Transfers of the foreground took 1.28 times as long.");
+    assert_eq!(tables(&briefs)[0].title, "Completion times");
+    assert!(index_html("a", &briefs, 3).contains("Completion mean over link.buffer"));
 }

@@ -1,9 +1,11 @@
 //! The rows of a run.
 
 use super::{figures, settings, Row};
+use crate::completions::{completions, Completion};
 use afteryou_scenario::content::ContentHash;
 use afteryou_scenario::outcome::{
-    DataLink, FlowFigures, LinkFigures, Outcome, Run, SetFigures, SizeClass, WindowFigures,
+    Comparison, CompletionCost, DataLink, FlowFigures, LinkFigures, Outcome, Run, SetFigures, SizeClass,
+    WindowFigures,
 };
 use afteryou_scenario::{Flow, Role};
 use serde::{Deserialize, Serialize};
@@ -95,6 +97,7 @@ impl Maker<'_> {
             false => row.add("controller", foreground.as_deref()),
         }
         row.add("duration_s", run.duration_s);
+        self.add_completions(&mut row);
         for window in &run.windows {
             let prefix = if run.windows.len() > 1 { format!("{}.", window.window) } else { String::new() };
             self.add_window(&mut row, &prefix, window);
@@ -109,6 +112,21 @@ impl Maker<'_> {
             row.add("timeouts", sum(|totals| totals.timeouts));
         }
         row
+    }
+
+    /// How long the transfers of the foreground took. Where several flows or tables of flows have any, the name of each and a dot stand
+    /// before its figures.
+    fn add_completions(&self, row: &mut Row) {
+        let is_foreground = |completion: &Completion| completion.role == Role::Foreground;
+        let completions: Vec<Completion> =
+            completions(self.outcome, true).into_iter().filter(is_foreground).collect();
+        let several = completions.iter().any(|completion| completion.flow != completions[0].flow);
+        for completion in &completions {
+            let window = completion.window.as_ref().filter(|_| self.outcome.run.windows.len() > 1);
+            let names = [window, Some(&completion.flow).filter(|_| several)];
+            let prefix: String = names.into_iter().flatten().map(|name| format!("{name}.")).collect();
+            figures::add(row, &prefix, &completion.cost(), &[]);
+        }
     }
 
     /// The sums over the flows of a window, and the figures of the first link that data cross.
@@ -161,14 +179,23 @@ impl Maker<'_> {
             .iter()
             .map(|compared| ((compared.window.as_str(), compared.flow.as_str()), compared))
             .collect();
+        let completions = completions(self.outcome, false);
+        let took: HashMap<(&str, Option<&str>), &Completion> =
+            completions.iter().map(|one| ((one.flow.as_str(), one.window.as_deref()), one)).collect();
         let mut rows = Vec::new();
         for window in &run.windows {
             for flow in &window.flows {
+                let (window_name, name) = (window.window.as_str(), flow.flow.as_str());
                 let mut row = self.of_window(window);
-                self.add_flow(&mut row, flow, known.get(flow.flow.as_str()).copied());
+                self.add_flow(&mut row, flow, known.get(name).copied());
+                if let Some(took) = took.get(&(name, Some(window_name))).or_else(|| took.get(&(name, None))) {
+                    figures::add(&mut row, "", &took.cost(), &[]);
+                }
                 figures::add(&mut row, "", flow, &["flow", "role"]);
-                if let Some(compared) = compared.get(&(window.window.as_str(), flow.flow.as_str())) {
-                    figures::add(&mut row, "", compared, &["window", "flow"]);
+                if let Some(compared) = compared.get(&(window_name, name)) {
+                    let compared =
+                        Comparison { completion: CompletionCost::default(), ..(*compared).clone() };
+                    figures::add(&mut row, "", &compared, &["window", "flow"]);
                 }
                 if let Some(totals) = totals.get(flow.flow.as_str()) {
                     figures::add(&mut row, "run_", totals, &["flow"]);
@@ -240,6 +267,19 @@ impl Maker<'_> {
 fn add_classes<'a>(row: &mut Row, prefix: &str, classes: impl Iterator<Item = &'a SizeClass>) {
     for class in classes {
         figures::add(row, &format!("{prefix}_from_{}_B_", class.from_bytes), &class.time, &[]);
+    }
+}
+
+impl Row {
+    /// The row of a flow with the background and without: its completion times first.
+    pub fn of_comparison(compared: &Comparison) -> Row {
+        let mut row = Row::default();
+        row.add("window", compared.window.as_str());
+        row.add("flow", compared.flow.as_str());
+        figures::add(&mut row, "", &compared.completion, &[]);
+        let rest = Comparison { completion: CompletionCost::default(), ..compared.clone() };
+        figures::add(&mut row, "", &rest, &["window", "flow"]);
+        row
     }
 }
 

@@ -97,7 +97,7 @@ fn a_result_of_a_later_format_is_refused_whatever_is_in_it() {
     fs::write(&path, r#"{"schema_version": 7, "afteryou_version": "3.1.0", "shape": "unknown"}"#).unwrap();
     let message = read(&path).unwrap_err().to_string();
     is_clear(&message, &path);
-    let end = "the result has format 7, and this afteryou reads formats up to 3: use the version that wrote it (3.1.0), or a \
+    let end = "the result has format 7, and this afteryou reads formats up to 4: use the version that wrote it (3.1.0), or a \
                newer one";
     assert!(message.ends_with(end), "{message}");
 }

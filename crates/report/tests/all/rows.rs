@@ -121,3 +121,35 @@ fn a_set_of_flows_is_one_row_in_its_window() {
     let names: BTreeSet<&str> = row.cells().iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names.len(), row.cells().len(), "{row:?}");
 }
+
+#[test]
+fn completion_times_of_the_foreground_come_before_other_figures_with_their_flow_where_there_are_several() {
+    use afteryou_scenario::outcome::{Outcome, Totals};
+    use afteryou_scenario::{Size, Traffic};
+    let took = |flows: &[&str]| {
+        let made = common::full();
+        let (mut scenario, mut run, mut baseline) = (made.scenario, made.run, made.baseline.unwrap());
+        for flow in scenario.flow.iter_mut().filter(|flow| flows.contains(&flow.name.as_str())) {
+            flow.traffic = Traffic::Size(Size::from_bytes(1_000_000));
+        }
+        let totals = |completed_in_s| {
+            let of = |flow: &&str| Totals { flow: (*flow).to_owned(), completed_in_s, ..Totals::default() };
+            flows.iter().map(of).collect()
+        };
+        (run.totals, baseline.totals) = (totals(Some(15.0)), totals(Some(12.0)));
+        let outcome = Outcome::new("sim", "1", scenario, run, Some(baseline));
+        Rows::of(&outcome, Identity { run: 1, key: ContentHash::of_text("key") })
+    };
+    let rows = took(&["photo upload"]);
+    assert_eq!(rows.run.get("completion_mean_ratio"), &Value::Number(1.25));
+    assert_eq!(rows.run.get("baseline_completion_p95_s"), &Value::Number(12.0));
+    let place = |name: &str| rows.run.cells().iter().position(|(known, _)| known.contains(name)).unwrap();
+    assert!(place("completion_mean_s") < place("goodput") && place("completion_mean_s") < place("kept"));
+    let upload = rows.flows.iter().find(|row| row.get("flow") == &Value::from("photo upload")).unwrap();
+    assert_eq!(upload.get("completion_mean_s"), &Value::Number(15.0));
+    let both = took(&["photo upload", "video call"]).run;
+    for flow in ["photo upload", "video call"] {
+        assert_eq!(both.get(&format!("{flow}.completion_mean_ratio")), &Value::Number(1.25));
+    }
+    assert_eq!(took(&["backup"]).run.get("completion_mean_s"), &Value::Missing, "background alone");
+}

@@ -146,6 +146,7 @@ fn the_headline_names_the_flow_that_kept_least_and_the_longest_added_delay() {
     let compared = |window: &str, flow: &str, kept, added| Comparison {
         window: window.to_owned(),
         flow: flow.to_owned(),
+        completion: Default::default(),
         kept,
         added_delay_mean_ms: added,
         added_delay_p95_ms: None,
@@ -168,4 +169,81 @@ fn the_headline_names_the_flow_that_kept_least_and_the_longest_added_delay() {
     assert!(without[0].starts_with("The link carried "), "{without:?}");
     outcome.run.windows.clear();
     assert!(afteryou_report::headline(&outcome).is_empty());
+}
+
+#[test]
+fn completion_times_lead_where_the_foreground_has_any_and_the_kept_goodput_follows() {
+    use afteryou_scenario::outcome::{Completions, Outcome, Run, Totals, WindowCompletions};
+    use afteryou_scenario::{Duration, Flow, Law, Role, Size, Traffic};
+    let made = common::full();
+    let mut scenario = made.scenario.clone();
+    let web = afteryou_scenario::traffic::Web {
+        users: 5,
+        think: Law::Fixed(Duration::from_millis(4000)),
+        objects: 10,
+        size: Law::Fixed(Size::from_bytes(20_000)),
+        connections: 6,
+    };
+    let named = |name: &str, traffic| Flow { name: name.to_owned(), traffic, ..scenario.flow[1].clone() };
+    scenario.flow[1] = named("photo upload", Traffic::Web(web));
+    let run = |run: &Run, times_ms: &[f64], begun| {
+        let time = Quantiles::of(times_ms);
+        let completed = times_ms.len() as u64;
+        let in_window = WindowCompletions { window: "shared".to_owned(), begun, completed, time };
+        let completions =
+            Completions { begun, completed, time, windows: vec![in_window], ..Completions::default() };
+        let totals = Totals {
+            flow: "photo upload".to_owned(),
+            packets: 9,
+            received_bytes: 9,
+            completions: Some(completions),
+            ..Totals::default()
+        };
+        let windows = run.windows.iter().filter(|window| window.window == "shared").cloned().collect();
+        Run { totals: vec![totals], windows, ..run.clone() }
+    };
+    let outcome = |with: &[f64], begun| {
+        let baseline = run(made.baseline.as_ref().unwrap(), &[1000.0, 1000.0, 1000.0, 2000.0], 4);
+        let with = run(&made.run, with, begun);
+        Outcome::new("sim", "1", scenario.clone(), with, Some(baseline))
+    };
+    let harmed = outcome(&[1280.0, 1280.0, 1280.0, 2560.0], 4);
+    let plain = |text: &str| text.replace('\u{a0}', " ");
+    let headline: Vec<String> = afteryou_report::headline(&harmed).iter().map(|said| plain(said)).collect();
+    assert_eq!(
+        headline[..2],
+        [
+            "The pages of the photo upload took 1.600 s on average instead of 1.250 s, 1.28 times as long.",
+            "95 % of them took at most 2.560 s instead of 2.000 s, 1.28 times as long.",
+        ]
+    );
+    assert!(headline[2].starts_with("The photo upload kept 98.4 %, and the backup took"), "{headline:?}");
+    let brief = plain(&afteryou_report::brief_text(&harmed, 100, false));
+    assert!(brief.contains(&headline[0]) && brief.contains("1.250 s → 1.600 s (×1.28)"), "{brief}");
+    let page = plain(&afteryou_report::html(&harmed).unwrap());
+    for text in [plain(&text(&harmed, usize::MAX, false)), page] {
+        let places = [&headline[0][..], "Completion times", "What the background cost"];
+        let places = places.map(|part| text.find(part).unwrap_or_else(|| panic!("{part}: {text}")));
+        assert!(places.is_sorted(), "{places:?}");
+    }
+    let fewer = afteryou_report::headline(&outcome(&[1280.0, 1280.0], 4));
+    let expected =
+        "Of the pages of the photo upload 2 of 4 came to their end, and without the background 4 of 4.";
+    assert_eq!(fewer[0], expected);
+    let alone =
+        Outcome { baseline: None, comparison: Vec::new(), link_comparison: Vec::new(), ..harmed.clone() };
+    let alone = afteryou_report::headline(&alone);
+    assert_eq!(plain(&alone[0]), "The pages of the photo upload took 1.600 s on average.");
+    assert!(alone[2].starts_with("The link carried"), "{alone:?}");
+    // A file of which no byte is missing without the background.
+    let mut file = harmed.clone();
+    file.scenario.flow[1].traffic = Traffic::Size(Size::from_bytes(1));
+    let baseline = file.baseline.as_mut().unwrap();
+    baseline.totals[0].completed_in_s = Some(12.6);
+    let expected = "The photo upload did not end within the run; without the background it took 12.600 s.";
+    assert_eq!(plain(&afteryou_report::headline(&file)[0]), expected);
+    file.run.totals[0].completed_in_s = Some(25.2);
+    let expected = "The photo upload took 25.200 s instead of 12.600 s, 2.00 times as long.";
+    assert_eq!(plain(&afteryou_report::headline(&file)[0]), expected);
+    assert_eq!(file.scenario.flow[1].role, Role::Foreground);
 }

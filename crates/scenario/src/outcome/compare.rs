@@ -1,7 +1,8 @@
 //! The cost of the background to the foreground: each flow and each link with the background and without.
 
+use super::completion_cost::FlowInRun;
 use super::crossing::Crossings;
-use super::{FlowFigures, Outcome, Run, Totals, WindowFigures};
+use super::{CompletionCost, FlowFigures, Outcome, Run, Totals, WindowFigures};
 use crate::scenario::{Flow, Role, Scenario, Window};
 use crate::traffic::Traffic;
 use schemars::JsonSchema;
@@ -15,6 +16,9 @@ pub struct Comparison {
     pub window: String,
     /// The flow.
     pub flow: String,
+    /// How long its transfers took, for a flow that ends or makes several: the cost that counts for it.
+    #[serde(flatten)]
+    pub completion: CompletionCost,
     /// Its goodput with the background over its goodput without. None if it sent nothing without, or if it is absent
     /// from the window. Also none if it had sent all it had before the window's end: completion times then give the
     /// cost of the background.
@@ -48,7 +52,7 @@ impl Outcome {
         if scenario.flow.iter().all(|flow| flow.role == Role::Foreground) {
             return Vec::new();
         }
-        let known = Known::of(scenario, baseline);
+        let known = Known::of(scenario, run, baseline);
         let mut comparison = Vec::new();
         for with in &run.windows {
             if let Some(without) = baseline.windows.iter().find(|other| other.window == with.window) {
@@ -57,6 +61,18 @@ impl Outcome {
             }
         }
         comparison
+    }
+
+    /// Takes in the completion times that the runs have, where the comparison is of a format without them.
+    pub(super) fn with_completion_times(mut self) -> Outcome {
+        if let Some(baseline) = &self.baseline {
+            let known = Known::of(&self.scenario, &self.run, baseline);
+            for compared in &mut self.comparison {
+                let window = self.scenario.measure.iter().find(|window| window.name == compared.window);
+                compared.completion = known.completion(&compared.flow, window);
+            }
+        }
+        self
     }
 
     /// Compares each link that data cross in every window that `run` and `baseline` have; `flows` is what [`Outcome::compare`]
@@ -105,13 +121,15 @@ impl Outcome {
 
 /// Facts that decide whether a flow's goodput in a window can be compared.
 struct Known<'a> {
+    /// Counts of each flow: with the background, and without.
+    totals: [HashMap<&'a str, FlowInRun<'a>>; 2],
     flows: HashMap<&'a str, &'a Flow>,
     /// When each transfer with an end came to it in the run without background, s.
     ends_s: HashMap<&'a str, f64>,
 }
 
 impl<'a> Known<'a> {
-    fn of(scenario: &'a Scenario, baseline: &'a Run) -> Known<'a> {
+    fn of(scenario: &'a Scenario, run: &'a Run, baseline: &'a Run) -> Known<'a> {
         let flows: HashMap<&str, &Flow> =
             scenario.flow.iter().map(|flow| (flow.name.as_str(), flow)).collect();
         let end_s = |totals: &'a Totals| {
@@ -121,7 +139,26 @@ impl<'a> Known<'a> {
             Some((totals.flow.as_str(), flow.start.as_secs_f64() + took_s))
         };
         let ends_s = baseline.totals.iter().filter_map(end_s).collect();
-        Known { flows, ends_s }
+        let totals = [run, baseline].map(|run| {
+            let of = |totals: &'a Totals| {
+                let flow = flows.get(totals.flow.as_str())?;
+                Some((totals.flow.as_str(), FlowInRun { flow, totals, duration_s: run.duration_s }))
+            };
+            run.totals.iter().filter_map(of).collect()
+        });
+        Known { totals, flows, ends_s }
+    }
+
+    /// How long the transfers of a flow took; nothing where it has no part in `window`.
+    fn completion(&self, flow: &str, window: Option<&Window>) -> CompletionCost {
+        let Some(window) = window else { return CompletionCost::default() };
+        let runs = self.totals.each_ref().map(|totals| totals.get(flow));
+        let is_over = runs.iter().all(|run| run.is_some_and(|run| run.ended_before(window)));
+        if is_over || self.flows.get(flow).is_none_or(|flow| flow.start >= window.to) {
+            return CompletionCost::default();
+        }
+        let [with, without] = runs.map(|run| run?.times(window));
+        CompletionCost::of(with, without)
     }
 
     /// Each foreground flow of a window; `window` is none where the scenario does not have it.
@@ -143,6 +180,7 @@ impl<'a> Known<'a> {
             Some(Comparison {
                 window: with.window.clone(),
                 flow: flow.flow.clone(),
+                completion: self.completion(&flow.flow, window),
                 kept: is_a_rate.then(|| flow.goodput_bit_s / alone.goodput_bit_s),
                 added_delay_p95_ms: delays.map(|(with, without)| with.p95_ms - without.p95_ms),
                 added_delay_mean_ms: delays.map(|(with, without)| with.mean_ms - without.mean_ms),

@@ -25,6 +25,9 @@ pub struct Completions {
     /// The times by size; only classes in which a transfer was completed.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub classes: Vec<SizeClass>,
+    /// Those that began in each window of the scenario, whenever they ended.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub windows: Vec<WindowCompletions>,
     /// Segments of a video that had not arrived when the next one was due.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub late: Option<u64>,
@@ -32,6 +35,20 @@ pub struct Completions {
     pub connections: u64,
     /// Every byte that the application offered.
     pub bytes: Offered,
+}
+
+/// Transfers of one flow that began in a window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WindowCompletions {
+    /// The window.
+    pub window: String,
+    /// Transfers that began in it.
+    pub begun: u64,
+    /// Those of them whose last byte arrived before the end of the run.
+    pub completed: u64,
+    /// From the beginning of a completed transfer, its handshake included, until its last byte arrived.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub time: Option<Quantiles>,
 }
 
 /// Transfers of one size.

@@ -1,4 +1,4 @@
-//! An outcome from JSON: of this format, or of format 1 or 2, which become the one form that programs see.
+//! An outcome from JSON: of this format, or of an earlier one, which becomes the one form that programs see.
 
 use super::{schema1, schema2, Outcome, SCHEMA_VERSION};
 use serde::de::Error as _;
@@ -32,6 +32,7 @@ struct Head {
     afteryou_version: Option<String>,
 }
 
+/// One that differs from this format in fields alone that may be absent.
 fn of_this_format(text: &str) -> Result<Outcome, ReadError> {
     let outcome: Outcome = serde_json::from_str(text)?;
     if outcome.repetition == 0 {
@@ -41,17 +42,21 @@ fn of_this_format(text: &str) -> Result<Outcome, ReadError> {
 }
 
 impl Outcome {
-    /// Reads an outcome from the text of a `result.json` of format 1, 2 or 3. One of an earlier format becomes an outcome of
-    /// format 3, whose repetitions count from 1. Format 1 has figures of the bottleneck alone, and of the reverse path its
-    /// ledger and its queue.
+    /// Reads an outcome from the text of a `result.json` of any format up to this one, and makes it one of this format. Repetitions
+    /// count from 1 since format 3. `comparison` has completion times since format 4; of an earlier result they are those of the whole
+    /// run. Format 1 has figures of the bottleneck alone, and of the reverse path its ledger and its queue.
     ///
     /// # Errors
     /// A text that is no outcome, or one of a later format.
     pub fn from_json(text: &str) -> Result<Outcome, ReadError> {
         let head: Head = serde_json::from_str(text)?;
         match head.schema_version {
-            1 => Ok(serde_json::from_str::<schema1::Outcome1>(text)?.into()),
-            2 => Ok(schema2::read(text)?),
+            1 => Ok(Outcome::from(serde_json::from_str::<schema1::Outcome1>(text)?).with_completion_times()),
+            2 => Ok(schema2::read(text)?.with_completion_times()),
+            3 => {
+                let outcome = of_this_format(text)?;
+                Ok(Outcome { schema_version: SCHEMA_VERSION, ..outcome }.with_completion_times())
+            }
             version if version == u64::from(SCHEMA_VERSION) => of_this_format(text),
             0 => Err(serde_json::Error::custom("schema_version is 0, and the first format is 1").into()),
             found => Err(ReadError::Newer { found, writer: head.afteryou_version }),

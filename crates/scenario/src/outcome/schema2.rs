@@ -1,4 +1,4 @@
-//! Format 2 of an outcome, read only. It differs from this format in the number of the repetition alone, which counts from 0 there.
+//! Format 2 of an outcome, read only. The number of the repetition counts from 0 there, which format 3 changed.
 
 use super::{Outcome, SCHEMA_VERSION};
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! Stored results: those of formats 1 and 2, written by the programs that had them, are read as outcomes of this format.
+//! Stored results: those of earlier formats, written by the programs that had them, are read as outcomes of this format.
 
 #[path = "../../../sim/tests/all/golden/schema1.rs"]
 mod schema1;
@@ -29,15 +29,55 @@ fn a_result_of_format_1_keeps_every_figure_and_becomes_one_of_this_format() {
         let baseline = outcome.baseline.as_ref().map_or(Value::Null, schema1::run);
         assert_eq!(baseline, stored["baseline"], "{engine}");
         let new = serde_json::to_value(&outcome).unwrap();
-        for same in ["afteryou_version", "scenario", "comparison", "transfers", "checks", "verdict"] {
+        for same in ["afteryou_version", "scenario", "transfers", "checks", "verdict"] {
             assert_eq!(new[same], stored[same], "{engine}: {same}");
         }
+        assert_eq!(without_completion_times(&new["comparison"]), stored["comparison"], "{engine}");
         assert_eq!(
             (&stored["repetition"], outcome.repetition),
             (&0.into(), 1),
             "{engine}: counted from 1 now"
         );
     }
+}
+
+/// Comparisons as formats before 4 had them.
+fn without_completion_times(comparison: &Value) -> Value {
+    let mut comparison = comparison.clone();
+    for compared in comparison.as_array_mut().into_iter().flatten() {
+        let fields = compared.as_object_mut().unwrap();
+        fields.retain(|name, _| !name.contains("completion") && !name.contains("transfers"));
+    }
+    comparison
+}
+
+#[test]
+fn a_result_of_format_3_gets_the_completion_times_that_it_has() {
+    let mut stored: Value = serde_json::from_str(STORED_2).unwrap();
+    stored["schema_version"] = 3.into();
+    stored["repetition"] = 2.into();
+    let flow = stored["comparison"][0]["flow"].as_str().expect("a comparison").to_owned();
+    let flows = stored["scenario"]["flow"].as_array_mut().unwrap();
+    let of_flow = flows.iter_mut().find(|of| of["name"] == *flow).unwrap();
+    of_flow["traffic"] = serde_json::json!({ "size": "1 MB" });
+    for (run, took_s) in [("run", 3.2), ("baseline", 2.5)] {
+        stored[run]["totals"] = serde_json::json!([{
+            "flow": flow, "packets": 9, "retransmissions": 0, "losses": 0, "spurious": 0, "timeouts": 0,
+            "received_bytes": 9, "completed_in_s": took_s,
+        }]);
+    }
+    let outcome = Outcome::from_json(&stored.to_string()).unwrap();
+    assert_eq!(outcome.schema_version, SCHEMA_VERSION);
+    let cost = outcome.comparison[0].completion;
+    assert_eq!((cost.completion_mean_s, cost.baseline_completion_mean_s), (Some(3.2), Some(2.5)));
+    assert_eq!(cost.completion_mean_ratio, Some(1.28));
+    // Everything else is as it was.
+    let mut new = serde_json::to_value(&outcome).unwrap();
+    new["comparison"] = without_completion_times(&new["comparison"]);
+    stored["schema_version"] = SCHEMA_VERSION.into();
+    let hash = new["content_hash"].clone();
+    stored["content_hash"] = hash;
+    assert_eq!(new, stored);
 }
 
 #[test]
@@ -50,12 +90,14 @@ fn a_result_of_format_2_differs_in_format_and_number_of_the_repetition_alone() {
     assert_eq!(outcome.scenario.seed, 2);
     stored["schema_version"] = SCHEMA_VERSION.into();
     stored["repetition"] = 2.into();
-    assert_eq!(serde_json::to_value(&outcome).unwrap(), stored);
+    let mut new = serde_json::to_value(&outcome).unwrap();
+    new["comparison"] = without_completion_times(&new["comparison"]);
+    assert_eq!(new, stored);
 }
 
 #[test]
 fn a_result_without_the_number_of_a_repetition_is_of_the_first() {
-    for (format, text) in [(1, STORED[0].1), (2, STORED_2), (SCHEMA_VERSION, STORED_2)] {
+    for (format, text) in [(1, STORED[0].1), (2, STORED_2), (3, STORED_2), (SCHEMA_VERSION, STORED_2)] {
         let mut stored: Value = serde_json::from_str(text).unwrap();
         stored["schema_version"] = format.into();
         stored.as_object_mut().unwrap().remove("repetition").unwrap();
@@ -151,12 +193,12 @@ fn a_curve_of_the_reverse_path_gets_its_name_in_this_format_unless_it_is_a_flows
 
 #[test]
 fn a_result_of_a_later_format_is_refused_with_the_version_to_use() {
-    let text = r#"{"schema_version": 4, "afteryou_version": "9.0.0", "shape": "unknown"}"#;
+    let text = r#"{"schema_version": 5, "afteryou_version": "9.0.0", "shape": "unknown"}"#;
     let error = Outcome::from_json(text).unwrap_err();
-    assert!(matches!(error, ReadError::Newer { found: 4, .. }), "{error:?}");
+    assert!(matches!(error, ReadError::Newer { found: 5, .. }), "{error:?}");
     assert_eq!(
         error.to_string(),
-        "the result has format 4, and this afteryou reads formats up to 3: use the version that wrote it (9.0.0), or a newer one"
+        "the result has format 5, and this afteryou reads formats up to 4: use the version that wrote it (9.0.0), or a newer one"
     );
 }
 
@@ -170,6 +212,7 @@ fn what_is_no_result_is_refused() {
         "{\"schema_version\": 1}",
         "{\"schema_version\": 2}",
         "{\"schema_version\": 3}",
+        "{\"schema_version\": 4}",
         "{\"schema_version\": -1}",
     ] {
         let error = Outcome::from_json(text).unwrap_err();

@@ -291,7 +291,7 @@ impl Application {
         };
         let hosts = &network.hosts[index];
         let parts = spec.traffic.has_many_connections().then(|| Parts::new(hosts, !scenario.sets.is_empty()));
-        let transfers = Transfers::new(windows_of_sets(scenario, &spec.name));
+        let transfers = Transfers::new(scenario, windows_of_sets(scenario, &spec.name));
         let dialer = Dialer {
             spec,
             index,
@@ -349,9 +349,8 @@ impl Application {
     pub fn on_news(&mut self, mut stage: Stage<'_, '_>, connection: usize, news: News) {
         let (dialer, stage) = (&mut self.dialer, &mut stage);
         let next = match &mut self.work {
-            Work::Steady(_) => {
-                // A transfer of a given size is complete when its last byte has arrived.
-                dialer.complete(stage.now);
+            Work::Steady(work) => {
+                work.on_news(dialer, stage, news);
                 None
             }
             Work::Arrivals(work) => {
@@ -417,7 +416,7 @@ impl Application {
     /// The transfers that ended in the window of a set that the flow is in, if it makes any.
     pub fn transfers_in(&self, set: usize) -> Option<&Times> {
         let traffic = &self.dialer.spec.traffic;
-        let has_any = traffic.has_transfers() || matches!(traffic, Traffic::Size(_));
+        let has_any = traffic.counts_transfers() || matches!(traffic, Traffic::Size(_));
         self.dialer.transfers.in_window(set).filter(|_| has_any)
     }
 
@@ -466,7 +465,7 @@ impl Application {
             timeouts: sum.timeouts + one.timeouts,
             ..sum
         });
-        let completions = spec.traffic.has_transfers().then(|| {
+        let completions = spec.traffic.counts_transfers().then(|| {
             let open = self.dialer.open.iter().map(|open| connections.get(*open));
             let queued = open.map(|open| open.given().saturating_sub(open.received())).sum();
             let delivered = self.received(connections);

@@ -2,8 +2,9 @@
 //! and off, a constant rate.
 
 use super::schedule::Schedule;
+use super::transfers::Transfer;
 use super::{Dialer, Stage};
-use crate::connection::Connections;
+use crate::connection::News;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::law::Drawn;
 use afteryou_scenario::Gaps;
@@ -18,13 +19,16 @@ pub(super) struct Steady {
     unsent: u64,
     /// Draws times between datagrams, if they are not equal.
     gaps: Option<Pcg64>,
+    /// The piece that is under way, if it sends pieces.
+    piece: Option<Transfer>,
 }
 
 impl Steady {
     pub(super) fn new(scenario: &Scenario, spec: &Spec) -> Steady {
         let is_random = matches!(spec.traffic, Traffic::Cbr { gaps: Gaps::Exponential, .. });
         let gaps = is_random.then(|| Dialer::random(scenario, spec, "gaps"));
-        Steady { schedule: Schedule::new(spec, Time(scenario.duration.0 .0)), is_on: false, unsent: 0, gaps }
+        let schedule = Schedule::new(spec, Time(scenario.duration.0 .0));
+        Steady { schedule, is_on: false, unsent: 0, gaps, piece: None }
     }
 
     /// The time from a datagram to the next one, `mean` if all are equal.
@@ -47,7 +51,7 @@ impl Steady {
             self.is_on = is_on;
             match is_on {
                 true => self.turn_on(dialer, stage),
-                false => self.turn_off(dialer, stage.connections),
+                false => self.turn_off(dialer, stage),
             }
         }
         let connection = stage.connections.get_mut(dialer.open[0]);
@@ -81,14 +85,46 @@ impl Steady {
             _ => connection.give(u64::MAX),
         }
         connection.pump(net, now);
+        if connection.take_refilled() {
+            self.begin_piece(dialer, stage);
+        }
     }
 
-    fn turn_off(&mut self, dialer: &Dialer, connections: &mut Connections) {
-        self.unsent = connections.get_mut(dialer.open[0]).take_back();
+    fn turn_off(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) {
+        let connection = stage.connections.get_mut(dialer.open[0]);
+        if !matches!(dialer.spec.traffic, Traffic::Chunk(_)) {
+            self.unsent = connection.take_back();
+            return;
+        }
+        // The rest of the piece is given up.
+        self.piece = None;
+        dialer.books.closed += connection.give_up();
+    }
+
+    /// The connection has given itself the next piece.
+    fn begin_piece(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) {
+        let Traffic::Chunk(size) = dialer.spec.traffic else { return };
+        self.piece = Some(dialer.transfers.begin(stage.now, size.bytes()));
+        dialer.books.offered += size.bytes();
+        let connection = stage.connections.get_mut(dialer.open[0]);
+        connection.expect(connection.given());
+    }
+
+    /// The last byte of a transfer or of a piece has arrived, or the next piece has begun.
+    pub(super) fn on_news(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>, news: News) {
+        match news {
+            News::Flushed => self.begin_piece(dialer, stage),
+            News::Arrived => {
+                dialer.complete(stage.now);
+                if let Some(piece) = self.piece.take() {
+                    dialer.transfers.complete(stage.now, piece);
+                }
+            }
+        }
     }
 
     fn stop(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) {
-        self.turn_off(dialer, stage.connections);
+        self.turn_off(dialer, stage);
         if dialer.started.is_some() {
             dialer.stopped.get_or_insert(stage.now);
             dialer.shut(stage);

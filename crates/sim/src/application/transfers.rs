@@ -1,10 +1,12 @@
 //! Transfers of an application: how many, and how long they took. Its size does not depend on their number.
 
-use crate::record::Delays;
+use crate::record::{edges, Delays};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{
-    round, Completions, Levels, Offered, Quantiles, SetTransfers, SizeClass, MOST_TIMES, SIZE_CLASSES,
+    round, Completions, Levels, Offered, Quantiles, SetTransfers, SizeClass, WindowCompletions, MOST_TIMES,
+    SIZE_CLASSES,
 };
+use afteryou_scenario::Scenario;
 use hdrhistogram::Histogram;
 
 /// A transfer that is under way.
@@ -22,8 +24,32 @@ pub(super) struct Transfers {
     /// Segments that came too late, for an application that has segments.
     pub(super) late: Option<u64>,
     times: Times,
-    /// Windows whose transfers count once more, with the index of each.
+    /// Windows of sets of flows: transfers that end there count once more. With the index of each set.
     windows: Vec<(usize, Time, Time, Times)>,
+    /// Windows of the scenario: transfers that begin there count once more.
+    by_beginning: Vec<BegunIn>,
+}
+
+/// Transfers that began in a window.
+struct BegunIn {
+    name: String,
+    from: Time,
+    to: Time,
+    begun: u64,
+    /// How long they took; made with the first that ends.
+    times: Option<Delays>,
+}
+
+impl BegunIn {
+    fn holds(&self, transfer: Transfer) -> bool {
+        (self.from..self.to).contains(&transfer.began)
+    }
+
+    fn figures(&self) -> WindowCompletions {
+        let time = self.times.as_ref().and_then(Delays::quantiles);
+        let completed = time.map_or(0, |time| time.samples);
+        WindowCompletions { window: self.name.clone(), begun: self.begun, completed, time }
+    }
 }
 
 /// How long transfers took.
@@ -125,16 +151,26 @@ impl Times {
 }
 
 impl Transfers {
-    /// Nothing has begun; transfers that end in one of `windows` count there, too.
-    pub(super) fn new(windows: impl Iterator<Item = (usize, Time, Time)>) -> Transfers {
-        let windows = windows.map(|(index, from, to)| (index, from, to, Times::default()));
-        Transfers { windows: windows.collect(), ..Transfers::default() }
+    /// Nothing has begun. Transfers that end in one of the windows `of_sets` count there, too, and those that begin in a window of
+    /// the scenario.
+    pub(super) fn new(scenario: &Scenario, of_sets: impl Iterator<Item = (usize, Time, Time)>) -> Transfers {
+        let windows = of_sets.map(|(index, from, to)| (index, from, to, Times::default()));
+        let by_beginning = scenario.measure.iter().map(|window| {
+            let (from, to) = edges(window);
+            BegunIn { name: window.name.clone(), from, to, begun: 0, times: None }
+        });
+        Transfers { windows: windows.collect(), by_beginning: by_beginning.collect(), ..Transfers::default() }
     }
 
     /// A transfer begins.
     pub(super) fn begin(&mut self, now: Time, bytes: u64) -> Transfer {
         self.begun += 1;
-        Transfer { began: now, bytes }
+        let transfer = Transfer { began: now, bytes };
+        self.by_beginning
+            .iter_mut()
+            .filter(|window| window.holds(transfer))
+            .for_each(|window| window.begun += 1);
+        transfer
     }
 
     /// The last byte of a transfer has arrived. Returns how long it took.
@@ -145,6 +181,9 @@ impl Transfers {
             if (*from..*to).contains(&now) {
                 times.record(took, transfer.bytes);
             }
+        }
+        for window in self.by_beginning.iter_mut().filter(|window| window.holds(transfer)) {
+            window.times.get_or_insert_default().record(took);
         }
         took
     }
@@ -162,6 +201,7 @@ impl Transfers {
             time: self.times.quantiles(),
             goodput_kbit_s: self.times.rates.as_ref().map(Rates::levels),
             classes: self.times.classes(),
+            windows: self.by_beginning.iter().map(BegunIn::figures).collect(),
             late: self.late,
             connections: self.connections,
             bytes,

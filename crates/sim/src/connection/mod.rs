@@ -64,7 +64,7 @@ enum Ends {
 pub enum News {
     /// As many bytes have arrived as the application expects.
     Arrived,
-    /// Everything given has been sent and acknowledged.
+    /// Everything given has been sent and acknowledged. Where a connection gives itself the next piece, that has begun.
     Flushed,
 }
 
@@ -76,7 +76,7 @@ pub struct Connection {
     owner: u32,
     /// Its application is over: it sends nothing and answers nothing, but what was under way is still counted.
     is_shut: bool,
-    /// Bytes given so far, what is given anew by itself excepted.
+    /// Bytes given so far.
     given: u64,
     /// Given anew whenever everything before is acknowledged; 0 for nothing.
     refill: u64,
@@ -84,6 +84,8 @@ pub struct Connection {
     expected: u64,
     /// The application waits until everything given is acknowledged.
     awaits_flush: bool,
+    /// It has given itself a piece anew, which it has not reported yet.
+    has_refilled: bool,
 }
 
 /// A connection's timers in the calendar. They belong to the place in the slab, whose number their entries carry.
@@ -157,6 +159,23 @@ impl Connection {
         }
     }
 
+    /// Takes back what was not sent yet, as if it had not been given. Returns how much that is.
+    pub fn give_up(&mut self) -> u64 {
+        let unsent = self.take_back();
+        self.given = self.given.saturating_sub(unsent);
+        unsent
+    }
+
+    /// Has it given itself a piece anew since the last call?
+    pub fn take_refilled(&mut self) -> bool {
+        std::mem::take(&mut self.has_refilled)
+    }
+
+    fn refilled(&mut self, bytes: u64) {
+        self.has_refilled |= bytes > 0;
+        self.given = self.given.saturating_add(bytes);
+    }
+
     /// Reports [`News::Arrived`] once `bytes` in all have arrived.
     pub fn expect(&mut self, bytes: u64) {
         self.expected = bytes;
@@ -167,7 +186,7 @@ impl Connection {
         self.awaits_flush = true;
     }
 
-    /// Bytes given so far, what is given anew by itself excepted.
+    /// Bytes given so far.
     pub fn given(&self) -> u64 {
         self.given
     }
@@ -193,26 +212,14 @@ impl Connection {
     /// A packet reaches one of the ends, which answers.
     pub fn receive(&mut self, net: &mut Net, now: Time, way: Way, packet: Packet) -> Option<News> {
         let is_shut = self.is_shut;
-        let (timers, refill) = (&mut self.timers, self.refill);
         match &mut self.ends {
-            Ends::Tcp(ends) => {
-                ends.receive(net, now, way, packet, is_shut);
-                match way {
-                    _ if is_shut => {}
-                    Way::Forward => ends.pump_receiver(net, now, timers),
-                    Way::Reverse => ends.pump(net, now, timers, refill),
-                }
-            }
-            Ends::Utp(ends) => {
-                ends.receive(net, now, packet, way, is_shut);
-                match way {
-                    _ if is_shut => {}
-                    Way::Forward => ends.pump_receiver(net, now, timers),
-                    Way::Reverse => ends.pump(net, now, timers, refill),
-                }
-            }
+            Ends::Tcp(ends) => ends.receive(net, now, way, packet, is_shut),
+            Ends::Utp(ends) => ends.receive(net, now, packet, way, is_shut),
             Ends::Cbr(ends) => ends.receive(net, now, packet),
             Ends::Outside(_) | Ends::Closed => net.discard(packet),
+        }
+        if !is_shut {
+            self.pump_after(net, now, way);
         }
         self.news(way)
     }
@@ -220,7 +227,8 @@ impl Connection {
     /// A connection that runs elsewhere has received something or was acknowledged.
     pub fn look(&mut self) -> impl Iterator<Item = News> {
         if let Ends::Outside(ends) = &mut self.ends {
-            ends.refill(if self.is_shut { 0 } else { self.refill });
+            let refilled = ends.refill(if self.is_shut { 0 } else { self.refill });
+            self.refilled(refilled);
         }
         let news = [Way::Forward, Way::Reverse].map(|way| self.news(way));
         news.into_iter().flatten()
@@ -230,6 +238,9 @@ impl Connection {
     fn news(&mut self, way: Way) -> Option<News> {
         match way {
             Way::Forward if self.expected != u64::MAX && !self.is_shut => self.arrived(),
+            Way::Reverse if self.has_refilled && !self.is_shut => {
+                self.take_refilled().then_some(News::Flushed)
+            }
             Way::Reverse if self.awaits_flush && !self.is_shut => self.flushed(),
             _ => None,
         }
@@ -288,13 +299,16 @@ impl Connection {
     /// Lets the end that `way` leads to send what it has.
     fn pump_after(&mut self, net: &mut Net, now: Time, way: Way) {
         let (timers, refill) = (&mut self.timers, self.refill);
-        match &mut self.ends {
-            Ends::Tcp(ends) if way == Way::Forward => ends.pump_receiver(net, now, timers),
+        let refilled = match &mut self.ends {
+            Ends::Tcp(ends) if way == Way::Forward => return ends.pump_receiver(net, now, timers),
+            Ends::Utp(ends) if way == Way::Forward => return ends.pump_receiver(net, now, timers),
             Ends::Tcp(ends) => ends.pump(net, now, timers, refill),
-            Ends::Utp(ends) if way == Way::Forward => ends.pump_receiver(net, now, timers),
             Ends::Utp(ends) => ends.pump(net, now, timers, refill),
-            Ends::Outside(ends) => ends.refill(refill),
-            Ends::Cbr(_) | Ends::Closed => {}
+            Ends::Outside(ends) if way == Way::Reverse => ends.refill(refill),
+            Ends::Outside(_) | Ends::Cbr(_) | Ends::Closed => 0,
+        };
+        if refilled > 0 {
+            self.refilled(refilled);
         }
     }
 

@@ -62,10 +62,12 @@ impl Ends {
         Some(interval)
     }
 
-    /// Gives the next piece if everything before is acknowledged.
-    pub(super) fn refill(&mut self, bytes: u64) {
-        if bytes > 0 && self.remote.is_flushed() {
-            self.remote.give(bytes);
+    /// Gives the next piece if everything before is acknowledged. Returns how much that is.
+    pub(super) fn refill(&mut self, bytes: u64) -> u64 {
+        let given = if self.remote.is_flushed() { bytes } else { 0 };
+        if given > 0 {
+            self.remote.give(given);
         }
+        given
     }
 }

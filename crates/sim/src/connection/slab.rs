@@ -48,7 +48,7 @@ impl Connections {
         place.ends = template.ends((index, self.generations[index]), seed, route);
         place.owner = owner as u32;
         (place.is_shut, place.given, place.refill) = (false, 0, 0);
-        (place.expected, place.awaits_flush) = (u64::MAX, false);
+        (place.expected, place.awaits_flush, place.has_refilled) = (u64::MAX, false, false);
         net.lay(index, owner, route);
         index
     }
@@ -76,6 +76,7 @@ impl Connections {
             refill: 0,
             expected: u64::MAX,
             awaits_flush: false,
+            has_refilled: false,
         });
         self.generations.push(0);
         self.route_of.push(route);

@@ -100,16 +100,19 @@ impl Ends {
         }
     }
 
-    /// Lets the sender send what it may.
-    pub(super) fn pump(&mut self, net: &mut Net, now: Time, timers: &mut Timers, refill: u64) {
-        if refill != 0 && self.sender.is_flushed() {
-            self.sender.give(refill);
+    /// Lets the sender send what it may, after it was given `refill` bytes if everything before is acknowledged. Returns how many it
+    /// was given.
+    pub(super) fn pump(&mut self, net: &mut Net, now: Time, timers: &mut Timers, refill: u64) -> u64 {
+        let given = if self.sender.is_flushed() { refill } else { 0 };
+        if given != 0 {
+            self.sender.give(given);
         }
         while let Some(transmit) = self.sender.poll(now) {
             self.transmit(net, now, transmit);
         }
         timers.arm(net, Kind::Sender, self.sender.deadline());
         timers.arm(net, Kind::Pacing, self.sender.pacing_deadline());
+        given
     }
 
     fn transmit(&mut self, net: &mut Net, now: Time, transmit: Transmit) {

@@ -146,11 +146,13 @@ impl Ends {
         }
     }
 
-    /// Lets the client send what it may.
-    pub(super) fn pump(&mut self, net: &mut Net, now: Time, timers: &mut Timers, refill: u64) {
-        let Some(mut client) = self.client.take() else { return };
-        if refill != 0 && self.left == 0 && client.is_flushed() {
-            self.left = refill;
+    /// Lets the client send what it may, after it was given `refill` bytes if everything before is acknowledged. Returns how many it
+    /// was given.
+    pub(super) fn pump(&mut self, net: &mut Net, now: Time, timers: &mut Timers, refill: u64) -> u64 {
+        let Some(mut client) = self.client.take() else { return 0 };
+        let given = if self.left == 0 && client.is_flushed() { refill } else { 0 };
+        if given != 0 {
+            self.left = given;
         }
         loop {
             self.write(&mut client);
@@ -160,6 +162,7 @@ impl Ends {
         }
         timers.arm(net, Kind::Sender, client.deadline().unwrap_or(Time::NEVER));
         self.client = Some(client);
+        given
     }
 
     fn write(&mut self, client: &mut Connection) {

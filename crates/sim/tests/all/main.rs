@@ -3,6 +3,7 @@
 mod background;
 mod books;
 mod codel;
+mod completion_cost;
 mod copies;
 mod elements;
 mod fair_queues;
