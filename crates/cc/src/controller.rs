@@ -44,6 +44,10 @@ pub trait Controller: Debug + Send {
     /// The retransmission timer expired.
     fn on_timeout(&mut self, timeout: &Timeout);
 
+    /// The handshake's timer expired: no answer has come, and the request is sent again. Nothing is known of the path yet, so a rule
+    /// has no reason to act; observers count it.
+    fn on_handshake_timeout(&mut self, _now: Time) {}
+
     /// Sending starts again after a time with nothing in flight.
     fn on_idle(&mut self, _idle: &Idle) {}
 

@@ -77,6 +77,11 @@ impl Controller for Observed {
         self.show(Event::Timeout(*timeout));
     }
 
+    fn on_handshake_timeout(&mut self, now: Time) {
+        self.inner.on_handshake_timeout(now);
+        self.show(Event::HandshakeTimeout(now));
+    }
+
     fn on_idle(&mut self, idle: &Idle) {
         self.inner.on_idle(idle);
         self.show(Event::Idle(*idle));

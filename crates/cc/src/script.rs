@@ -50,6 +50,8 @@ pub enum Event {
     SpuriousLoss(SpuriousLoss),
     /// The retransmission timer expires.
     Timeout(Timeout),
+    /// The handshake's timer expires: the request is sent again.
+    HandshakeTimeout(Time),
     /// Sending starts again after a time with nothing in flight.
     Idle(Idle),
     /// The largest payload of a packet changes.
@@ -75,6 +77,7 @@ impl Event {
             | Event::Timeout(Timeout { now, .. })
             | Event::Idle(Idle { now, .. })
             | Event::Mtu { now, .. }
+            | Event::HandshakeTimeout(now)
             | Event::Until(now) => *now,
         }
     }
@@ -143,6 +146,7 @@ impl<'a> Driver<'a> {
             Event::Loss(loss) => self.controller.on_loss(loss),
             Event::SpuriousLoss(spurious) => self.controller.on_spurious_loss(spurious),
             Event::Timeout(timeout) => self.controller.on_timeout(timeout),
+            Event::HandshakeTimeout(now) => self.controller.on_handshake_timeout(*now),
             Event::Idle(idle) => self.controller.on_idle(idle),
             Event::Mtu { mss, .. } => self.controller.on_mtu(*mss),
             Event::Delivered(_) | Event::Until(_) => {}

@@ -81,6 +81,7 @@ pub fn totals<'a>(scenario: &'a Scenario, totals: &'a [Totals]) -> Cow<'a, [Tota
             losses: of(|totals| totals.losses),
             spurious: of(|totals| totals.spurious),
             timeouts: of(|totals| totals.timeouts),
+            handshake_timeouts: of(|totals| totals.handshake_timeouts),
             received_bytes: of(|totals| totals.received_bytes),
             completed_in_s: None,
             completions: None,

@@ -46,6 +46,8 @@ pub fn shares(outcome: &Outcome) -> Option<Table> {
 /// Each flow's totals.
 pub fn totals(outcome: &Outcome) -> Option<Table> {
     let rows = runs(outcome).flat_map(|(run, figures)| of_run(outcome, run, figures)).collect();
+    let has_lost_handshakes =
+        runs(outcome).flat_map(|(_, run)| &run.totals).any(|totals| totals.handshake_timeouts > 0);
     let columns = [
         (Column::words("flow"), true),
         (RUN, outcome.baseline.is_some()),
@@ -55,6 +57,7 @@ pub fn totals(outcome: &Outcome) -> Option<Table> {
         (Column::numbers("taken for lost").spare(), true),
         (Column::numbers("wrongly").spare(), true),
         (Column::numbers("timeouts"), true),
+        (Column::numbers("of handshakes"), has_lost_handshakes),
     ];
     table("Flows in the whole run", "", &columns, rows)
 }
@@ -70,6 +73,7 @@ fn of_run(outcome: &Outcome, run: &str, figures: &Run) -> Vec<Vec<Cell>> {
             Cell::new(count(totals.losses)),
             Cell::new(count(totals.spurious)),
             Cell::new(count(totals.timeouts)),
+            Cell::new(count(totals.handshake_timeouts)),
         ]
     };
     groups::totals(&outcome.scenario, &figures.totals).iter().map(row).collect()

@@ -158,6 +158,9 @@ pub struct Totals {
     pub spurious: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Timeouts of handshakes: no answer came to a SYN, which was sent again. Of connections of ours; the kernel's are not counted.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub handshake_timeouts: u64,
     /// Payload that arrived, each byte once.
     pub received_bytes: u64,
     /// From the start until the last byte arrived in order, s, for a flow with an end that came to it.

@@ -1,5 +1,7 @@
 //! Settings that are valid and seldom meant: warnings, not errors.
 
+mod slow_links;
+
 use crate::file::Planned;
 use crate::record::Record;
 use crate::runaway;
@@ -14,7 +16,8 @@ const DETERMINISTIC: [&str; 2] = ["droptail", "codel"];
 /// Returns a sentence for each trap in a scenario.
 fn of_scenario(scenario: &Scenario) -> Vec<String> {
     let of_paths = ecn_in_vain(scenario).into_iter().chain(runaway::before(scenario));
-    of_paths.chain(of_sets(scenario)).chain(beyond_the_source(scenario)).collect()
+    let of_links = slow_links::slow_links(scenario);
+    of_paths.chain(of_links).chain(of_sets(scenario)).chain(beyond_the_source(scenario)).collect()
 }
 
 /// ECN over queues that do not mark.

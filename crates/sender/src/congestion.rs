@@ -506,6 +506,11 @@ impl Congestion {
         self.refresh();
     }
 
+    /// The handshake's timer expired, before anything was sent.
+    pub fn handshake_timed_out(&mut self, now: Time) {
+        self.controller.on_handshake_timeout(now);
+    }
+
     /// When the controller is to be called although nothing happens. It counts in round trips: before one has been measured
     /// they are empty, and it would be called again and again without any time passing.
     #[inline]

@@ -216,11 +216,17 @@ pub struct Phase {
 pub struct LossTimer {
     pub timer_type: &'static str,
     pub event_type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packet_number_space: Option<&'static str>,
 }
 
 impl LossTimer {
     /// The retransmission timer expired.
-    pub const EXPIRED: LossTimer = LossTimer { timer_type: "pto", event_type: "expired" };
+    pub const EXPIRED: LossTimer =
+        LossTimer { timer_type: "pto", event_type: "expired", packet_number_space: None };
+    /// The same before the handshake was answered.
+    pub const EXPIRED_IN_HANDSHAKE: LossTimer =
+        LossTimer { packet_number_space: Some("initial"), ..LossTimer::EXPIRED };
 }
 
 /// `afteryou:spurious_loss`: a packet that was reported lost has arrived.

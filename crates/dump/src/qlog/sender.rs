@@ -170,6 +170,10 @@ impl Observer for Sender {
                 self.write(at, "recovery:loss_timer_updated", LossTimer::EXPIRED);
                 self.metrics.pto_count = Some(timeout.consecutive);
             }
+            Event::HandshakeTimeout(_) => {
+                self.write(at, "recovery:loss_timer_updated", LossTimer::EXPIRED_IN_HANDSHAKE);
+                self.metrics.pto_count = Some(self.metrics.pto_count.unwrap_or_default() + 1);
+            }
             Event::Idle(idle) => {
                 self.write(at, "afteryou:idle", Silence { idle_for: idle.idle_for.as_millis_f64() });
             }

@@ -110,6 +110,7 @@ impl Maker<'_> {
             row.add("retransmissions", sum(|totals| totals.retransmissions));
             row.add("losses", sum(|totals| totals.losses));
             row.add("timeouts", sum(|totals| totals.timeouts));
+            row.add("handshake_timeouts", sum(|totals| totals.handshake_timeouts));
         }
         row
     }

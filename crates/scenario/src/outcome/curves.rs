@@ -43,8 +43,8 @@ pub struct Exact {
     pub at_s: f64,
     /// Whose.
     pub flow: String,
-    /// "drop" by a queue, "loss" found, "spurious loss", "cut" of the window, "timeout", "stall", "base delay", or the name of the
-    /// phase that begins.
+    /// "drop" by a queue, "loss" found, "spurious loss", "cut" of the window, "timeout", "handshake timeout", "stall",
+    /// "base delay", or the name of the phase that begins.
     pub what: String,
     /// The window after it, bytes; for drops and losses the window as they happened.
     pub cwnd_bytes: u64,

@@ -181,6 +181,7 @@ impl Dialer {
         earlier.losses += totals.losses;
         earlier.spurious += totals.spurious;
         earlier.timeouts += totals.timeouts;
+        earlier.handshake_timeouts += totals.handshake_timeouts;
         earlier.received_bytes += closed.received();
         let lost = closed.given().saturating_sub(closed.received());
         self.books.closed = self.books.closed.saturating_add(lost); // bulk has no end
@@ -463,6 +464,7 @@ impl Application {
             losses: sum.losses + one.losses,
             spurious: sum.spurious + one.spurious,
             timeouts: sum.timeouts + one.timeouts,
+            handshake_timeouts: sum.handshake_timeouts + one.handshake_timeouts,
             ..sum
         });
         let completions = spec.traffic.counts_transfers().then(|| {

@@ -174,6 +174,7 @@ impl Ends {
             losses: now.losses,
             spurious: now.spurious,
             timeouts: now.timeouts,
+            handshake_timeouts: now.handshake_timeouts,
             ..Totals::default()
         }
     }

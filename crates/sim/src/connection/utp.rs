@@ -228,6 +228,7 @@ impl Ends {
             losses: now.losses,
             spurious: now.spurious_losses,
             timeouts: now.timeouts,
+            handshake_timeouts: now.handshake_timeouts,
             ..Totals::default()
         }
     }

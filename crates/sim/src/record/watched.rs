@@ -38,6 +38,7 @@ impl Observer for Watch {
             Event::Delivered(_) | Event::Mtu { .. } => return,
             Event::Loss(_) => log.lost(*connection, now),
             Event::Timeout(_) => log.timed_out(*connection, now),
+            Event::HandshakeTimeout(_) => log.noted(*connection, now, "handshake timeout"),
             Event::SpuriousLoss(_) => log.noted(*connection, now, "spurious loss"),
             Event::Ack(_) | Event::Idle(_) | Event::Until(_) => {}
         }

@@ -44,6 +44,8 @@ pub struct Counters {
     pub spurious: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Timeouts of the handshake: SYNs sent again.
+    pub handshake_timeouts: u64,
     /// Tail loss probes.
     pub probes: u64,
 }

@@ -9,6 +9,7 @@ mod elements;
 mod fair_queues;
 mod golden;
 mod grid;
+mod handshakes;
 mod hystart;
 mod libutp_recovery;
 mod live;

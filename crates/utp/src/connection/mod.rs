@@ -154,6 +154,8 @@ pub struct Statistics {
     pub probes: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Timeouts of the handshake: SYNs sent again.
+    pub handshake_timeouts: u64,
     /// Packets received.
     pub packets_received: u64,
     /// Data packets that came more than once.
@@ -192,6 +194,7 @@ struct Counters {
     spurious_losses: u64,
     probes: u64,
     timeouts: u64,
+    handshake_timeouts: u64,
     packets_received: u64,
     max_packets_outstanding: u64,
 }
@@ -481,6 +484,7 @@ impl Connection {
             spurious_losses,
             probes,
             timeouts,
+            handshake_timeouts,
             packets_received,
             max_packets_outstanding,
         } = self.counters;
@@ -492,6 +496,7 @@ impl Connection {
             spurious_losses,
             probes,
             timeouts,
+            handshake_timeouts,
             packets_received,
             max_packets_outstanding,
             duplicates_received: self.receiver.duplicates(),

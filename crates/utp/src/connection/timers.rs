@@ -234,6 +234,8 @@ impl Connection {
             return;
         }
         self.state = State::SynSent { resends: resends + 1 };
+        self.counters.handshake_timeouts += 1;
+        self.congestion.handshake_timed_out(now);
         self.rto.back_off();
         self.timers.syn_due = true;
         self.timers.handshake = now + self.rto.get();

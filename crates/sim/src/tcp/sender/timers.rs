@@ -67,6 +67,8 @@ impl Sender {
         if self.state == State::SynSent {
             self.timers.loss.backoff.back_off();
             self.timers.syn_due = true;
+            self.counters.handshake_timeouts += 1;
+            self.congestion.handshake_timed_out(now);
             return;
         }
         if self.board.is_empty() {

@@ -1,0 +1,78 @@
+//! Queues whose target is shorter than the time that a packet takes on their link.
+
+use crate::scenario::Scenario;
+use afteryou_base::param::Settings;
+use afteryou_base::Span;
+
+/// The parameter of CoDel and PIE, and of the disciplines made of them.
+const TARGET: &str = "target";
+/// A queue that raises its target by itself.
+const SLOW_LINK: &str = "slow_link";
+
+/// Returns a sentence for each link on which a packet takes longer than the target of the link's queue.
+pub(super) fn slow_links(scenario: &Scenario) -> Vec<String> {
+    let Ok(network) = scenario.network() else { return Vec::new() };
+    let of_link = |index: usize| {
+        let link = &network.links[index];
+        let (entry, overrides) = link.link.queue.queue().ok()?;
+        let has = |name: &str| entry.params.iter().any(|param| param.name == name);
+        let settings = Settings::new(entry.params, &overrides).ok()?;
+        if !has(TARGET) || (has(SLOW_LINK) && settings.flag(SLOW_LINK)) {
+            return None;
+        }
+        let sends = |flow: &usize| network.routes_of(*flow).any(|route| route.forward.contains(&index));
+        let size = |flow: usize| {
+            let format = scenario.flow[flow].packet_format();
+            format.payload.bytes() + format.overhead.bytes()
+        };
+        let bytes = network.flows_on(index).filter(sends).map(size).max()?;
+        let (target, takes) =
+            (settings.time(TARGET), Span::of_bytes(8 * bytes, link.link.rate.bits_per_second()));
+        (target < takes).then(|| sentence(&link.name, entry.name, bytes, target, takes))
+    };
+    (0..network.links.len()).filter_map(of_link).collect()
+}
+
+fn sentence(link: &str, queue: &str, bytes: u64, target: Span, takes: Span) -> String {
+    let ms = |span: Span| (span.as_millis_f64() * 10.0).round() / 10.0;
+    format!(
+        "a packet of {bytes} B takes {} ms on the link {link:?}, longer than the target of {} ms of its {queue}: the queue drops \
+         packets, SYNs among them, though none waits behind another; sqm-scripts raise the target to one packet's time there, CAKE \
+         to one and a half: set target = \"{} ms\"",
+        ms(takes),
+        ms(target),
+        (takes.as_millis_f64() * 1.5).ceil()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Experiment;
+
+    fn warnings(rate: &str, queue: &str) -> Vec<String> {
+        let text = format!(
+            "duration = \"9 s\"\n[link]\nrate = \"{rate}\"\nbuffer = \"200 ms\"\nqueue = {queue}\n\
+             [[flow]]\nname = \"a\"\ncontroller = \"cubic\"\nrtt = \"40 ms\"\n"
+        );
+        let runs = Experiment::parse(&text, "test.toml", &[]).unwrap().runs(None, None).unwrap();
+        slow_links(&runs[0].scenario)
+    }
+
+    #[test]
+    fn a_target_below_a_packets_time_is_warned_about_with_what_real_networks_set() {
+        for queue in ["codel", "fq_codel", "le_fq_codel", "le_threshold", "le_two_queues"] {
+            let [warning] = &warnings("2 Mbit/s", &format!("\"{queue}\""))[..] else { panic!("{queue}") };
+            assert!(warning.contains("takes 6 ms") && warning.contains("target of 5 ms"), "{warning}");
+            assert!(warning.contains("CAKE") && warning.ends_with("set target = \"9 ms\""), "{warning}");
+        }
+        for queue in ["pie", "fq_pie", "le_pie"] {
+            assert!(warnings("2 Mbit/s", &format!("\"{queue}\"")).is_empty(), "{queue}: 15 ms");
+            assert_eq!(warnings("500 kbit/s", &format!("\"{queue}\"")).len(), 1, "{queue}");
+        }
+        assert_eq!(warnings("2.5 Mbit/s", "\"fq_codel\""), [""; 0]);
+        assert_eq!(warnings("2 Mbit/s", "\"droptail\""), [""; 0]);
+        assert_eq!(warnings("2 Mbit/s", "{ kind = \"fq_codel\", target = \"9 ms\" }"), [""; 0]);
+        assert_eq!(warnings("2 Mbit/s", "{ kind = \"codel\", slow_link = \"true\" }"), [""; 0]);
+    }
+}
