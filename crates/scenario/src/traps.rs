@@ -171,7 +171,7 @@ mod tests {
 
     fn runs(queue: &str, top: &str) -> Vec<Scenario> {
         let text = format!(
-            "duration = \"9 s\"\nrepeat = 2\n{top}\n[link]\nrate = \"1 Mbit/s\"\nbuffer = \"9 packets\"\nqueue = {queue}\n\
+            "duration = \"9 s\"\nrepeat = 2\n{top}\n[link]\nrate = \"10 Mbit/s\"\nbuffer = \"9 packets\"\nqueue = {queue}\n\
              [[flow]]\nname = \"a\"\ncontroller = \"cubic\"\nrtt = \"9 ms\"\ntransport = {{ kind = \"tcp\", ecn = true }}\n"
         );
         let runs = Experiment::parse(&text, "test.toml", &[]).unwrap().runs(None, None).unwrap();
@@ -207,7 +207,7 @@ mod tests {
         for (link, flow) in [
             ("buffer = \"749 packets\"", cubic),
             ("buffer = \"9 s\"\nloss = \"1 %\"", cubic),
-            ("buffer = \"9 s\"\nqueue = \"codel\"", cubic),
+            ("buffer = \"9 s\"\nqueue = { kind = \"codel\", target = \"20 ms\" }", cubic),
             (endless, "controller = \"vegas\""),
             (endless, "controller = \"cubic\"\ntraffic = { size = \"1 MB\" }"),
             (endless, "controller = \"cubic\"\ntransport = { kind = \"tcp\", rwnd = \"64 KiB\" }"),
@@ -224,7 +224,7 @@ mod tests {
                 "duration = \"9 s\"\nrepeat = {repeat}\n\
                  [link]\nrate = \"1 Mbit/s\"\nbuffer = \"9 packets\"\nqueue = {queue}\n[[flow]]\nname = \"a\"\n\
                  controller = \"cubic\"\nrtt = \"9 ms\"\ntransport = {{ kind = \"tcp\", ecn = true }}\n\
-                 [sweep]\n\"link.queue.ecn\" = [true, false]\n\"link.rate\" = [\"1 Mbit/s\", \"2 Mbit/s\"]\n"
+                 [sweep]\n\"link.queue.ecn\" = [true, false]\n\"link.rate\" = [\"10 Mbit/s\", \"20 Mbit/s\"]\n"
             );
             let experiment = Experiment::parse(&text, "test.toml", &[]).unwrap();
             let mut traps = Traps::default();
@@ -232,7 +232,7 @@ mod tests {
             traps.sentences()
         };
         let warning = warnings("{ kind = \"codel\" }", 1).remove(0);
-        let point = "(at 2 of 4 points of the sweep, such as link.queue.ecn = false, link.rate = 1 Mbit/s)";
+        let point = "(at 2 of 4 points of the sweep, such as link.queue.ecn = false, link.rate = 10 Mbit/s)";
         assert!(warning.contains("ECN changes nothing") && warning.ends_with(point), "{warning}");
         let warnings = warnings("{ kind = \"codel\" }", 3);
         assert_eq!(warnings.len(), 2, "{warnings:?}");
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn sets_without_flows_and_losses_without_sets_are_warned_about() {
-        let queue = "{ kind = \"codel\", ecn = \"true\" }";
+        let queue = "{ kind = \"codel\", ecn = \"true\", target = \"20 ms\" }";
         let warnings = |top: &str| of_scenario(&runs(queue, top)[0]);
         let losses = "record = [\"losses\"]";
         assert!(warnings(losses)[0].contains("write flows = \"all\""));

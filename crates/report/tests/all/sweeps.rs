@@ -37,7 +37,7 @@ fn runs_with_the_same_seed_are_compared_in_pairs() {
     // Differences 1, 2, 3: s = 1, t(2) = 4.303.
     let (difference, width) = figure.differences[0];
     assert_eq!(difference, 2.0);
-    assert!((width.unwrap() - 4.303 / 3f64.sqrt()).abs() < 1e-9);
+    assert!((width.unwrap() - 4.302_652_729_696_142 / 3f64.sqrt()).abs() < 1e-9);
     assert!(!figure.is_clear());
 }
 
@@ -52,7 +52,7 @@ fn runs_with_other_seeds_are_compared_by_their_means() {
     // Welch: squared errors 1/3 and 4/3, between two and three degrees of freedom.
     let (difference, width) = figures[0].differences[0];
     assert_eq!(difference, 4.0);
-    assert!((width.unwrap() - 4.303 * (5.0f64 / 3.0).sqrt()).abs() < 1e-9);
+    assert!((width.unwrap() - 4.302_652_729_696_142 * (5.0f64 / 3.0).sqrt()).abs() < 1e-9);
 }
 
 #[test]

@@ -44,9 +44,11 @@ pub struct HostFigures {
 pub struct LinkFigures {
     /// The link's name, as in the run's `links`.
     pub link: String,
-    /// Its rate, headers included, bit/s: the mean over the window.
+    /// The rate at which it could have sent, headers included, bit/s: the mean over the window. What a token bucket held as the window
+    /// began is part of it.
     pub capacity_bit_s: f64,
-    /// Bytes that left the link (headers included) over what it could have sent.
+    /// Bytes that left the link (headers included) over what it could have sent. Of a packet at an edge of the window the part counts
+    /// that was sent within.
     pub utilisation: f64,
     /// Time that packets spent in its queue.
     pub queuing_delay: Option<Quantiles>,
@@ -143,9 +145,10 @@ pub struct FlowFigures {
     pub flow: String,
     /// The flow's role.
     pub role: Role,
-    /// Payload that arrived for the first time, bit/s.
+    /// Payload that arrived for the first time, bit/s. A packet counts as it arrives, so a window has up to one more than its time.
     pub goodput_bit_s: f64,
-    /// Goodput over what the slowest link of its path could carry of this flow's payload, headers taken off.
+    /// Goodput over what the slowest link of its path could carry of this flow's payload, headers taken off. Above 1 by a packet at
+    /// most.
     pub share_of_payload_capacity: f64,
     /// Delay of this flow's packets beyond the propagation delay, for flows that measure it (cbr).
     pub queuing_delay: Option<Quantiles>,

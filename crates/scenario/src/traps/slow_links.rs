@@ -36,9 +36,8 @@ pub(super) fn slow_links(scenario: &Scenario) -> Vec<String> {
 fn sentence(link: &str, queue: &str, bytes: u64, target: Span, takes: Span) -> String {
     let ms = |span: Span| (span.as_millis_f64() * 10.0).round() / 10.0;
     format!(
-        "a packet of {bytes} B takes {} ms on the link {link:?}, longer than the target of {} ms of its {queue}: the queue drops \
-         packets, SYNs among them, though none waits behind another; sqm-scripts raise the target to one packet's time there, CAKE \
-         to one and a half: set target = \"{} ms\"",
+        "a packet of {bytes} B takes {} ms on the link {link:?}, longer than the {} ms target of its {queue}, which then drops SYNs, \
+         too; real networks raise it (CAKE: one and a half packets' time, sqm-scripts: one): set target = \"{} ms\"",
         ms(takes),
         ms(target),
         (takes.as_millis_f64() * 1.5).ceil()
@@ -63,7 +62,7 @@ mod tests {
     fn a_target_below_a_packets_time_is_warned_about_with_what_real_networks_set() {
         for queue in ["codel", "fq_codel", "le_fq_codel", "le_threshold", "le_two_queues"] {
             let [warning] = &warnings("2 Mbit/s", &format!("\"{queue}\""))[..] else { panic!("{queue}") };
-            assert!(warning.contains("takes 6 ms") && warning.contains("target of 5 ms"), "{warning}");
+            assert!(warning.contains("takes 6 ms") && warning.contains("the 5 ms target"), "{warning}");
             assert!(warning.contains("CAKE") && warning.ends_with("set target = \"9 ms\""), "{warning}");
         }
         for queue in ["pie", "fq_pie", "le_pie"] {
