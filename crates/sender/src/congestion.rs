@@ -462,6 +462,11 @@ impl Congestion {
         self.episode.as_ref()
     }
 
+    /// Is there a recovery that a timeout began?
+    pub fn is_after_timeout(&self) -> bool {
+        self.episode.is_some() && self.doubts.is_none()
+    }
+
     /// The recovery under way.
     pub fn episode_mut(&mut self) -> Option<&mut Episode> {
         self.episode.as_mut()

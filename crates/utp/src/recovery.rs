@@ -16,7 +16,10 @@
 //! retransmission the window fills up, and nothing happens until the timer expires. With long ones a sender would
 //! go on for thousands of packets, and restart its timer for each that arrives.
 //!
-//! Not imitated: libutp acknowledges later than we do, does not pace, lets a window below one packet stall until the timer
+//! In all of them a backed-off timeout stays until a round trip has been measured (`rto.rs`), and a timeout whose packet arrived all the same
+//! takes back what it took for lost.
+//!
+//! Not imitated: libutp forgets the backoff at each acknowledgement, acknowledges later than we do, does not pace, lets a window below one packet stall until the timer
 //! expires, and gives up at the fifth expiry in a row.
 
 use crate::rto;

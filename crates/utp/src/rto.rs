@@ -1,9 +1,16 @@
 //! libutp's retransmission timeout, in whole milliseconds as libutp computes it.
 //!
 //! ```text
-//!   delta = rtt − sample;  var += (|delta| − var)/4;  rtt = rtt − rtt/8 + sample/8;  rto = max(rtt + 4·var, min)
+//!   delta = rtt − sample;  var += (|delta| − var)/4;  rtt = rtt − rtt/8 + sample/8;  rto = max(rtt + max(G, 4·var), min)
 //! ```
-//! Source: BEP 29 ("timeouts", min 500 ms, first 1000 ms); libutp takes 1000 ms and 3000 ms.
+//! G covers the peer's delay of an acknowledgement, which a steady round trip of more than `min` leaves no room for (RFC 6298 §2.3;
+//! libutp has none).
+//!
+//! The backed-off timeout stays until a round trip has been measured (RFC 6298 §5, Karn's algorithm). An ack of a packet that was sent
+//! again is no measurement by itself: where the round trip is longer than the timeout there would never be one.
+//!
+//! Source: BEP 29 ("timeouts", min 500 ms, first 1000 ms); libutp takes 1000 ms and 3000 ms. Not imitated: libutp forgets the
+//! backoff with each packet that is acknowledged.
 
 use afteryou_base::Span;
 use afteryou_sender::timers::Backoff;
@@ -14,6 +21,9 @@ pub const INITIAL: Span = Span::from_secs(3);
 pub const BEP_MIN: Span = Span::from_millis(500);
 /// Lower bound in libutp.
 pub const LIBUTP_MIN: Span = Span::from_millis(1000);
+
+/// Room for a delayed acknowledgement, ms: libutp's, and the granularity that RFC 6298 §4 recommends.
+const GRANULARITY_MS: i64 = 100;
 
 /// Estimator and backoff.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +41,9 @@ impl Rto {
         Rto { rtt_ms: 0, var_ms: 0, sampled: false, min, backoff: Backoff::default() }
     }
 
-    /// Takes in the round-trip time of a packet that was sent once.
+    /// Takes in a round-trip time that belongs to one transmission beyond doubt. The timeout no longer backs off.
     pub fn update(&mut self, rtt: Span) {
+        self.backoff.reset();
         let sample_ms = (rtt.as_nanos() / 1_000_000).min(1 << 32) as i64;
         if !self.sampled {
             (self.rtt_ms, self.var_ms, self.sampled) = (sample_ms, sample_ms / 2, true);
@@ -47,7 +58,10 @@ impl Rto {
     pub fn get(&self) -> Span {
         let base = match self.sampled {
             false => INITIAL,
-            true => Span::from_millis((self.rtt_ms + 4 * self.var_ms).max(0) as u64).max(self.min),
+            true => {
+                let room_ms = (4 * self.var_ms).max(GRANULARITY_MS);
+                Span::from_millis((self.rtt_ms + room_ms).max(0) as u64).max(self.min)
+            }
         };
         self.backoff.apply(base)
     }
@@ -60,11 +74,6 @@ impl Rto {
     /// The peer is there, only busy: no more than `doublings` from here.
     pub fn limit_backoff(&mut self, doublings: u32) {
         self.backoff.limit(doublings);
-    }
-
-    /// An ack made progress.
-    pub fn reset_backoff(&mut self) {
-        self.backoff.reset();
     }
 }
 
@@ -84,15 +93,22 @@ mod tests {
     }
 
     #[test]
-    fn each_expiry_doubles_and_progress_resets() {
+    fn a_steady_round_trip_leaves_room_for_a_delayed_acknowledgement() {
+        let mut rto = Rto::new(BEP_MIN);
+        (0..100).for_each(|_| rto.update(Span::from_secs(4)));
+        assert_eq!(rto.get(), Span::from_millis(4100));
+    }
+
+    #[test]
+    fn each_expiry_doubles_until_a_round_trip_is_measured() {
         let mut rto = Rto::new(BEP_MIN);
         assert_eq!(rto.get(), INITIAL);
         rto.back_off();
         assert_eq!(rto.get(), Span::from_secs(6));
         (0..40).for_each(|_| rto.back_off());
         assert_eq!(rto.get(), MAX_RTO);
-        rto.reset_backoff();
-        assert_eq!(rto.get(), INITIAL);
+        rto.update(Span::from_millis(200));
+        assert_eq!(rto.get(), Span::from_millis(600));
     }
 
     #[test]

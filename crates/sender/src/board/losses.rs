@@ -93,6 +93,19 @@ impl Board {
         (index < self.sent.len()).then(|| self.lose_at(index, known))
     }
 
+    /// The retransmission timer expired needlessly: what only it took for lost, and was not sent again, is in flight again.
+    pub fn find_unjudged(&mut self) {
+        for index in self.judged.saturating_sub(self.first_number) as usize..self.sent.len() {
+            if self.newest_of(index).is_some_and(|segment| segment.state & LOST != 0) {
+                let seq = expand(self.una, self.sent[index].seq);
+                let segment = &mut self.segments[(seq - self.una) as usize];
+                segment.state &= !(LOST | DECLARED);
+                self.in_flight += u64::from(segment.len);
+                self.lost_segments -= 1;
+            }
+        }
+    }
+
     /// Counts a loss that a probe has repaired, so that it was never waiting to be sent again.
     pub fn count_repaired(&mut self, flight: &Flight) {
         self.delivery.lose(flight.bytes);

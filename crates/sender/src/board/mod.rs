@@ -382,7 +382,8 @@ impl Board {
         let (mut arrived, mut newest) = (Arrived { number, sent_at: sent.sent_at }, &mut taken.newest);
         if segment.transmissions > 1 {
             taken.ambiguous = true;
-            let is_original = seq + 1 == self.una && std::mem::take(&mut taken.first_is_original);
+            let is_first = seq + 1 == self.una && std::mem::take(&mut taken.first_is_original);
+            let is_original = is_first || taken.timing.is_after_answered(arrived.sent_at);
             let earlier = self.earlier_arrived(arrived, &taken.timing, is_original);
             if let Some((earlier, is_proof)) = earlier {
                 (arrived, newest) = (earlier, &mut taken.newest_earlier);
@@ -420,7 +421,8 @@ impl Board {
         }
         let newest_index = (newest.number - self.first_number) as usize;
         let seq = self.sent[newest_index].seq;
-        let until = timing.echoed.filter(|_| is_original).unwrap_or(Time::NEVER).as_micros();
+        let until = timing.echoed.filter(|_| is_original).or(timing.answered_until);
+        let until = until.unwrap_or(Time::NEVER).as_micros();
         let mut earlier = self.sent.range(..newest_index).enumerate().rev();
         let found = earlier.find(|(_, sent)| sent.seq == seq && sent.sent_at.as_micros() <= until);
         let (number, sent_at) = match found {
@@ -543,6 +545,8 @@ pub struct Timing {
     /// A retransmission that is acknowledged within this time was needless: it was the original that arrived. For transports
     /// whose acks echo no time.
     pub undo_within: Option<Span>,
+    /// Nothing that left later than this has arrived. For transports whose acks bound it (uTP's time stamps).
+    pub answered_until: Option<Time>,
 }
 
 impl Timing {
@@ -553,6 +557,11 @@ impl Timing {
 
     fn is_sooner(&self, sent_at: Time, bound: Option<Span>) -> bool {
         bound.is_some_and(|bound| self.now.since(sent_at) < bound)
+    }
+
+    /// Has nothing arrived that left as late as `sent_at`? Clocks on the wire count whole microseconds.
+    fn is_after_answered(&self, sent_at: Time) -> bool {
+        self.answered_until.is_some_and(|until| until.as_micros() < sent_at.as_micros())
     }
 }
 
@@ -582,6 +591,7 @@ impl Taken {
     /// Does the ack come too soon for this retransmission? Then an earlier transmission counts as the one that arrived.
     pub fn is_too_soon(&self, flight: &Flight) -> bool {
         let Timing { undo_within, min_rtt, .. } = self.timing;
-        [undo_within, min_rtt].into_iter().any(|bound| self.timing.is_sooner(flight.sent_at, bound))
+        self.timing.is_after_answered(flight.sent_at)
+            || [undo_within, min_rtt].into_iter().any(|bound| self.timing.is_sooner(flight.sent_at, bound))
     }
 }

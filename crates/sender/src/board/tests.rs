@@ -132,6 +132,53 @@ fn the_echo_of_a_time_before_the_retransmission_is_the_originals() {
 }
 
 #[test]
+fn an_answer_to_what_left_before_the_retransmission_is_the_originals_and_a_held_one_decides_nothing() {
+    for (answered_ms, spurious, arrived) in [(3, 1, (0, at(0))), (59, 1, (0, at(0))), (60, 0, (4, at(60)))] {
+        let mut board = sent(4);
+        ack(&mut board, 60, 0, &[(1, 4)]);
+        assert_eq!(lost(&mut board, 60), [0]);
+        board.send_again(at(60), 0);
+        let answered_until = Some(at(answered_ms));
+        let progress =
+            board.acknowledge(4, &[], Timing { now: at(130), answered_until, ..Timing::default() });
+        assert_eq!((progress.spurious, progress.newest), (spurious, arrived), "{answered_ms} ms");
+    }
+}
+
+#[test]
+fn of_three_copies_the_last_that_had_left_by_then_has_arrived() {
+    for (answered_ms, arrived) in [(59, 0), (60, 4), (79, 4), (80, 5)] {
+        let mut board = sent(4);
+        ack(&mut board, 60, 0, &[(1, 4)]);
+        assert_eq!(lost(&mut board, 60), [0]);
+        board.send_again(at(60), 0);
+        board.lose(0, true);
+        board.send_again(at(80), 0);
+        let answered_until = Some(at(answered_ms));
+        let progress =
+            board.acknowledge(4, &[], Timing { now: at(150), answered_until, ..Timing::default() });
+        assert_eq!(progress.newest.0, arrived, "{answered_ms} ms");
+    }
+}
+
+#[test]
+fn after_a_needless_timeout_what_only_the_timer_took_for_lost_is_in_flight_again() {
+    let mut board = sent(6);
+    ack(&mut board, 60, 0, &[(1, 5)]);
+    assert_eq!(lost(&mut board, 60), [0], "by what overtook it");
+    board.send_again(at(60), 0);
+    board.send_new(at(61), 100);
+    board.lose_everything();
+    assert_eq!((board.in_flight(), board.next_lost()), (0, Some((0, 100))));
+    board.send_again(at(500), 0);
+    board.find_unjudged();
+    assert_eq!((board.in_flight(), board.has_lost()), (300, false));
+    // It can be lost again.
+    board.lose_everything();
+    assert_eq!((board.in_flight(), board.next_lost()), (0, Some((0, 100))));
+}
+
+#[test]
 fn round_trip_times_come_from_packets_sent_once() {
     let mut board = sent(12);
     let progress = ack(&mut board, 50, 2, &[]);

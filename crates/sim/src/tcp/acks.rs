@@ -58,7 +58,7 @@ impl Sender {
         let cumulative = expand(self.board.una(), incoming.cumulative);
         let Blocks { twice, blocks, count } = self.blocks(cumulative, incoming.sack);
         let (echoed, min_rtt) = (Some(before.echoed), self.congestion.rtt().min());
-        let timing = Timing { now, echoed, min_rtt, undo_within: None };
+        let timing = Timing { now, echoed, min_rtt, ..Timing::default() };
         let mut taken = self.board.begin_ack(timing);
         self.board.advance(cumulative, &mut taken);
         for (start, end) in &blocks[..count] {

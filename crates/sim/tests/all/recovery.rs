@@ -151,3 +151,24 @@ fn a_path_that_was_dead_for_ten_seconds_is_used_again() {
         }
     }
 }
+
+#[test]
+fn a_flow_that_resumes_under_a_queue_of_seconds_measures_the_round_trip_and_resends_little() {
+    for recovery in ["modern", "libutp-mod"] {
+        for queue_s in [1, 2, 4, 8] {
+            let background = Flow {
+                transport: Transport::utp().with("recovery", recovery),
+                active: vec![[seconds(0.0), seconds(5.0)], [seconds(90.0), seconds(240.0)]],
+                ..flow("background", "ledbat++", 40)
+            };
+            let foreground = Flow { start: seconds(6.0), ..flow("foreground", "cubic", 40) };
+            let link = link("2 Mbit/s", &format!("{queue_s} s"));
+            let outcome = run(&scenario(link, 240.0, 90.0, vec![background, foreground]));
+            let totals = outcome.totals("background");
+            println!("{recovery}, {queue_s} s: {totals:?}");
+            // One timeout at the jump, which backs off until the first answer, and the losses of a full queue.
+            let needless = totals.retransmissions - (totals.losses - totals.spurious);
+            assert!(needless <= 12 && totals.timeouts <= 12, "{recovery}, {queue_s} s: {totals:?}");
+        }
+    }
+}

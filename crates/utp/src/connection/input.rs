@@ -32,10 +32,14 @@ impl Connection {
     }
 
     /// As [`handle`](Connection::handle), of a packet whose time of arrival the system has noted. Of a batch with one stamp
-    /// the first packet alone is a sample of delay: the others may have left, and arrived, later.
+    /// the first packet alone is a sample of delay: the others may have left, and arrived, later. Beside a gap they are
+    /// timed when they are handled: an answer must not show a time before that at which what it acknowledges left.
     pub fn handle_arrival(&mut self, at: Arrival, packet: &Packet<'_>) {
         let is_new = self.stamp.replace(at.stamp) != Some(at.stamp);
-        self.handle_stamped(at.now, is_new.then_some(at.stamp), packet);
+        let is_next =
+            !self.receiver.has_gap() && packet.header.seq_nr == self.receiver.ack_nr().wrapping_add(1);
+        let stamp = if is_new { Some(at.stamp) } else { (!is_next).then_some(at.now) };
+        self.handle_stamped(at.now, stamp, packet);
         if at.is_marked {
             self.take_mark(at.now, packet);
         }
@@ -105,8 +109,10 @@ impl Connection {
         if packet.header.ack_nr != self.board.next_seq().wrapping_sub(1) {
             return;
         }
-        if resends == 0 {
-            self.take_rtt(now.since(self.timers.started()));
+        let sent_at =
+            if resends == 0 { Some(self.timers.started()) } else { self.answered_until(now, packet) };
+        if let Some(sent_at) = sent_at {
+            self.take_rtt(now.since(sent_at));
         }
         self.receiver = super::receiver_of(&self.config, packet.header.seq_nr.wrapping_sub(1));
         self.note_peer(stamp, packet);
@@ -161,9 +167,17 @@ impl Connection {
     /// The two one-way delays together, whose clock offsets cancel.
     fn round_trip(&self, packet: &Packet<'_>) -> Option<Span> {
         let back = packet.header.timestamp_difference_us;
-        let us = self.timestamp_difference_us.wrapping_add(back);
+        let us = self.peer_clock.difference_us.wrapping_add(back);
         // A negative delay is due to a clock that was set.
         (!NO_SAMPLE.contains(&back) && us < 1 << 31).then_some(Span::from_micros(us.into()))
+    }
+
+    /// When the newest packet left, at the latest, that this one answers (`peer_clock.rs`).
+    fn answered_until(&self, now: Time, packet: &Packet<'_>) -> Option<Time> {
+        let back = packet.header.timestamp_difference_us;
+        let age = self.timestamp(now).wrapping_sub(packet.header.timestamp_us.wrapping_sub(back));
+        let left = now.as_micros().checked_sub(u64::from(age)).map(Time::from_micros)?;
+        (!NO_SAMPLE.contains(&back) && left >= self.timers.started()).then_some(left)
     }
 
     /// Both directions have ended: stay only to repeat the last acknowledgement, for as long as the peer asks for it.
@@ -180,6 +194,7 @@ impl Connection {
             flightsize: self.board.board().outstanding(),
             in_flight: self.board.board().in_flight(),
             recover_fs: self.recover_fs(),
+            answered_until: self.answered_until(now, packet),
         };
         // Our own kind shows all that is out of order in every ST_STATE; a libutp's silence says nothing.
         let covers = match packet.sack {
@@ -188,7 +203,7 @@ impl Connection {
             None => None,
         };
         let min_rtt = self.congestion.rtt().min();
-        let mut taken = self.board.begin_ack(now, min_rtt);
+        let mut taken = self.board.begin_ack(now, min_rtt, before.answered_until);
         self.board.acknowledge(header.ack_nr, packet.sack, covers, &mut taken);
         let spare = self.share / SPARE_FRACTION;
         self.board.take_arrived().for_each(|payload| self.unsent.reuse(payload, spare));
@@ -240,17 +255,18 @@ impl Connection {
 
     /// Reports the news of an ack to the estimators and the controller.
     fn take_progress(&mut self, now: Time, packet: &Packet<'_>, progress: &Progress, before: &Before) {
-        if self.restarts(progress) {
-            self.rto.reset_backoff();
-        }
-        if let Some(rtt) = progress.rtt {
+        // A packet that was sent again is timed by the time stamps (RFC 7323 §4.1), or not at all (Karn).
+        if let Some(rtt) = progress.rtt.or_else(|| before.answered_until.map(|at| now.since(at))) {
             self.take_rtt(rtt);
         }
-        let board = self.board.board();
         if progress.spurious > 0 {
             self.counters.spurious_losses += progress.spurious;
-            self.congestion.arrived_late(now, board.late());
+            if self.congestion.is_after_timeout() {
+                self.board.time_out_was_needless();
+            }
+            self.congestion.arrived_late(now, self.board.board().late());
         }
+        let board = self.board.board();
         let difference = packet.header.timestamp_difference_us;
         let marks = match self.ecn.take_unseen() {
             0 => Marks::None,
@@ -266,13 +282,14 @@ impl Connection {
             in_flight: before.in_flight,
             next_number: board.next_number(),
             one_way_delay: (!NO_SAMPLE.contains(&difference)).then_some(difference),
-            reverse_delay: Some(self.timestamp_difference_us),
+            reverse_delay: Some(self.peer_clock.difference_us),
             marks,
         });
     }
 
     fn take_rtt(&mut self, rtt: Span) {
         self.congestion.take_rtt(rtt);
+        self.timers.measured();
         self.rto.update(self.congestion.rtt().latest());
     }
 
@@ -319,4 +336,6 @@ struct Before {
     flightsize: u64,
     in_flight: u64,
     recover_fs: u64,
+    /// Nothing that left later has arrived, as the ack's time stamps show.
+    answered_until: Option<Time>,
 }

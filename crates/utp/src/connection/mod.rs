@@ -31,6 +31,7 @@ mod liveness;
 mod log;
 mod output;
 mod path_mtu;
+mod peer_clock;
 pub mod receiver;
 pub mod reorder;
 mod rest;
@@ -113,8 +114,7 @@ pub struct Connection {
     flight_limit: FlightLimit,
     path_mtu: path_mtu::PathMtu,
     ecn: ecn::Ecn,
-    /// `now − timestamp` of the newest packet, taken when it arrived.
-    timestamp_difference_us: u32,
+    peer_clock: peer_clock::PeerClock,
     /// When the newest packet arrived.
     stamp: Option<Time>,
     rto: Rto,
@@ -273,7 +273,7 @@ impl Connection {
             flight_limit: FlightLimit::new(config.payload),
             path_mtu: path_mtu::PathMtu::new(config.payload, config.max_payload),
             ecn: ecn::Ecn::new(config.ecn && config.recovery.uses_long_bitmaps()),
-            timestamp_difference_us: 0,
+            peer_clock: peer_clock::PeerClock::default(),
             stamp: None,
             rto: Rto::new(config.min_rto),
             timers: timers::Timers::default(),
@@ -533,7 +533,7 @@ impl Connection {
     /// none if it was another packet's.
     fn note_peer(&mut self, stamp: Option<Time>, packet: &Packet<'_>) {
         if let Some(stamp) = stamp {
-            self.timestamp_difference_us = self.timestamp(stamp).wrapping_sub(packet.header.timestamp_us);
+            self.peer_clock.note(self.timestamp(stamp), packet.header.timestamp_us);
         }
         self.peer_window = u64::from(packet.header.wnd_size);
         self.peer_reads_long_sacks |=
@@ -560,7 +560,7 @@ impl Connection {
             kind,
             connection_id: if kind == Kind::Syn { self.recv_id } else { self.send_id },
             timestamp_us: self.timestamp(now),
-            timestamp_difference_us: self.timestamp_difference_us,
+            timestamp_difference_us: self.peer_clock.difference_us,
             wnd_size: u32::try_from(self.window()).unwrap_or(u32::MAX),
             seq_nr,
             ack_nr: self.receiver.ack_nr(),

@@ -217,13 +217,14 @@ impl Scoreboard {
         ack_nr == self.first_seq.wrapping_sub(1)
     }
 
-    /// An acknowledgement has arrived, which [`acknowledge`](Self::acknowledge) takes in.
+    /// An acknowledgement has arrived, which [`acknowledge`](Self::acknowledge) takes in. Nothing that left after `answered_until` has
+    /// arrived by then.
     #[inline]
-    pub fn begin_ack(&mut self, now: Time, min_rtt: Option<Span>) -> Taken {
-        // A loss is taken back by half the smallest round-trip time: uTP's acks echo no time, and a lone retransmission may
-        // beat packets that were acknowledged in pairs.
+    pub fn begin_ack(&mut self, now: Time, min_rtt: Option<Span>, answered_until: Option<Time>) -> Taken {
+        // Without time stamps a loss is taken back by half the smallest round-trip time: a lone retransmission may beat packets
+        // that were acknowledged in pairs.
         let undo_within = min_rtt.map(|min| Span(min.0.div_ceil(2)));
-        self.board.begin_ack(Timing { now, echoed: None, min_rtt, undo_within })
+        self.board.begin_ack(Timing { now, echoed: None, min_rtt, undo_within, answered_until })
     }
 
     /// Takes in an acknowledgement that [`accepts`](Self::accepts) has let through. Its progress stays in `taken`: a copy

@@ -24,7 +24,7 @@ pub(super) struct Timers {
     /// A repeated SYN is answered from then on.
     syn_answers: Time,
     pub(super) loss: afteryou_sender::timers::Timers,
-    /// One probe for each time of silence: RFC 8985 §7.2.
+    /// A probe left, or a timeout came, and no round trip was measured since: RFC 8985 §7.3.
     probed: bool,
     window_probe: Time,
     window_probe_due: bool,
@@ -126,7 +126,12 @@ impl Timers {
         (self.window_probe, self.window_probe_due) = (Time::NEVER, false);
     }
 
-    /// A tail is probed then, unless one left since the peer's last packet.
+    /// A round trip was measured: a tail may be probed again.
+    pub(super) fn measured(&mut self) {
+        self.probed = false;
+    }
+
+    /// A tail is probed then, unless one was probed since a round trip was measured.
     pub(super) fn probe_at(&mut self, at: Option<Time>) {
         self.loss.probe = at.filter(|_| !self.probed).unwrap_or(Time::NEVER);
     }
@@ -141,7 +146,6 @@ impl Timers {
         self.last_progress = now;
         self.last_acknowledged = now;
         self.timeouts = 0;
-        self.probed = false;
     }
 
     fn next(&self) -> Time {

@@ -25,6 +25,7 @@ mod path_mtu_on_links;
 mod recovery;
 mod reports;
 mod short_bitmaps;
+mod slow_links;
 mod socket_buffer;
 mod stalls;
 mod support;

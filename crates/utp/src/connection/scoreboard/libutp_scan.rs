@@ -12,7 +12,8 @@
 //!
 //! When the timer expires, everything in flight is to be sent again: the oldest packet at once, the rest as the window
 //! opens. Then each acknowledgement that moves on to a gap sends the packet there at once ("fast_timeout"), without a
-//! report to the controller. This ends when one does not move or the packet was fast-resent before.
+//! report to the controller. This ends when one does not move or the packet was fast-resent before, and, unlike in libutp, before
+//! packets that left after the timer expired: these are in flight.
 //!
 //! Source: bittorrent/libutp at 3110314, `utp_internal.cpp`; RasoolAlSaadi/libutp-mod at 0c452e1 and the paper on it
 //! (Al-Saadi, Armitage, But, LCN 2017, §V).
@@ -42,8 +43,8 @@ pub(super) struct Scan {
     finds_lost_retransmissions: bool,
     /// Packets before this one were fast-resent.
     fast_resend: u64,
-    /// The timer expired, and every acknowledgement since has moved on.
-    fast_timeout: bool,
+    /// The timer expired, and every acknowledgement since has moved on: the packets that were outstanding then end before this one.
+    fast_timeout: Option<u64>,
     /// Three packets that the newest bitmap shows have overtaken what lies before this one.
     overtaken_until: u64,
 }
@@ -56,13 +57,18 @@ impl Scan {
             Recovery::Libutp | Recovery::Libutp200ms => false,
             Recovery::LibutpMod => true,
         };
-        let (fast_resend, fast_timeout, overtaken_until) = (0, false, 0);
+        let (fast_resend, fast_timeout, overtaken_until) = (0, None, 0);
         Some(Scan { finds_lost_retransmissions, fast_resend, fast_timeout, overtaken_until })
     }
 
-    /// The retransmission timer expired.
-    pub fn timed_out(&mut self) {
-        self.fast_timeout = true;
+    /// The retransmission timer expired; `next` is the next new packet.
+    pub fn timed_out(&mut self, next: u64) {
+        self.fast_timeout = Some(next);
+    }
+
+    /// It expired before the acknowledgement could come.
+    pub fn timed_out_for_nothing(&mut self) {
+        self.fast_timeout = None;
     }
 }
 
@@ -100,11 +106,12 @@ impl Scoreboard {
 
     /// After a timeout each acknowledgement that moves on sends what is missing next.
     fn follow_timeout(&mut self, scan: &mut Scan) {
-        scan.fast_resend = scan.fast_resend.max(self.board.una());
-        scan.fast_timeout &= scan.fast_resend == self.board.una() && !self.is_empty();
-        if scan.fast_timeout {
+        let una = self.board.una();
+        scan.fast_resend = scan.fast_resend.max(una);
+        scan.fast_timeout.take_if(|end| scan.fast_resend != una || una >= *end);
+        if scan.fast_timeout.is_some() {
             scan.fast_resend += 1;
-            self.send_at_once(self.board.una());
+            self.send_at_once(una);
         }
     }
 

@@ -44,7 +44,18 @@ impl Scoreboard {
         };
         lost.iter().for_each(|flight| _ = self.take_probe(flight.number));
         if let Some(scan) = &mut self.scan {
-            scan.timed_out();
+            scan.timed_out(self.board.next_seq());
+        }
+    }
+
+    /// A packet that the timer took for lost has arrived by its earlier transmission: what was lost with it and was not sent again is still
+    /// in flight (RFC 4015 §3.2, step 6).
+    pub fn time_out_was_needless(&mut self) {
+        self.board.find_unjudged();
+        let board = &self.board;
+        self.urgent.retain(|index| board.is_lost(*index));
+        if let Some(scan) = &mut self.scan {
+            scan.timed_out_for_nothing();
         }
     }
 

@@ -15,7 +15,7 @@ impl Scoreboard {
         covers: Option<usize>,
         min_rtt: Option<Span>,
     ) -> Progress {
-        let mut taken = self.begin_ack(now, min_rtt);
+        let mut taken = self.begin_ack(now, min_rtt, None);
         self.acknowledge(ack_nr, sack, covers, &mut taken);
         taken.progress
     }
