@@ -4,6 +4,9 @@ use crate::extras::Extras;
 use bao_tree::BlockSize;
 use serde::{Deserialize, Serialize};
 
+/// The bits of a mode that travel: set-id and sticky bits do not.
+pub(crate) const MODE_BITS: u32 = 0o777;
+
 /// Chunk groups of 16 KiB: the unit in which data is verified, stored and asked for. The tree above them is 0.4 % of
 /// the data; larger groups would save little of that and lose more at a kill.
 pub const GROUP: BlockSize = BlockSize::from_chunk_log(4);

@@ -10,7 +10,7 @@
 
 use super::{beneath, bytes, Symlinks};
 use crate::entry::Mtime;
-use crate::store::MODE_BITS;
+use crate::entry::MODE_BITS;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::Dir;
 use std::collections::HashMap;

@@ -10,6 +10,7 @@
 
 use super::file_system::is_border;
 use super::place::{self, writable, There};
+use super::root::Root;
 use super::{link, names, partial, Store};
 use crate::entry::EntryPath;
 use crate::extras::Keep;
@@ -38,7 +39,7 @@ impl Store {
         let new = format!("{}{}", names::any_base(&whole), names::LINK);
         self.by_way_of_state(&steps, &shelf, |state| {
             let dir = state.make(&new, |dir| match parent.hard_link(name, dir, &new) {
-                Err(error) if is_border(&error) => copy(parent, name, dir, &new),
+                Err(error) if is_border(&error) => copy(&self.inner.root, parent, name, dir, &new),
                 linked => linked,
             })?;
             let placed = writable(&shelf, || dir.rename(&new, &shelf, &last));
@@ -56,10 +57,10 @@ impl Store {
 }
 
 /// Copies a file or a link to another file system, with its attributes as far as they can be set there.
-fn copy(parent: &Dir, name: &OsStr, dir: &Dir, new: &str) -> io::Result<()> {
+fn copy(root: &Root, parent: &Dir, name: &OsStr, dir: &Dir, new: &str) -> io::Result<()> {
     let there = There::named(parent, name)?;
     if there.is_file {
-        let copied = copy_file(parent, name, dir, new);
+        let copied = copy_file(root, parent, name, dir, new);
         if copied.is_err() {
             _ = dir.remove_file(new);
         }
@@ -77,8 +78,8 @@ fn copy(parent: &Dir, name: &OsStr, dir: &Dir, new: &str) -> io::Result<()> {
     }
 }
 
-fn copy_file(parent: &Dir, name: &OsStr, dir: &Dir, new: &str) -> io::Result<()> {
-    let from = super::near::open(parent, name)?;
+fn copy_file(root: &Root, parent: &Dir, name: &OsStr, dir: &Dir, new: &str) -> io::Result<()> {
+    let from = root.read(parent, name)?;
     let seen = from.metadata()?;
     let mut to = partial::create(dir, new, Some(0o600))?;
     place::copy(&from, &mut to, seen.len())?;

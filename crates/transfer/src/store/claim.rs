@@ -3,6 +3,7 @@
 use super::names;
 use super::path::STATE;
 use super::place::{self, Attributes};
+use super::root::{Root, Work};
 use super::Inner;
 use crate::entry::EntryPath;
 use cap_std::fs::Dir;
@@ -90,6 +91,8 @@ pub(super) struct Claim {
     inner: Arc<Inner>,
     path: EntryPath,
     is_expected: bool,
+    /// Given up last.
+    _work: Work,
 }
 
 /// Whether a small file may come without a partial file.
@@ -105,7 +108,8 @@ pub(super) enum Expected {
 impl Claim {
     pub(super) fn new(inner: Arc<Inner>, path: &EntryPath) -> Self {
         *inner.active().paths.entry(path.0.clone()).or_default() += 1;
-        Self { inner, path: path.clone(), is_expected: false }
+        let work = Work::begin(&inner.root);
+        Self { inner, path: path.clone(), is_expected: false, _work: work }
     }
 
     /// Claims the path of a small file.
@@ -121,10 +125,11 @@ impl Claim {
         active.paths.insert(path.0.clone(), 1);
         active.expected.insert(path.0.clone(), *root);
         drop(active);
-        Expected::New(Self { inner, path: path.clone(), is_expected: true })
+        let work = Work::begin(&inner.root);
+        Expected::New(Self { inner, path: path.clone(), is_expected: true, _work: work })
     }
 
-    pub(super) fn root(&self) -> &Dir {
+    pub(super) fn root(&self) -> &Root {
         &self.inner.root
     }
 
@@ -175,9 +180,13 @@ impl Drop for Claim {
     }
 }
 
-fn set(root: &Dir, directory: &EntryPath, attributes: Attributes) -> Option<()> {
+fn set(root: &Root, directory: &EntryPath, attributes: Attributes) -> Option<()> {
     let steps = super::path::components(directory).ok()?;
-    attributes.apply_to_directory(&place::find(root, &steps).ok()??).ok().map(drop)
+    attributes.apply_to_directory(&place::find(root, &steps).ok()??).ok()?;
+    if attributes.mode.is_some() {
+        root.settle(directory);
+    }
+    Some(())
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@
 //! # Not implemented
 //! Outside Unix nothing identifies a directory, and those above stay open.
 
-use super::place::{self, writable, There};
+use super::place::{writable, There};
+use super::root::Root;
 use crate::entry::bytes;
 use cap_std::fs::Dir;
 use std::ffi::{OsStr, OsString};
@@ -24,15 +25,22 @@ type Above = Option<(u64, u64)>;
 type Above = Dir;
 
 /// An open directory, and the directories above it on the way from the first.
-pub(super) struct Descent {
+pub(super) struct Descent<'a> {
+    /// Opens what modes forbid to their owner.
+    root: Option<&'a Root>,
     dir: Dir,
     above: Vec<Above>,
 }
 
-impl Descent {
+impl<'a> Descent<'a> {
     /// Begins at an open directory.
     pub(super) fn from(top: &Dir) -> io::Result<Self> {
-        Ok(Self { dir: top.try_clone()?, above: Vec::new() })
+        Ok(Self { root: None, dir: top.try_clone()?, above: Vec::new() })
+    }
+
+    /// Begins at the receiving directory.
+    pub(super) fn below(root: &'a Root) -> io::Result<Self> {
+        Ok(Self { root: Some(root), ..Self::from(root)? })
     }
 
     /// Returns the open directory.
@@ -53,6 +61,9 @@ impl Descent {
         let next = open(&self.dir, name)?;
         if identity(&next)? != found.identity {
             return Err(io::Error::other("another directory has taken its place"));
+        }
+        if let Some(root) = self.root {
+            root.allow(&next)?;
         }
         #[cfg(unix)]
         self.above.push(identity(&self.dir)?);
@@ -112,7 +123,7 @@ pub(crate) fn empty(top: &Dir) -> io::Result<()> {
 }
 
 fn identity(dir: &Dir) -> io::Result<Option<(u64, u64)>> {
-    Ok(place::identity(&dir.dir_metadata()?))
+    Ok(super::file_system::identity(&dir.dir_metadata()?))
 }
 
 /// Opens a directory by one component, and no link: one call, where the sandbox makes several and refuses `..`.

@@ -8,7 +8,7 @@
 //! Linux before 5.8 does not report the mount, so a bind mount of the same device is not seen. Project quotas and encrypted directories are
 //! borders that show only when a rename fails. See [`super::reception`] for both.
 
-use cap_std::fs::Dir;
+use cap_std::fs::{Dir, Metadata};
 use std::io;
 
 /// Device and mount of a directory.
@@ -30,7 +30,7 @@ impl FileSystem {
                 return Ok(Self { device: makedev(found.stx_dev_major, found.stx_dev_minor), mount });
             }
         }
-        let identity = super::place::identity(&dir.dir_metadata()?);
+        let identity = identity(&dir.dir_metadata()?);
         Ok(Self { device: identity.map_or(0, |(device, _)| device), mount: 0 })
     }
 }
@@ -38,4 +38,18 @@ impl FileSystem {
 /// True if a rename or link failed at a border.
 pub(super) fn is_border(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::CrossesDevices
+}
+
+/// The number that distinguishes files under the same name; None where the system has no such number.
+pub(crate) fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use cap_std::fs::MetadataExt;
+        Some((metadata.dev(), metadata.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        None
+    }
 }

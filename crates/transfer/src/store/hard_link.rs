@@ -16,6 +16,7 @@
 //! # Known bad case
 //! Two names that are one file here and two files at the source stay one file while their contents are equal.
 
+use super::file_system::identity;
 use super::names;
 use super::partial::{self, Content, Partial};
 use super::place::{self, refused, why, There};
@@ -23,8 +24,7 @@ use super::reception::Reception;
 use super::{has, Kept, Store, Target, Verdict};
 use crate::entry::{EntryPath, Wanted};
 use crate::wire::Why;
-use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::Dir;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::File;
@@ -138,12 +138,10 @@ impl Store {
         let mut steps = self.steps(path).map_err(|reason| refused(path, reason))?;
         let Some(name) = steps.pop() else { return Ok(None) };
         let Ok(Some(parent)) = place::find(&self.inner.root, &steps) else { return Ok(None) };
-        let mut options = OpenOptions::new();
-        options.read(true).follow(FollowSymlinks::No).nonblock(true);
-        let Ok(file) = parent.open_with(&name, &options) else { return Ok(None) };
+        let Ok(file) = self.inner.root.read(&parent, &name) else { return Ok(None) };
         let Ok(metadata) = file.metadata() else { return Ok(None) };
-        let Some(identity) = place::identity(&metadata) else { return Ok(None) };
-        let file = file.into_std();
+        let identity = identity(&cap_std::fs::Metadata::from_just_metadata(metadata.clone()));
+        let Some(identity) = identity else { return Ok(None) };
         let is_first =
             metadata.is_file() && metadata.len() == content.size && self.roots.has(&file, identity, content);
         Ok(is_first.then_some(First { parent, name, file, identity }))
@@ -174,7 +172,7 @@ impl Store {
 
     /// A copy of the first file, since there can be no link to it.
     fn copy_of(&self, first: &First, target: Target, content: Content, parent: &Dir) -> Result<Verdict, Why> {
-        if let Some(kept) = has(parent, &target, content)? {
+        if let Some(kept) = has(&self.inner.root, parent, &target, content)? {
             return Ok(Verdict::Have(kept));
         }
         let private = target.attributes.mode.is_some();

@@ -2,13 +2,14 @@
 
 use super::path::link_stays_inside;
 use super::place::{self, refused, why};
+use super::root::Root;
 use super::{extras, names, Store, Target, Verdict};
 use crate::entry::Mtime;
 use crate::wire::Why;
 use cap_std::fs::Dir;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 /// Makes the link unless it is there. An entry that is no directory gives way to it.
 pub(super) fn consider(store: &Store, target: &Target, to: &[u8]) -> Result<Verdict, Why> {
@@ -43,10 +44,23 @@ pub(super) fn consider(store: &Store, target: &Target, to: &[u8]) -> Result<Verd
 }
 
 /// True if the target passes a link of the user's own that leads outside. (A peer's links cannot.)
-fn leaves_by_another_link(root: &Dir, target: &Target, to: &OsStr) -> bool {
+fn leaves_by_another_link(root: &Root, target: &Target, to: &OsStr) -> bool {
+    let mut steps = target.parents.clone();
+    for step in Path::new(to).components() {
+        match step {
+            Component::ParentDir => _ = steps.pop(),
+            Component::Normal(name) => steps.push(name.to_owned()),
+            _ => {}
+        }
+    }
+    // What it leads to need be no directory.
+    steps.pop();
     let resolved = target.parents.iter().collect::<PathBuf>().join(to);
     // The sandbox says that it refuses to leave with the same kind as the system that it may not look.
-    root.metadata(resolved).is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+    let is_refused =
+        || root.metadata(&resolved).is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
+    // Once more when the directories on the way have been opened for their owner.
+    is_refused() && (place::find(root, &steps).is_err() || is_refused())
 }
 
 /// Under a name of its own first, then in one step to its place.

@@ -21,6 +21,7 @@
 
 use super::descent::Descent;
 use super::place::{writable, There};
+use super::root::{Root, Work};
 use super::{are_ours, components, Store, STATE};
 use crate::entry::{bytes, Entry, EntryPath, Kind};
 use crate::error::Error;
@@ -106,6 +107,7 @@ impl Mirror {
     /// Notes whether something lies at this path, before the job makes anything there.
     pub(crate) fn before(&self, path: &EntryPath) {
         let Some(MaxDelete::Percent(_)) = self.store.wishes.max_delete else { return };
+        let _work = Work::begin(&self.store.inner.root);
         let missing = first_missing(&self.store.inner.root, path);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         for path in missing {
@@ -136,9 +138,10 @@ impl Mirror {
                     .to_owned(),
             ));
         }
+        let _work = Work::begin(&self.store.inner.root);
         let sweep = |does, tell: &mut Tell<'_>| {
             let failed = |source| Error::Io { doing: "look for what was not sent", source };
-            let way = Descent::from(&self.store.inner.root).map_err(failed)?;
+            let way = Descent::below(&self.store.inner.root).map_err(failed)?;
             let names = match extent.whole {
                 true => way.names().map_err(failed)?,
                 false => seen.top_names(),
@@ -188,14 +191,14 @@ fn spared(goes: &Goes, empty: &[EntryPath], limit: Option<MaxDelete>, lay_there:
 }
 
 /// The paths above and including this one under which nothing lies.
-fn first_missing(root: &Dir, path: &EntryPath) -> Vec<EntryPath> {
+fn first_missing(root: &Root, path: &EntryPath) -> Vec<EntryPath> {
     let (Ok(steps), Ok(mut dir)) = (components(path), root.try_clone()) else { return Vec::new() };
     let names: Vec<_> = steps.iter().map(|name| bytes(name)).collect();
     for (index, name) in steps.iter().enumerate() {
         if dir.symlink_metadata(name).is_err() {
             return (index..names.len()).map(|last| EntryPath(names[..=last].join(&b'/'))).collect();
         }
-        match dir.open_dir_nofollow(name) {
+        match root.enter(&dir, name) {
             Ok(below) => dir = below,
             // The last, or something that is in the way.
             Err(_) => break,
@@ -247,7 +250,7 @@ struct Sweep<'a, 'b> {
     filters: &'a Filters,
     does: Does,
     tell: &'a mut Tell<'b>,
-    way: Descent,
+    way: Descent<'a>,
     levels: Vec<Level>,
     /// Of the entry that is looked at.
     path: EntryPath,

@@ -43,6 +43,7 @@ mod preview;
 pub(crate) mod ranges;
 mod reception;
 mod renamed;
+mod root;
 mod small;
 mod state;
 mod sync;
@@ -55,20 +56,20 @@ use crate::error::Error;
 use crate::extras::Extras;
 use crate::named::{self, Named};
 use crate::wire::{Change, Why, Wishes, SMALL};
-use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
-use cap_std::fs::{Dir, OpenOptions};
+use cap_fs_ext::DirExt;
+use cap_std::fs::Dir;
 use claim::{Active, Claim};
 pub use delta::{Delta, Next};
 pub(crate) use names::are_ours;
 pub use near::Near;
-pub(crate) use partial::lock;
 use partial::{Content, Partial};
 pub(crate) use path::{components, link_stays_inside, STATE};
-pub(crate) use place::MODE_BITS;
 use place::{refused, why, Attributes, There};
 pub use reception::{Arriving, Reception};
 use renamed::BySize;
+use root::{Root, Work};
 pub(crate) use small::{keep_all, with_whole, Arrived};
+pub(crate) use state::lock;
 use state::States;
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -202,7 +203,7 @@ impl Home {
 
 /// An open directory.
 struct Inner {
-    root: Dir,
+    root: Arc<Root>,
     /// Where partial files lie.
     states: States,
     directories: Directories,
@@ -214,6 +215,7 @@ impl Inner {
         let failed = |doing| move |source| Error::File { doing, path: shown.to_owned(), source };
         // Better now than when the first file has travelled.
         probe(&root).map_err(failed("write to"))?;
+        let root = Root::open(root).map_err(failed("open"))?;
         let bases = match root.open_dir_nofollow(STATE) {
             Ok(state) => names::bases(&state).map_err(failed("open"))?,
             Err(_) => Vec::new(),
@@ -357,6 +359,7 @@ impl Store {
 
     /// The same for an entry that may lie beside the last.
     pub fn consider_near(&self, entry: &Entry, near: &mut Near) -> Result<Verdict, Why> {
+        let _work = Work::begin(&self.inner.root);
         let target = self.target(&entry.path, (entry.mode, entry.mtime, entry.extras.as_deref()))?;
         if self.wishes.update && self.is_newer(entry, &target)? {
             return Ok(Verdict::Newer);
@@ -386,7 +389,11 @@ impl Store {
         if self.inner.active().postpone(&target.path, &target.attributes) {
             return Ok(verdict(Kept::All.noting(&target.note)));
         }
-        Ok(verdict(target.attributes.apply_to_directory(&dir)?.noting(&target.note)))
+        let kept = target.attributes.apply_to_directory(&dir)?;
+        if target.attributes.mode.is_some() {
+            self.inner.root.settle(&target.path);
+        }
+        Ok(verdict(kept.noting(&target.note)))
     }
 
     fn file(&self, target: Target, content: Content) -> Result<Verdict, Why> {
@@ -402,7 +409,7 @@ impl Store {
                     return Err(target.is_directory());
                 }
                 if there.is_file && there.bytes == content.size {
-                    if let Some(kept) = has(parent, &target, content)? {
+                    if let Some(kept) = has(&self.inner.root, parent, &target, content)? {
                         return Ok(Verdict::Have(kept));
                     }
                 }
@@ -486,11 +493,8 @@ fn probe(root: &Dir) -> io::Result<()> {
 
 /// Puts mode and time right if the file that lies there is the one that is offered. An unreadable file counts as
 /// missing.
-fn has(parent: &Dir, target: &Target, content: Content) -> Result<Option<Kept>, Why> {
-    let mut options = OpenOptions::new();
-    options.read(true).follow(FollowSymlinks::No).nonblock(true);
-    let Ok(file) = parent.open_with(&target.name, &options) else { return Ok(None) };
-    let file = file.into_std();
+fn has(root: &Root, parent: &Dir, target: &Target, content: Content) -> Result<Option<Kept>, Why> {
+    let Ok(file) = root.read(parent, &target.name) else { return Ok(None) };
     if !partial::hash(&file, content.size).is_ok_and(|root| root == Some(content.root)) {
         return Ok(None);
     }

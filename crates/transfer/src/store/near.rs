@@ -6,13 +6,12 @@
 //! found when the entry gets its name.
 
 use super::place;
+use super::root::{Root, Work};
 use super::state::State;
 use super::{Store, Target};
 use crate::wire::Why;
 use cap_std::fs::Dir;
-use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io;
+use std::ffi::OsString;
 use std::sync::Arc;
 
 /// The directory that was used last, or looked for in vain.
@@ -21,6 +20,8 @@ pub struct Near(Option<Known>);
 
 #[derive(Debug)]
 struct Known {
+    /// What was opened stays open for its owner.
+    _work: Work,
     steps: Vec<OsString>,
     /// None: it is not there.
     dir: Option<Arc<Dir>>,
@@ -34,9 +35,9 @@ impl Near {
         self.0.as_ref().filter(|known| known.steps == steps).map(|known| known.dir.clone())
     }
 
-    fn keep(&mut self, steps: &[OsString], dir: Option<Arc<Dir>>) {
+    fn keep(&mut self, root: &Arc<Root>, steps: &[OsString], dir: Option<Arc<Dir>>) {
         let state = self.0.take().filter(|known| known.steps == steps).and_then(|known| known.state);
-        self.0 = Some(Known { steps: steps.to_vec(), dir, state });
+        self.0 = Some(Known { _work: Work::begin(root), steps: steps.to_vec(), dir, state });
     }
 }
 
@@ -47,7 +48,7 @@ impl Store {
             return Ok(known);
         }
         let found = place::find(&self.inner.root, &target.parents)?.map(Arc::new);
-        near.keep(&target.parents, found.clone());
+        near.keep(&self.inner.root, &target.parents, found.clone());
         Ok(found)
     }
 
@@ -84,25 +85,7 @@ impl Store {
         let again = dir.try_clone().map_err(|error| place::why("open the directory", error))?;
         changed.push(again);
         let dir = Arc::new(dir);
-        near.keep(&target.parents, Some(dir.clone()));
+        near.keep(&self.inner.root, &target.parents, Some(dir.clone()));
         Ok(dir)
-    }
-}
-
-/// Opens the file under a name of one component, which cannot lead out of `dir`, for reading. Not through a link, and without
-/// waiting for a pipe.
-pub(super) fn open(dir: &Dir, name: &OsStr) -> io::Result<File> {
-    #[cfg(unix)]
-    {
-        use rustix::fs::{openat, Mode, OFlags};
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
-        Ok(openat(dir, name, flags, Mode::empty())?.into())
-    }
-    #[cfg(not(unix))]
-    {
-        use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
-        let mut options = cap_std::fs::OpenOptions::new();
-        options.read(true).follow(FollowSymlinks::No).nonblock(true);
-        Ok(dir.open_with(name, &options)?.into_std())
     }
 }

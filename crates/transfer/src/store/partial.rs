@@ -21,11 +21,12 @@
 //! is found out when it is verified.
 
 use super::burst::Burst;
+use super::file_system::identity;
 use super::names::{any_base, base, names_in, prefix, PART, TREE};
 use super::place::{Attributes, There};
-use super::state::{State, ATTEMPTS};
+use super::state::{lock, unlock, State, ATTEMPTS};
 use super::valid::valid_ranges;
-use super::{place, ranges, unnamed};
+use super::{ranges, unnamed};
 use crate::entry::{EntryPath, Wanted, GROUP};
 use bao_tree::io::sync::{ReadAt, WriteAt};
 use bao_tree::io::Parent;
@@ -385,7 +386,7 @@ fn open_existing(dir: &Dir, name: &str) -> io::Result<File> {
 pub(super) fn create(dir: &Dir, name: &str, mode: Option<u32>) -> io::Result<File> {
     use rustix::fs::{openat, Mode, OFlags};
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(openat(dir, name, flags, Mode::from_bits_truncate(place::mode_at_first(mode) as _))?.into())
+    Ok(openat(dir, name, flags, Mode::from_bits_truncate(unnamed::mode_at_first(mode) as _))?.into())
 }
 
 #[cfg(not(unix))]
@@ -437,33 +438,8 @@ fn names(dir: &Dir, name: &str, held: &std::fs::Metadata) -> io::Result<bool> {
         other => other?,
     };
     let held = cap_std::fs::Metadata::from_just_metadata(held.clone());
-    Ok(named.identity == place::identity(&held))
+    Ok(named.identity == identity(&held))
 }
-
-/// False if another has locked it.
-#[cfg(unix)]
-pub(crate) fn lock(file: &File) -> io::Result<bool> {
-    use rustix::fs::{flock, FlockOperation};
-    match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(true),
-        Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
-
-#[cfg(unix)]
-fn unlock(file: &File) {
-    // Does not fail for an open file; if it did, closing it would do the same a little later.
-    _ = rustix::fs::flock(file, rustix::fs::FlockOperation::Unlock);
-}
-
-#[cfg(not(unix))]
-pub(crate) fn lock(_file: &File) -> io::Result<bool> {
-    Ok(true)
-}
-
-#[cfg(not(unix))]
-fn unlock(_file: &File) {}
 
 #[cfg(all(test, unix))]
 mod tests {

@@ -6,28 +6,21 @@
 //! # Known bad case
 //! A directory whose mode forbids its owner to write is opened for a moment when something is to be stored in it, and
 //! gets its mode back. An interrupted run leaves such directories, and nothing on the disk distinguishes them from one
-//! that the user protected: that one is written to as well.
+//! that the user protected: that one is written to as well. Those that forbid their owner to look into them: see [`super::root`].
 
 use super::extras::ToSet;
+#[cfg(not(unix))]
+use super::file_system::identity;
+use super::root::Root;
 use super::{sync, Kept};
-use crate::entry::{EntryPath, Mtime};
+use crate::entry::{EntryPath, Mtime, MODE_BITS};
 use crate::wire::Why;
-use cap_fs_ext::DirExt;
-use cap_std::fs::{Dir, Metadata};
+use cap_std::fs::Dir;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileTimes};
 use std::io::{self, Read, Seek, Write};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-
-/// The bits of a mode that travel: set-id and sticky bits do not.
-pub(crate) const MODE_BITS: u32 = 0o777;
-
-/// The mode that a file is made with if it is to have this one: its owner can write it.
-#[cfg(unix)]
-pub(super) fn mode_at_first(mode: Option<u32>) -> u32 {
-    mode.map_or(0o666, |mode| mode & MODE_BITS | 0o600)
-}
 
 /// Directories that stay open until they are flushed together: a path may have two thousand components.
 const MOST_CHANGED: usize = 64;
@@ -102,11 +95,11 @@ pub(crate) fn refused(path: &EntryPath, reason: &str) -> Why {
 }
 
 /// Opens the directory that `parents` lead to; None where one does not exist.
-pub(crate) fn find(root: &Dir, parents: &[OsString]) -> Result<Option<Dir>, Why> {
+pub(crate) fn find(root: &Root, parents: &[OsString]) -> Result<Option<Dir>, Why> {
     let mut below: Option<Dir> = None;
     for name in parents {
         let dir = below.as_ref().unwrap_or(root);
-        match dir.open_dir_nofollow(name) {
+        match root.enter(dir, name) {
             Ok(next) => below = Some(next),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(in_the_way(dir, name, error)),
@@ -126,7 +119,7 @@ fn or_copy(below: Option<Dir>, root: &Dir) -> Result<Dir, Why> {
 /// Opens the directory that `parents` lead to and makes what is missing, which is counted in `made`. Directories that got a
 /// new entry are added to `changed`; if these are many, they go to the disk at once.
 pub(crate) fn make(
-    root: &Dir,
+    root: &Root,
     parents: &[OsString],
     mut changed: Option<&mut Vec<Dir>>,
     made: &mut usize,
@@ -134,7 +127,7 @@ pub(crate) fn make(
     let mut below: Option<Dir> = None;
     for name in parents {
         let dir = below.as_ref().unwrap_or(root);
-        let next = match dir.open_dir_nofollow(name) {
+        let next = match root.enter(dir, name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 match writable(dir, || dir.create_dir(name)) {
                     Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -142,7 +135,7 @@ pub(crate) fn make(
                     }
                     _ => {}
                 }
-                let next = dir.open_dir_nofollow(name).map_err(|error| in_the_way(dir, name, error))?;
+                let next = root.enter(dir, name).map_err(|error| in_the_way(dir, name, error))?;
                 *made += 1;
                 if let Some(changed) = &mut changed {
                     if changed.len() >= MOST_CHANGED {
@@ -215,7 +208,7 @@ pub(crate) struct There {
     /// Permissions, set-id and sticky bits; None where the system has none.
     mode: Option<u32>,
     owner: Option<(u32, u32)>,
-    /// See [`identity`].
+    /// See [`super::file_system::identity`].
     pub(crate) identity: Option<(u64, u64)>,
 }
 
@@ -270,20 +263,6 @@ impl There {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             other => other.map(Some),
         }
-    }
-}
-
-/// The number that distinguishes files under the same name; None where the system has no such number.
-pub(crate) fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
-    #[cfg(unix)]
-    {
-        use cap_std::fs::MetadataExt;
-        Some((metadata.dev(), metadata.ino()))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = metadata;
-        None
     }
 }
 

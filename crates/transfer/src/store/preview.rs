@@ -3,10 +3,11 @@
 use super::partial::{self, Content};
 use super::place::{Attributes, There};
 use super::{components, place, Kept, Store, Target, Verdict};
+#[cfg(unix)]
+use crate::entry::MODE_BITS;
 use crate::entry::{Entry, EntryPath, Kind};
 use crate::wire::{Change, Why};
-use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
-use cap_std::fs::{Dir, Metadata, OpenOptions};
+use cap_std::fs::{Dir, Metadata};
 
 impl Store {
     /// True if the file at `first` is the one that was found.
@@ -41,7 +42,10 @@ impl Store {
             Kind::File { size, root } => {
                 let content = Content { size: *size, root: *root };
                 let is_linked = entry.link.as_ref().is_none_or(|first| self.is_one_file(first, &there));
-                is_linked && there.is_file && there.bytes == *size && has(&parent, target, content)
+                is_linked
+                    && there.is_file
+                    && there.bytes == *size
+                    && self.lies_there(&parent, target, content)
             }
             Kind::Symlink { target: to } => {
                 let written = parent.read_link_contents(&target.name).ok();
@@ -50,7 +54,7 @@ impl Store {
         };
         let there = parent.symlink_metadata(&target.name);
         let there = there.map_err(|error| place::why("look at what is there", error))?;
-        let differs = differs(&target.attributes, &there) || extras_differ(&parent, target);
+        let differs = differs(&target.attributes, &there) || self.extras_differ(&parent, target);
         Ok(match (is_same, differs) {
             (false, _) => Verdict::Would(Change::Replace),
             (true, true) => Verdict::Would(Change::Adjust),
@@ -59,28 +63,26 @@ impl Store {
     }
 }
 
-/// True if this content lies there.
-fn has(parent: &Dir, target: &Target, content: Content) -> bool {
-    let mut options = OpenOptions::new();
-    options.read(true).follow(FollowSymlinks::No).nonblock(true);
-    let Ok(file) = parent.open_with(&target.name, &options) else { return false };
-    partial::hash(&file.into_std(), content.size).is_ok_and(|root| root == Some(content.root))
-}
+impl Store {
+    /// True if this content lies there.
+    fn lies_there(&self, parent: &Dir, target: &Target, content: Content) -> bool {
+        let Ok(file) = self.inner.root.read(parent, &target.name) else { return false };
+        partial::hash(&file, content.size).is_ok_and(|root| root == Some(content.root))
+    }
 
-/// True if an extended attribute would be set.
-fn extras_differ(parent: &Dir, target: &Target) -> bool {
-    let Some(extras) = &target.attributes.extras else { return false };
-    let mut options = OpenOptions::new();
-    options.read(true).follow(FollowSymlinks::No).nonblock(true);
-    let opened = parent.open_with(&target.name, &options);
-    opened.is_ok_and(|file| extras.differs(&file.into_std()))
+    /// True if an extended attribute would be set.
+    fn extras_differ(&self, parent: &Dir, target: &Target) -> bool {
+        let Some(extras) = &target.attributes.extras else { return false };
+        let opened = self.inner.root.read(parent, &target.name);
+        opened.is_ok_and(|file| extras.differs(&file))
+    }
 }
 
 fn differs(attributes: &Attributes, there: &Metadata) -> bool {
     #[cfg(unix)]
     if let (Some(mode), false) = (attributes.mode, there.is_symlink()) {
         use cap_std::fs::MetadataExt;
-        if there.mode() & 0o7777 != mode & place::MODE_BITS {
+        if there.mode() & 0o7777 != mode & MODE_BITS {
             return true;
         }
     }

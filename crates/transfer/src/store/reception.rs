@@ -10,8 +10,7 @@ use crate::entry::{Wanted, GROUP_BYTES};
 use crate::wire::Why;
 use bao_tree::io::sync::DecodeResponseIter;
 use bao_tree::io::{BaoContentItem, DecodeError};
-use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::Dir;
 use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{self, Read};
@@ -128,12 +127,9 @@ impl Reception {
     /// The file at the target's place, unless it is a link or worse.
     pub(super) fn older_version(&self) -> Option<File> {
         let parent = place::find(self.claim.root(), &self.target.parents).ok()??;
-        let mut options = OpenOptions::new();
-        options.read(true).follow(FollowSymlinks::No).nonblock(true);
-        let file = parent.open_with(&self.target.name, &options).ok()?;
-        file.metadata()
-            .is_ok_and(|there| there.is_file() && there.len() >= GROUP_BYTES)
-            .then(|| file.into_std())
+        let file = self.claim.root().read(&parent, &self.target.name).ok()?;
+        let is_old = file.metadata().is_ok_and(|there| there.is_file() && there.len() >= GROUP_BYTES);
+        is_old.then_some(file)
     }
 
     /// Reduces the request, since bytes were copied from the older version.

@@ -14,11 +14,10 @@ use super::descent::Descent;
 use super::partial;
 use super::place::There;
 use super::reception::Reception;
+use super::root::Root;
 use super::{place, Store, STATE};
 use crate::entry::{bytes, EntryPath, Wanted};
 use crate::wire::{Why, MAX_PATH};
-use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
-use cap_std::fs::{Dir, OpenOptions};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
@@ -61,22 +60,20 @@ impl Store {
         let mut steps = super::components(path).ok()?;
         let name = steps.pop()?;
         let parent = place::find(&self.inner.root, &steps).ok()??;
-        let mut options = OpenOptions::new();
-        options.read(true).follow(FollowSymlinks::No).nonblock(true);
-        Some(parent.open_with(name, &options).ok()?.into_std())
+        self.inner.root.read(&parent, &name).ok()
     }
 }
 
 /// Large files below a directory; what cannot be read is not there.
-fn list(root: &Dir) -> BySize {
+fn list(root: &Root) -> BySize {
     let mut found = BySize::new();
     _ = add_all(root, &mut found);
     found
 }
 
 /// With one open directory at a time, however many there are. An error if the way through them is lost.
-fn add_all(root: &Dir, found: &mut BySize) -> io::Result<()> {
-    let mut way = Descent::from(root)?;
+fn add_all(root: &Root, found: &mut BySize) -> io::Result<()> {
+    let mut way = Descent::below(root)?;
     let (mut levels, mut room) = (vec![(way.names()?, EntryPath::default())], MOST);
     while let Some((names, path)) = levels.last_mut() {
         let Some(name) = names.next() else {

@@ -11,7 +11,6 @@
 //! See [`crate::wire::SMALL`] and [`super::sync`].
 
 use super::claim::{Claim, Expected};
-use super::near;
 use super::partial::Content;
 use super::place::{why, There};
 use super::reception::Reception;
@@ -39,7 +38,7 @@ impl Store {
         near: &mut Near,
     ) -> Result<Verdict, Why> {
         let Some(parent) = self.find_near(&target, near)? else { return self.expect(target, content, near) };
-        let file = match near::open(&parent, &target.name) {
+        let file = match self.inner.root.read(&parent, &target.name) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return self.expect(target, content, near);
@@ -89,7 +88,7 @@ impl Store {
         }
         match &target.attributes.extras {
             Some(extras) if extras.has_xattrs() => {
-                Some(extras.differs(&near::open(&parent, &target.name).ok()?))
+                Some(extras.differs(&self.inner.root.read(&parent, &target.name).ok()?))
             }
             _ => Some(false),
         }

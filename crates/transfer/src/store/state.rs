@@ -8,7 +8,7 @@
 //! The directory is made for the first partial file, and removed when it is empty and nobody uses it. Below the receiving directory it is
 //! open only that long, so that a disk can be unmounted.
 
-use super::file_system::{is_border, FileSystem};
+use super::file_system::{identity, is_border, FileSystem};
 use super::names::{self, any_hash, PART};
 use super::path::STATE;
 use super::{unnamed, Store};
@@ -100,8 +100,7 @@ impl States {
                 next => next?,
             };
         }
-        let identity = |dir: &Dir| dir.dir_metadata().map(|there| super::place::identity(&there));
-        Ok(identity(&dir)? == identity(&there)?)
+        Ok(identity(&dir.dir_metadata()?) == identity(&there.dir_metadata()?))
     }
 }
 
@@ -225,3 +224,28 @@ fn make(root: &Dir) -> io::Result<()> {
 fn make(root: &Dir) -> io::Result<()> {
     root.create_dir(STATE)
 }
+
+/// False if another has locked it.
+#[cfg(unix)]
+pub(crate) fn lock(file: &File) -> io::Result<bool> {
+    use rustix::fs::{flock, FlockOperation};
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(unix)]
+pub(super) fn unlock(file: &File) {
+    // Does not fail for an open file; if it did, closing it would do the same a little later.
+    _ = rustix::fs::flock(file, rustix::fs::FlockOperation::Unlock);
+}
+
+#[cfg(not(unix))]
+pub(crate) fn lock(_file: &File) -> io::Result<bool> {
+    Ok(true)
+}
+
+#[cfg(not(unix))]
+pub(super) fn unlock(_file: &File) {}

@@ -13,7 +13,7 @@
 //! each would cost more than their bytes. So a file that comes while one is under way joins the next: one commit then serves
 //! all of them.
 
-use super::place;
+use super::file_system::identity;
 use cap_std::fs::Dir;
 use std::collections::HashSet;
 use std::fs::File;
@@ -132,7 +132,7 @@ impl Directories {
 pub(super) fn flush(dirs: Vec<Dir>) -> io::Result<()> {
     let mut seen = HashSet::new();
     for dir in dirs {
-        if seen.insert(place::identity(&dir.dir_metadata()?)) {
+        if seen.insert(identity(&dir.dir_metadata()?)) {
             sync(&dir)?;
         }
     }

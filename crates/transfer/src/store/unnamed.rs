@@ -9,17 +9,25 @@
 //! `/proc` takes `/proc`. Whether both steps work is tried once for each store, in its directory. Where they do not, a file
 //! gets a name among the partial files first.
 
+#[cfg(unix)]
+use crate::entry::MODE_BITS;
 use cap_std::fs::Dir;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
+
+/// The mode that a file is made with if it is to have this one: its owner can write it.
+#[cfg(unix)]
+pub(super) fn mode_at_first(mode: Option<u32>) -> u32 {
+    mode.map_or(0o666, |mode| mode & MODE_BITS | 0o600)
+}
 
 /// Makes a file that is to have this mode, in the file system of `dir`.
 #[cfg(target_os = "linux")]
 pub(super) fn create(dir: &Dir, mode: Option<u32>) -> io::Result<File> {
     use rustix::fs::{openat, Mode, OFlags};
     let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
-    let mode = Mode::from_bits_truncate(super::place::mode_at_first(mode) as _);
+    let mode = Mode::from_bits_truncate(mode_at_first(mode) as _);
     Ok(openat(dir, ".", flags, mode)?.into())
 }
 

@@ -5,6 +5,8 @@ mod delta;
 mod descriptors;
 #[cfg(target_os = "linux")]
 mod extras;
+#[cfg(target_os = "linux")]
+mod forbidden;
 mod full;
 #[cfg(unix)]
 mod hard_links;
