@@ -14,8 +14,7 @@ const DISTURBED: usize = 30;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn mirror(dir: &Path) -> Mirror {
-    let mut options = StoreOptions::default();
-    options.allow = Allow::all();
+    let options = StoreOptions { allow: Allow::all() };
     let store = Store::open(dir, options).expect("opens");
     Mirror::new(store.for_job(crate::wire::Wishes { delete: true, ..Default::default() }).expect("allowed"))
 }
