@@ -222,7 +222,7 @@ fn transfer_control() -> io::Result<()> {
                 lane: 3,
                 lanes: 4,
                 path: b"some/where".to_vec(),
-                patterns: vec!["*.o".into()],
+                patterns: ["*.o"].iter().collect(),
                 extent: true,
                 keep: Keep { owner: Some(Naming::Names), xattrs: true, acls: false },
                 quick: true,
@@ -289,12 +289,14 @@ fn transfer_control() -> io::Result<()> {
                 failed: left_out,
                 skipped: LeftOut::default(),
                 extent: Some(Extent { entries: 3, ..Extent::default() }),
+                unmatched: vec![0, 300],
             },
         ),
     ];
     let from_sink = [
         ("want", FromSink::Want { id: 0, ranges: Wanted(vec![(0, 16_384), (32_768, 100_000)]) }),
         ("want-nothing", FromSink::Want { id: 0, ranges: Wanted(vec![]) }),
+        ("swept", FromSink::Swept { unmatched: vec![2] }),
         ("have", FromSink::Have { id: 1 }),
         ("stored", FromSink::Stored { id: 0 }),
         ("failed", FromSink::Failed { id: 2, why: Why::Refused("no".into()) }),

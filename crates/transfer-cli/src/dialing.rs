@@ -11,7 +11,6 @@ use super::{network, sources};
 use afteryou_report::Vantage;
 use afteryou_terminal::Failure;
 use afteryou_transfer::dial::Dialer;
-use afteryou_transfer::filter::Filter;
 use afteryou_transfer::job::{self, Dial, JobOptions, Outgoing, Summary};
 use afteryou_transfer::source::{Input, Source};
 use afteryou_transfer::ssh::FarEnd;
@@ -79,8 +78,7 @@ pub async fn get(args: &GetArgs) -> Result<(), Failure> {
     let output = is_standard(&directory).then(Temporary::new).transpose()?;
     let directory = output.as_ref().map_or(directory, |output| output.path().to_owned());
     sources::check_directory(&directory)?;
-    let patterns = args.choice.patterns()?;
-    Filter::new(patterns.clone()).map_err(Failure::usage)?;
+    let exclude = args.choice.filter()?;
     let (wishes, quick) = (args.wishes(), args.mirroring.quick);
     // A dry run makes no directory: what would go into one that is not there is compared with an empty one.
     let empty = (wishes.dry_run && !directory.exists()).then(Temporary::new).transpose()?;
@@ -99,7 +97,7 @@ pub async fn get(args: &GetArgs) -> Result<(), Failure> {
     let stage = Stage::start(&args.common, job, first(&target))?;
     let delete = wishes.delete;
     run(stage, target, Role::Serve, &args.common, &args.dialing, delete, |options| {
-        let options = JobOptions { wishes, patterns, quick, ..options };
+        let options = JobOptions { wishes, exclude, quick, ..options };
         Ok(|dial, path: String| job::get(dial, path.into_bytes(), store, options))
     })
     .await?;

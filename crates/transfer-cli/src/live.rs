@@ -73,6 +73,7 @@ fn remark(event: &Event, list: bool) -> Option<String> {
         Event::File { path, outcome: Outcome::Incomplete(reason) } => {
             Some(format!("differs from the source: {path}: {reason}"))
         }
+        Event::Unmatched { pattern } => Some(format!("matched nothing: the pattern {pattern}")),
         _ => None,
     }
 }

@@ -2,7 +2,6 @@
 
 use super::args::{looks_like_ticket, read_ticket, Choice, Common, Symlinks};
 use afteryou_terminal::Failure;
-use afteryou_transfer::filter::Filter;
 use afteryou_transfer::source::{self, SourceOptions};
 use afteryou_transfer::ticket::Role;
 use std::path::{Path, PathBuf};
@@ -43,7 +42,7 @@ pub fn options(common: &Common, symlinks: Symlinks, choice: &Choice) -> Result<S
         Symlinks::CopyAsIs => source::Symlinks::AsIs,
     };
     options.cache = cache(common);
-    options.exclude = vec![Filter::new(choice.patterns()?).map_err(Failure::usage)?];
+    options.exclude = choice.filter()?;
     Ok(options)
 }
 

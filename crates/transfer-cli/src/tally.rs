@@ -218,7 +218,7 @@ impl Tally {
             Event::File { outcome: Outcome::Failed(_), .. } => self.failed += 1,
             Event::File { path, .. } => self.busy = self.busy.take().filter(|busy| busy != path),
             Event::Busy { path } => self.busy = Some(path.clone()),
-            Event::Group { .. } | Event::Pace { .. } => {}
+            Event::Group { .. } | Event::Pace { .. } | Event::Unmatched { .. } => {}
             &Event::Finished {
                 stored,
                 stored_files,

@@ -189,11 +189,17 @@ impl<R: AsyncRead + Unpin> Incoming<R> {
 mod tests {
     use super::*;
     use crate::entry::{Entry, EntryPath, Kind, Mtime, Wanted};
+    use crate::filter::{EACH, MAX_PATTERNS};
     use crate::wire::{FromSink, FromSource, Greeting, LeftOut, State, MAX_RANGES};
     use proptest::prelude::*;
 
     fn end_of_offers() -> FromSource {
-        FromSource::EndOfOffers { failed: LeftOut::default(), skipped: LeftOut::default(), extent: None }
+        FromSource::EndOfOffers {
+            failed: LeftOut::default(),
+            skipped: LeftOut::default(),
+            extent: None,
+            unmatched: Vec::new(),
+        }
     }
 
     fn offer(name: &[u8]) -> FromSource {
@@ -303,8 +309,13 @@ mod tests {
             for _ in 0..10_000 {
                 left_out.add(&EntryPath(vec![b'a'; path]), &"r".repeat(reason));
             }
-            let message =
-                FromSource::EndOfOffers { failed: left_out.clone(), skipped: left_out, extent: None };
+            let unmatched = (0..(MAX_PATTERNS / (1 + EACH)) as u32).collect();
+            let message = FromSource::EndOfOffers {
+                failed: left_out.clone(),
+                skipped: left_out,
+                extent: None,
+                unmatched,
+            };
             encode(&message, &mut BytesMut::new()).unwrap();
         }
     }

@@ -74,6 +74,11 @@ pub enum Event {
         /// It stands still.
         paused: bool,
     },
+    /// This pattern of the command line matched nothing.
+    Unmatched {
+        /// Which.
+        pattern: String,
+    },
     /// It is over.
     Finished {
         /// Entries stored in this run: files, and directories and links that were made.

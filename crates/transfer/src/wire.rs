@@ -11,6 +11,7 @@ mod spared;
 
 use crate::entry::{Entry, EntryPath, Mtime, Wanted};
 use crate::extras::{Extras, Keep};
+use crate::filter::Patterns;
 use serde::{Deserialize, Serialize};
 pub use spared::{Because, MaxDelete, NotALimit, Spared};
 
@@ -70,8 +71,8 @@ pub enum Greeting {
         lanes: u16,
         /// Below the served directory.
         path: Vec<u8>,
-        /// Patterns of what to leave out, as for [`crate::filter::Filter`], relative to the served directory.
-        patterns: Vec<String>,
+        /// Patterns of what to leave out, relative to the served directory.
+        patterns: Patterns,
         /// The sink needs an [`Extent`] at the end.
         extent: bool,
         /// Extras that the sink requests.
@@ -138,8 +139,8 @@ pub struct Extent {
     pub whole: bool,
     /// Where the patterns begin: the requested path's parents in the served directory.
     pub below: EntryPath,
-    /// Lists of patterns of what was excluded, and stays at the sink.
-    pub patterns: Vec<Vec<String>>,
+    /// The source's patterns of what was excluded, and stays at the sink. The sink has its own.
+    pub patterns: Patterns,
     /// Of the directories that the job names, those in which the source has nothing at all, excluded entries neither. A path without
     /// components stands for each of them.
     pub empty: Vec<EntryPath>,
@@ -225,6 +226,8 @@ pub enum FromSource {
         skipped: LeftOut,
         /// Everything that was offered, if all of it was stored.
         extent: Option<Extent>,
+        /// Positions of the [`Greeting::Pull::patterns`] that matched nothing here.
+        unmatched: Vec<u32>,
     },
     /// These files exist, and their content was not read. They have the ids from this one on.
     Glance {
@@ -353,6 +356,11 @@ pub enum FromSink {
     },
     /// Nothing was removed, though something lies there that was not sent.
     Spared(Spared),
+    /// Everything that was not sent is gone, or would be.
+    Swept {
+        /// Positions of the [`Extent::patterns`] that matched nothing here.
+        unmatched: Vec<u32>,
+    },
 }
 
 /// How a file is described. Hashes are BLAKE3's first 16 bytes, in the order of the file.

@@ -1,6 +1,8 @@
-//! Any text as the words that people hand to transfers: tickets, addresses, rates and timetables.
+//! Any text as the words that people hand to transfers: tickets, addresses, rates, timetables and patterns.
 
 use afteryou_rate::{Rate, Timetable, WeekTime, Weekday};
+use afteryou_transfer::entry::EntryPath;
+use afteryou_transfer::filter::{Filter, Filters, Patterns};
 use afteryou_transfer::ticket::{Address, Ticket};
 
 /// What is read is written so that it reads back; what is refused is refused with a reason.
@@ -29,4 +31,17 @@ pub fn run(data: &[u8]) {
         }
         Err(error) => assert!(!error.to_string().is_empty()),
     }
+    exclude(text);
+}
+
+/// The first line is a path, the others are a file of patterns. A path is excluded by a pattern that matched.
+fn exclude(text: &str) {
+    let (path, lines) = text.split_once('\n').unwrap_or((text, ""));
+    let mut patterns = Patterns::default();
+    patterns.read(lines.as_bytes());
+    let count = patterns.count();
+    let Ok(own) = Filter::new(patterns, 0) else { return };
+    let filters = Filters::new(EntryPath::default(), own.clone(), Filter::default());
+    let is_excluded = filters.exclude(&EntryPath(path.as_bytes().to_vec()), lines.starts_with('\n'));
+    assert!(!is_excluded || own.unmatched().len() < count);
 }

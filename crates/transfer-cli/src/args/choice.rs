@@ -5,11 +5,15 @@ use afteryou_terminal::failure::reason;
 use afteryou_terminal::Failure;
 use afteryou_transfer::entry::EntryPath;
 use afteryou_transfer::extras::{Keep, Naming};
+use afteryou_transfer::filter::{Filter, Patterns};
 use afteryou_transfer::wire::{MaxDelete, Wishes};
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum, ValueHint};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+
+const EXCLUDE: &str = "AFTERYOU_EXCLUDE";
+const INCLUDE: &str = "AFTERYOU_INCLUDE";
 
 /// Which files.
 #[derive(Args, Clone, Debug, Default)]
@@ -17,27 +21,29 @@ pub struct Choice {
     /// Leave out files and directories that match, in the syntax of .gitignore; may be repeated
     ///
     /// A name matches in any directory; a pattern with a slash begins where the job does: /photos/raw, *.tmp, cache/, a/**/b.
-    /// The last pattern that matches decides.
+    /// The last pattern that matches decides. As with `git ls-files -x`, # and a blank at the end are part of the pattern.
+    /// In the variable each line is a pattern.
     #[arg(
         long,
         value_name = "PATTERN",
-        env = "AFTERYOU_EXCLUDE",
-        hide_env_values = true,
-        value_delimiter = '\n'
+        env = EXCLUDE,
+        hide_env_values = true
     )]
-    pub exclude: Vec<String>,
+    pub exclude: Vec<OsString>,
 
     /// Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded
     #[arg(
         long,
         value_name = "PATTERN",
-        env = "AFTERYOU_INCLUDE",
-        hide_env_values = true,
-        value_delimiter = '\n'
+        env = INCLUDE,
+        hide_env_values = true
     )]
-    pub include: Vec<String>,
+    pub include: Vec<OsString>,
 
     /// Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment
+    ///
+    /// The file is read as git reads a .gitignore: \# is a pattern that begins with #, and blanks at the end count after a
+    /// backslash only.
     #[arg(
         long,
         value_name = "FILE",
@@ -49,23 +55,33 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// The patterns in the order in which they apply.
+    /// The patterns in the order in which they apply. Those of files need not match anything.
     ///
     /// # Errors
-    /// A file that cannot be read.
-    pub fn patterns(&self) -> Result<Vec<String>, Failure> {
-        let mut patterns = Vec::new();
+    /// A file that cannot be read, or too many patterns.
+    pub fn filter(&self) -> Result<Filter, Failure> {
+        let mut patterns = Patterns::default();
         for file in &self.exclude_from {
-            let text = std::fs::read_to_string(file).map_err(|error| {
+            let text = std::fs::read(file).map_err(|error| {
                 let file = repeated(file.as_os_str());
                 Failure::usage(format!("--exclude-from: cannot read {file}: {}", reason(&error)))
             })?;
-            patterns.extend(text.lines().map(str::to_owned));
+            patterns.read(&text);
         }
-        patterns.extend(self.exclude.iter().cloned());
-        patterns.extend(self.include.iter().map(|pattern| format!("!{pattern}")));
-        Ok(patterns)
+        let from_files = patterns.count();
+        each(&self.exclude, EXCLUDE).for_each(|pattern| patterns.push(pattern));
+        each(&self.include, INCLUDE).for_each(|pattern| patterns.push(&[b"!", pattern].concat()));
+        Filter::new(patterns, from_files).map_err(Failure::usage)
     }
+}
+
+/// What was given, one by one. A variable has one in a line.
+fn each<'a>(given: &'a [OsString], variable: &str) -> impl Iterator<Item = &'a [u8]> {
+    let is_variable = given.len() == 1 && std::env::var_os(variable).as_ref() == given.first();
+    given.iter().flat_map(move |one| {
+        let lines = one.as_encoded_bytes().split(move |&byte| is_variable && byte == b'\n');
+        lines.filter(move |line| !(is_variable && line.is_empty()))
+    })
 }
 
 /// The treatment of existing files.

@@ -81,9 +81,12 @@ fn patterns_of_files_come_first_and_includes_take_back() {
     std::fs::write(&file, "cache/\n# why\n!cache/keep\n").unwrap();
     let from = format!("--exclude-from={}", file.display());
     let args = send(&["/", "--include", "a.tmp", "--exclude=*.tmp", &from, "--exclude", "x", "afteryou1abc"]);
-    let patterns = args.choice.patterns().unwrap();
-    assert_eq!(patterns, ["cache/", "# why", "!cache/keep", "*.tmp", "x", "!a.tmp"]);
-    let missing = send(&["/", "--exclude-from=/no/such/file", "afteryou1abc"]).choice.patterns();
+    let filter = args.choice.filter().unwrap();
+    let patterns: Vec<_> = filter.patterns().iter().collect();
+    assert_eq!(patterns, [&b"cache/"[..], b"!cache/keep", b"*.tmp", b"x", b"!a.tmp"]);
+    let unmatched: Vec<_> = filter.unmatched().iter().map(ToString::to_string).collect();
+    assert_eq!(unmatched, ["*.tmp", "x", "!a.tmp"]);
+    let missing = send(&["/", "--exclude-from=/no/such/file", "afteryou1abc"]).choice.filter();
     assert_eq!(refusal(missing), "--exclude-from: cannot read \"/no/such/file\": there is no such file");
 }
 

@@ -65,7 +65,7 @@ impl Job {
             let (store, wishes) = (self.store.clone(), self.options.wishes.clone());
             let delete = wishes.delete;
             let store = on_thread("open", move || store.for_job(wishes)).await??;
-            let mirror = delete.then(|| Arc::new(Mirror::new(store.clone())));
+            let mirror = delete.then(|| Arc::new(Mirror::new(store.clone(), self.options.exclude.clone())));
             Ok(Disk { look: only_below(&self.path, store), mirror })
         };
         self.disk.get_or_try_init(begin).await
@@ -107,7 +107,8 @@ pub async fn get(
     store: Store,
     options: JobOptions,
 ) -> Result<Summary, Error> {
-    let tally = Arc::new(Tally::new(options.listener.clone(), options.groups_in_events));
+    let tally = Tally::new(options.listener.clone(), options.groups_in_events);
+    let tally = Arc::new(tally.naming(options.exclude.clone()));
     let id = new_id()?;
     let lanes = options.lanes();
     path.truncate(path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1));
@@ -125,7 +126,7 @@ pub async fn get(
                     lane,
                     lanes,
                     path: job.path.clone(),
-                    patterns: job.options.patterns.clone(),
+                    patterns: job.options.exclude.patterns().clone(),
                     extent: job.options.wishes.delete,
                     keep: job.options.wishes.keep,
                     quick: job.options.quick,

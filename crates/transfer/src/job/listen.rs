@@ -19,7 +19,7 @@ use super::{on_thread, tell_pace, StateOf, Summary, MAX_LANES};
 use crate::error::Error;
 use crate::event::{Event, Listener};
 use crate::extras::Keep;
-use crate::filter::Filter;
+use crate::filter::{Filter, Patterns};
 use crate::guard::Guard;
 use crate::pace::Pace;
 use crate::session::{self, sink, source, Control, End};
@@ -171,7 +171,7 @@ struct Job {
 #[derive(PartialEq)]
 enum Asked {
     Push(Wishes),
-    Pull { path: Vec<u8>, patterns: Vec<String>, extent: bool, keep: Keep, quick: bool },
+    Pull { path: Vec<u8>, patterns: Patterns, extent: bool, keep: Keep, quick: bool },
 }
 
 /// This side's part in a job.
@@ -308,7 +308,7 @@ impl Host {
             return known;
         }
         let store = begun(on_thread("open", move || store.for_job(wishes)).await)?;
-        let mirror = delete.then(|| Arc::new(Mirror::new(store.clone())));
+        let mirror = delete.then(|| Arc::new(Mirror::new(store.clone(), Filter::default())));
         self.job(id, asked, |_| Ok(Part::Sink { store, mirror }))
     }
 
@@ -325,7 +325,8 @@ impl Host {
         let (path, extent) = (path.clone(), *extent);
         options.keep = *keep;
         options.quick = *quick;
-        options.exclude.push(Filter::new(patterns.clone()).map_err(|error| refused(&error.to_string()))?);
+        options.peer_excludes =
+            Filter::new(patterns.clone(), 0).map_err(|error| refused(&error.to_string()))?;
         let source = begun(on_thread("look", move || Source::within(&dir, &path, options)).await)?;
         self.job(id, asked, |tally| {
             let work = Arc::new(Work::start(source, tally.clone())?);
@@ -343,6 +344,16 @@ impl Host {
         })
     }
 
+    /// Patterns that should have matched something by the end of such a job: of everything that is served.
+    fn named(&self, asked: &Asked) -> Filter {
+        match (&self.service, asked) {
+            (Service::Serve { options, .. }, Asked::Pull { path, .. }) if path.is_empty() => {
+                options.exclude.clone()
+            }
+            _ => Filter::default(),
+        }
+    }
+
     /// The job of this number; made if it is new.
     fn job(
         &self,
@@ -354,7 +365,8 @@ impl Host {
         if let Some(entry) = books.jobs.get(&id) {
             return Ok(entry.job.clone());
         }
-        let tally = Arc::new(Tally::new(self.options.listener.clone(), self.options.groups_in_events));
+        let tally = Tally::new(self.options.listener.clone(), self.options.groups_in_events);
+        let tally = Arc::new(tally.naming(self.named(&asked)));
         let part = part(&tally).map_err(|error| refused(&error.to_string()))?;
         let job = Arc::new(Job { asked, tally, part, far_end: Pace::new() });
         books.jobs.insert(id, Entry::of(job.clone()));

@@ -15,6 +15,7 @@ pub use send::{send, Outgoing};
 use crate::dial::{self, Dialer};
 use crate::error::Error;
 use crate::event::{Event, Listener};
+use crate::filter::Filter;
 use crate::pace::Pace;
 use crate::session::{self, End};
 use crate::wire::{Answer, Greeting, Spared, State, Wishes};
@@ -95,8 +96,8 @@ pub struct JobOptions {
     pub groups_in_events: bool,
     /// Requests beyond storing what is sent. `send` has the extras to keep in its source.
     pub wishes: Wishes,
-    /// Patterns of what a `get` leaves out, relative to the served directory. `send` has them in its source.
-    pub patterns: Vec<String>,
+    /// What a `get` leaves out, relative to the served directory. `send` has this in its source.
+    pub exclude: Filter,
     /// A `get` takes files of the same size and time for the same. `send` has this in its source.
     pub quick: bool,
 }
@@ -111,7 +112,7 @@ impl Default for JobOptions {
             give_up_after: None,
             groups_in_events: false,
             wishes: Wishes::default(),
-            patterns: Vec::new(),
+            exclude: Filter::default(),
             quick: false,
         }
     }

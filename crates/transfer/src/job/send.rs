@@ -28,7 +28,8 @@ impl Outgoing {
     /// Begins to walk and hash. Dropping the value gives the job up.
     pub fn begin(source: Source, options: JobOptions) -> Result<Self, Error> {
         let wishes = Wishes { keep: source.keep(), ..options.wishes.clone() };
-        let tally = Arc::new(Tally::new(options.listener.clone(), options.groups_in_events));
+        let tally = Tally::new(options.listener.clone(), options.groups_in_events);
+        let tally = Arc::new(tally.naming(source.filters().own.clone()));
         Ok(Self { work: Arc::new(Work::start(source, tally)?), options, wishes })
     }
 

@@ -11,6 +11,7 @@
 use super::Summary;
 use crate::entry::EntryPath;
 use crate::event::{shown, Event, Listener, Outcome};
+use crate::filter::Filter;
 use crate::session::printable;
 use crate::wire::{Change, LeftOut, Spared};
 use std::collections::{HashSet, VecDeque};
@@ -30,6 +31,8 @@ pub(crate) struct Tally {
     listener: Listener,
     groups: bool,
     hasher: RandomState,
+    /// Patterns that should match something.
+    named: Filter,
 }
 
 #[derive(Default)]
@@ -46,7 +49,23 @@ struct Counts {
 
 impl Tally {
     pub(crate) fn new(listener: Listener, groups: bool) -> Tally {
-        Tally { counts: Mutex::default(), listener, groups, hasher: RandomState::new() }
+        Tally {
+            counts: Mutex::default(),
+            listener,
+            groups,
+            hasher: RandomState::new(),
+            named: Filter::default(),
+        }
+    }
+
+    /// The same for a job that names the patterns which matched nothing.
+    pub(crate) fn naming(self, named: Filter) -> Tally {
+        Tally { named, ..self }
+    }
+
+    /// The patterns that should match something.
+    pub(crate) fn named(&self) -> &Filter {
+        &self.named
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
@@ -188,6 +207,9 @@ impl Tally {
     /// Reports the last progress and the end.
     pub(crate) fn finish(&self) -> Summary {
         self.progress(&mut VecDeque::new());
+        for pattern in self.named.unmatched() {
+            self.tell(Event::Unmatched { pattern: shown(&pattern) });
+        }
         let summary = self.summary();
         let Summary { stored, had, skipped, incomplete, failed, removed, bytes_moved, .. } = summary;
         tracing::info!(stored, had, skipped, incomplete, failed, removed, bytes_moved, "the job is complete");

@@ -23,6 +23,7 @@ use super::tally::Tally;
 use crate::entry::{EntryPath, Kind};
 use crate::error::Error;
 use crate::event::{Event, Outcome};
+use crate::filter::Filters;
 use crate::session::printable;
 use crate::source::{Item, Prepared, Source, Stopper, Totals};
 use crate::wire::{Extent, LeftOut};
@@ -150,6 +151,10 @@ impl Work {
 
     pub(crate) fn tally(&self) -> &Arc<Tally> {
         &self.shared.tally
+    }
+
+    pub(crate) fn filters(&self) -> &Filters {
+        self.source.filters()
     }
 
     pub(crate) fn plan(&self) -> watch::Receiver<Plan> {

@@ -35,9 +35,9 @@ use crate::error::Error;
 use crate::event::Outcome;
 use crate::job::tally::Tally;
 use crate::pace::Pace;
-use crate::store::mirror::Mirror;
+use crate::store::mirror::{Mirror, Swept};
 use crate::store::{Delta, Kept, Near, Next, Reception, Store, Verdict};
-use crate::wire::{FromSink, FromSource, Glance, Spared, Why, BUNDLE, MAX_DATA_STREAMS, SMALL};
+use crate::wire::{FromSink, FromSource, Glance, Why, BUNDLE, MAX_DATA_STREAMS, SMALL};
 use quinn::{RecvStream, VarInt};
 use std::collections::{HashMap, VecDeque};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -141,7 +141,7 @@ enum Done {
     /// A description came to its end.
     Compared(u64, Compared, Place),
     /// Everything that was not sent is gone, as far as that was possible, or the reason for which it stays.
-    Removed(Result<Option<Spared>, Error>),
+    Removed(Result<Option<Swept>, Error>),
 }
 
 /// Runs the session to its end. Returns when no task of it touches the disk any more.
@@ -219,7 +219,13 @@ impl Session {
                         while let Some((path, outcome)) = removal::next(&mut reports).await {
                             outgoing.push(&self.removed(path, outcome))?;
                         }
-                        result.map_err(End::Failed)?.map(|spared| self.spared(spared))
+                        match result.map_err(End::Failed)? {
+                            Some(Swept { unmatched, spared }) => {
+                                outgoing.push(&FromSink::Swept { unmatched })?;
+                                spared.map(|spared| self.spared(spared))
+                            }
+                            None => None,
+                        }
                     }
                     Done::Considered(batch, is_much) => {
                         self.considering -= 1;

@@ -208,7 +208,8 @@ impl Session {
             self.ended = true;
             let (failed, skipped) = self.role.work.left_out();
             let extent = if self.role.extent { self.role.work.extent() } else { None };
-            return vec![FromSource::EndOfOffers { failed, skipped, extent }];
+            let unmatched = self.role.work.filters().peer.unmatched_at();
+            return vec![FromSource::EndOfOffers { failed, skipped, extent, unmatched }];
         }
         let (unread, offers): (Vec<_>, Vec<_>) =
             offers.into_iter().partition(|offer| offer.prepared.is_unread());
@@ -262,6 +263,7 @@ impl Session {
                 self.role.work.tally().spared(spared);
                 Ok(())
             }
+            FromSink::Swept { unmatched } => self.swept(&unmatched),
             FromSink::Glanced { id, differing } => self.glances.answered(id, &differing, &self.role.work),
             FromSink::Failed { id, why: Why::Mismatch } if self.is_under_way(id) => {
                 self.noted(Note::Unsendable(id, EncodeError::Changed));
@@ -291,6 +293,13 @@ impl Session {
             Removal::Done => Outcome::Removed,
         };
         self.role.work.tally().settled(path, None, outcome);
+        Ok(())
+    }
+
+    /// Patterns of what stays at the sink have matched there.
+    fn swept(&self, unmatched: &[u32]) -> Result<(), End> {
+        self.may_remove()?;
+        self.role.work.filters().own.found_but(unmatched);
         Ok(())
     }
 

@@ -89,11 +89,19 @@ pub struct SourceOptions {
     /// Directory in which roots of files and trees of large ones are kept, so that later runs need not read the files again.
     pub cache: Option<PathBuf>,
     /// Entries that are left out without a report.
-    pub exclude: Vec<Filter>,
+    pub exclude: Filter,
+    /// The same by the peer's choice. A sink keeps its patterns itself.
+    pub peer_excludes: Filter,
     /// Owners and other attributes that travel, too.
     pub keep: Keep,
     /// A file of the same size and time of modification at the sink counts as the same: neither side reads it.
     pub quick: bool,
+}
+
+impl SourceOptions {
+    fn filters(&self, below: EntryPath) -> Filters {
+        Filters::new(below, self.exclude.clone(), self.peer_excludes.clone())
+    }
 }
 
 /// The entries to send, as far as names and sizes show.
@@ -187,7 +195,7 @@ impl Source {
             tops.push(Top { place, path });
         }
         tops.sort_by(|a, b| a.path.cmp(&b.path));
-        let filters = Filters::new(EntryPath::default(), options.exclude.clone());
+        let filters = options.filters(EntryPath::default());
         Ok(Self::new(tops, Some(names), options, filters))
     }
 
@@ -211,7 +219,7 @@ impl Source {
         if path.is_empty() {
             let place = Place::within(dir, PathBuf::from("."), options.symlinks).map_err(failed)?;
             let top = Top { place, path: EntryPath::default() };
-            let filters = Filters::new(EntryPath::default(), options.exclude.clone());
+            let filters = options.filters(EntryPath::default());
             return Ok(Self::new(vec![top], None, options, filters));
         }
         let steps = components(&shown).map_err(|reason| Error::Path { path: shown.to_string(), reason })?;
@@ -223,7 +231,7 @@ impl Source {
             return Err(Error::Path { path: shown.to_string(), reason: "partial files are not served" });
         }
         let parents = shown.0.len().saturating_sub(name.len() + 1);
-        let filters = Filters::new(EntryPath(shown.0[..parents].to_vec()), options.exclude.clone());
+        let filters = options.filters(EntryPath(shown.0[..parents].to_vec()));
         if filters.exclude_parents_of(&shown) {
             return Err(Error::Path { path: shown.to_string(), reason: "it is excluded there" });
         }
@@ -249,6 +257,11 @@ impl Source {
         self.options.quick
     }
 
+    /// Returns what is left out.
+    pub(crate) fn filters(&self) -> &Filters {
+        &self.filters
+    }
+
     /// Returns the extras that travel.
     pub(crate) fn keep(&self) -> Keep {
         self.options.keep
@@ -256,7 +269,7 @@ impl Source {
 
     /// Returns the list that a sink needs to remove everything else, when `entries` were stored. `empty`: see [`Entries::empty`].
     pub(crate) fn extent(&self, entries: u64, mut empty: Vec<EntryPath>) -> Extent {
-        let (below, patterns) = (self.filters.below.clone(), self.filters.patterns());
+        let (below, patterns) = (self.filters.below.clone(), self.filters.own.patterns().clone());
         if empty.iter().map(|path| path.0.len() + 8).sum::<usize>() > MAX_EMPTY {
             empty = vec![EntryPath::default()];
         }

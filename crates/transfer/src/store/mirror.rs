@@ -44,9 +44,20 @@ pub(crate) type Tell<'a> = dyn FnMut(&EntryPath, Outcome) -> bool + 'a;
 /// The entries of one job.
 pub(crate) struct Mirror {
     store: Store,
+    /// What this side excludes, beside the source.
+    exclude: Filter,
     seen: Mutex<Seen>,
     /// True when everything else is gone. Held while it goes.
     is_done: Mutex<bool>,
+}
+
+/// What was found by looking at everything.
+#[derive(Debug)]
+pub(crate) struct Swept {
+    /// Positions of the source's patterns that matched nothing.
+    pub(crate) unmatched: Vec<u32>,
+    /// Nothing was removed, and why.
+    pub(crate) spared: Option<Spared>,
 }
 
 #[derive(Default)]
@@ -80,8 +91,8 @@ impl Seen {
 }
 
 impl Mirror {
-    pub(crate) fn new(store: Store) -> Self {
-        Self { store, seen: Mutex::default(), is_done: Mutex::default() }
+    pub(crate) fn new(store: Store, exclude: Filter) -> Self {
+        Self { store, exclude, seen: Mutex::default(), is_done: Mutex::default() }
     }
 
     /// This entry lies at its place, or would.
@@ -116,21 +127,17 @@ impl Mirror {
         }
     }
 
-    /// Removes everything else, or nothing, and gives the reason for that. Blocks.
+    /// Removes everything else, or nothing. None: that was done before. Blocks.
     ///
     /// # Errors
     /// Nothing was removed, and why.
-    pub(crate) fn remove_others(
-        &self,
-        extent: &Extent,
-        tell: &mut Tell<'_>,
-    ) -> Result<Option<Spared>, Error> {
+    pub(crate) fn remove_others(&self, extent: &Extent, tell: &mut Tell<'_>) -> Result<Option<Swept>, Error> {
         let mut is_done = self.is_done.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_done {
             return Ok(None);
         }
-        let lists = extent.patterns.iter().cloned().map(Filter::new).collect::<Result<_, _>>()?;
-        let filters = Filters::new(extent.below.clone(), lists);
+        let theirs = Filter::new(extent.patterns.clone(), 0)?;
+        let filters = Filters::new(extent.below.clone(), self.exclude.clone(), theirs.clone());
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if extent.entries != seen.paths.len() as u64 {
             return Err(Error::Paths(
@@ -167,12 +174,12 @@ impl Mirror {
             let (goes, _) = sweep(Does::Count, &mut |_, _| true)?;
             if let Some(spared) = spared(&goes, empty, wishes.max_delete, seen.lay_there()) {
                 *is_done = true;
-                return Ok(Some(spared));
+                return Ok(Some(Swept { unmatched: theirs.unmatched_at(), spared: Some(spared) }));
             }
         }
         let (_, is_stopped) = sweep(if wishes.dry_run { Does::Report } else { Does::Remove }, tell)?;
         *is_done = !is_stopped;
-        Ok(None)
+        Ok(Some(Swept { unmatched: theirs.unmatched_at(), spared: None }))
     }
 }
 

@@ -3,6 +3,8 @@
 mod alone;
 mod disk;
 mod door;
+#[cfg(target_os = "linux")]
+mod git;
 mod half_open;
 mod jobs;
 mod over_ssh;

@@ -32,10 +32,11 @@ impl Session {
                 self.show(state);
                 Ok(None)
             }
-            FromSource::EndOfOffers { failed, skipped, extent } => {
+            FromSource::EndOfOffers { failed, skipped, extent, unmatched } => {
                 self.ended = true;
                 let is_whole = failed.count == 0 && skipped.count == 0;
                 self.role.tally.left_out(failed, skipped);
+                self.role.tally.named().found_but(&unmatched);
                 if let (Some(extent), Some(mirror), true) = (extent, self.role.mirror.clone(), is_whole) {
                     self.remove_others(mirror, extent);
                 }

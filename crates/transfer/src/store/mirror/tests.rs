@@ -16,7 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn mirror(dir: &Path) -> Mirror {
     let options = StoreOptions { allow: Allow::all() };
     let store = Store::open(dir, options).expect("opens");
-    Mirror::new(store.for_job(crate::wire::Wishes { delete: true, ..Default::default() }).expect("allowed"))
+    let wishes = crate::wire::Wishes { delete: true, ..Default::default() };
+    Mirror::new(store.for_job(wishes).expect("allowed"), Default::default())
 }
 
 /// Removes everything, and returns what was removed and what failed.

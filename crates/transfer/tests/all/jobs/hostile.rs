@@ -29,7 +29,12 @@ fn bytes(message: &impl Serialize) -> BytesMut {
 }
 
 fn end_of_offers() -> FromSource {
-    FromSource::EndOfOffers { failed: Default::default(), skipped: Default::default(), extent: None }
+    FromSource::EndOfOffers {
+        failed: Default::default(),
+        skipped: Default::default(),
+        extent: None,
+        unmatched: Vec::new(),
+    }
 }
 
 /// A peer that says what it likes.

@@ -16,13 +16,17 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-fn excluding(patterns: &[&str]) -> SourceOptions {
+pub fn filter(patterns: &[&str]) -> Filter {
+    Filter::new(patterns.iter().collect(), 0).unwrap()
+}
+
+pub fn excluding(patterns: &[&str]) -> SourceOptions {
     let mut options = SourceOptions::default();
-    options.exclude = vec![Filter::new(patterns.iter().map(|&one| one.to_owned()).collect()).unwrap()];
+    options.exclude = filter(patterns);
     options
 }
 
-fn allowing(pair: &Pair, allow: Allow) -> Store {
+pub fn allowing(pair: &Pair, allow: Allow) -> Store {
     let mut options = StoreOptions::default();
     options.allow = allow;
     Store::open(&pair.to(), options).unwrap()
@@ -33,7 +37,7 @@ fn path(text: &str) -> EntryPath {
 }
 
 /// Sends the directory `from/photos`.
-async fn push(pair: &Pair, wishes: Wishes, source: SourceOptions) -> (Events, Result<Summary, Error>) {
+pub async fn push(pair: &Pair, wishes: Wishes, source: SourceOptions) -> (Events, Result<Summary, Error>) {
     let far = Far::start(Service::Receive(allowing(pair, Allow::all())));
     let source = Source::of(&[pair.from().join("photos")], source).unwrap();
     let (events, job) = options();
@@ -74,7 +78,7 @@ fn mirrored() -> Pair {
     pair
 }
 
-const DELETE: Wishes = Wishes {
+pub const DELETE: Wishes = Wishes {
     dry_run: false,
     update: false,
     delete: true,
@@ -275,7 +279,7 @@ async fn a_get_removes_and_leaves_out_what_both_sides_say() {
     pair.write("photos/secret/s", b"s");
     let far = Far::start(Service::Serve { dir: pair.served(), options: excluding(&["/photos/secret"]) });
     let (events, job) = options();
-    let wishes = JobOptions { wishes: DELETE, patterns: vec!["*.tmp".into(), "!secret".into()], ..job };
+    let wishes = JobOptions { wishes: DELETE, exclude: filter(&["*.tmp", "!secret"]), ..job };
     let store = allowing(&pair, Allow::all());
     let summary = get(far.dialer(), b"photos".to_vec(), store.clone(), wishes.clone()).await.unwrap();
     assert_eq!((summary.failed, summary.removed), (0, 7), "{:?}", events.all());

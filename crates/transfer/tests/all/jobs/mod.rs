@@ -18,6 +18,7 @@ mod moves;
 #[cfg(unix)]
 mod named;
 mod paces;
+mod patterns;
 mod quick;
 mod spared;
 mod support;

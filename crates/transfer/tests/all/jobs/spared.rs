@@ -50,7 +50,7 @@ fn store(pair: &Pair) -> Store {
 
 fn excluding(patterns: &[&str]) -> SourceOptions {
     let mut options = SourceOptions::default();
-    options.exclude = vec![Filter::new(patterns.iter().map(|&one| one.to_owned()).collect()).unwrap()];
+    options.exclude = Filter::new(patterns.iter().collect(), 0).unwrap();
     options
 }
 
