@@ -53,7 +53,7 @@
 //! timeouts leaves the floor (RFC 9002 §7.6.2).
 //!
 //! # Not implemented
-//! Undo of spurious timeouts (§4.9.1). Linux's integer arithmetic.
+//! Linux's integer arithmetic.
 //!
 //! # Known bad cases
 //! Deep buffers are kept full, even fuller than by NewReno. Random loss is taken for congestion. Several flows of
@@ -257,7 +257,6 @@ impl Cubic {
         self.curve.w_max = None;
         self.curve.epoch = None;
         self.recovering = false;
-        self.undo.forget();
     }
 }
 
@@ -289,10 +288,11 @@ impl Controller for Cubic {
         if loss.persistent {
             self.window.cwnd = self.window.cwnd.min(self.packets(FLOOR_PACKETS));
             self.forget();
+            self.undo.forget();
         }
     }
 
-    /// §4.9.2.
+    /// §4.9.1, §4.9.2.
     fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
         if !spurious.undo {
             return; // other losses of this recovery may be real
@@ -311,6 +311,7 @@ impl Controller for Cubic {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         // RFC 5681 §3.1: only the first expiry sets ssthresh, or an outage would erase it.
+        let before = (self.window, self.curve, self.gate);
         let is_news = timeout.consecutive == 1 && !self.recovering;
         if is_news {
             self.curve.cwnd_prior = self.window.cwnd;
@@ -318,6 +319,9 @@ impl Controller for Cubic {
         self.window.collapse(is_news.then(|| self.reduced(timeout.flightsize)), self.mss);
         self.gate.close(timeout.now);
         self.forget();
+        if timeout.consecutive == 1 {
+            self.undo.keep(before);
+        }
     }
 
     fn on_idle(&mut self, idle: &Idle) {

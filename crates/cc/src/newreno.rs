@@ -36,8 +36,8 @@
 //! (RFC 9002 §7.6.2).
 //!
 //! # Not implemented
-//! Window inflation by duplicate acks (§3.2): the transport counts what is in the network instead. Undo of spurious
-//! timeouts (RFC 4015, RFC 5682). Window validation beyond "no growth while application-limited" (RFC 7661).
+//! Window inflation by duplicate acks (§3.2): the transport counts what is in the network instead. Window validation
+//! beyond "no growth while application-limited" (RFC 7661).
 //!
 //! # Known bad cases
 //! Long fast paths: a loss at 10 Gbit/s and 100 ms takes over an hour to regrow. Deep buffers are kept full. Random
@@ -193,11 +193,14 @@ impl Controller for NewReno {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         // §3.1: only the first expiry sets ssthresh, or an outage would erase it.
+        let before = (self.window, self.gate);
         let is_news = timeout.consecutive == 1 && !self.recovering;
         self.window.collapse(is_news.then(|| self.halved(timeout.flightsize)), self.mss);
         self.gate.close(timeout.now);
         self.recovering = false;
-        self.undo.forget();
+        if timeout.consecutive == 1 {
+            self.undo.keep(before); // RFC 4015 §3.2: the timeout may turn out to be needless
+        }
     }
 
     fn on_idle(&mut self, idle: &Idle) {

@@ -11,9 +11,9 @@
 //! Gains: 1.25 in congestion avoidance (RFC 9002 §7.7), 2 in slow start, 1 below one packet per round trip, where the window is
 //! the spacing.
 
-use crate::board::{Board, Delivered, Flight, Progress};
+use crate::board::{Before, Board, Delivered, Flight, Progress};
 use crate::doubts::Doubts;
-use crate::episode::Episode;
+use crate::episode::{Episode, Expiry};
 use crate::pacer::{Pacer, WindowRate, SLOW_START_GAIN, STEADY_GAIN};
 use crate::prr::{AckInRecovery, Prr};
 use crate::rounds::Rounds;
@@ -86,6 +86,21 @@ pub struct News<'a> {
     pub reverse_delay: Option<u32>,
     /// Marks that it reports.
     pub marks: Marks,
+}
+
+/// Losses that were found at one time.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    /// When.
+    pub now: Time,
+    /// FlightSize then.
+    pub flightsize: u64,
+    /// The state before the ack that shows them.
+    pub before: Before,
+    /// The next new packet.
+    pub point: u64,
+    /// The transport counts what is delivered: PRR rules.
+    pub in_proportion: bool,
 }
 
 impl Congestion {
@@ -376,10 +391,29 @@ impl Congestion {
         }
     }
 
-    /// A transmission is lost: reports it, and doubts it for as long as the recovery can be undone.
-    pub fn lost(&mut self, now: Time, flight: &Flight, flightsize: u64) {
-        self.report_loss(now, flight, flightsize);
-        self.doubt(flight);
+    /// Transmissions are lost: begins a recovery if none is on, reports them, and doubts them for as long as the recovery can be
+    /// undone. Those that are no signal of congestion (libutp-mod's retransmissions) are not reported.
+    ///
+    /// A retransmission that was lost is a second signal (RFC 5681 §4.3) within one recovery. That goes on with a new account:
+    /// in proportion to what is delivered from here on, and with the oldest loss sent again at once (RFC 9937 §6.2).
+    pub fn lost<'a>(&mut self, found: &Found, lost: impl Iterator<Item = (&'a Flight, bool)>) {
+        let is_first = self.episode.is_none();
+        if is_first {
+            let prr = found.in_proportion.then(|| Prr::start(found.before.recover_fs));
+            self.begin(Episode::after_loss(found.point, prr));
+        }
+        let cwnd = self.controller.directive().cwnd;
+        for (flight, is_signal) in lost {
+            if is_signal {
+                self.report_loss(found.now, flight, found.flightsize);
+            }
+            self.doubt(flight);
+        }
+        let is_cut = self.controller.directive().cwnd < cwnd;
+        if let Some(episode) = self.episode.as_mut().filter(|_| is_cut && !is_first && found.in_proportion) {
+            episode.prr = Some(Prr::start(found.before.in_flight));
+            episode.began = false;
+        }
     }
 
     /// A transmission is lost and its packet has been repaired already: there is nothing to recover.
@@ -393,9 +427,8 @@ impl Congestion {
         });
     }
 
-    /// A transmission is lost without being a sign of congestion (libutp-mod's retransmissions).
-    pub fn doubt(&mut self, flight: &Flight) {
-        if let Some(doubts) = self.doubts.as_mut().filter(|_| self.episode.is_some()) {
+    fn doubt(&mut self, flight: &Flight) {
+        if let Some(doubts) = &mut self.doubts {
             doubts.lose(*flight);
         }
     }
@@ -478,8 +511,7 @@ impl Congestion {
         self.episode.as_ref().is_some_and(|episode| !episode.began)
     }
 
-    /// Losses begin a recovery.
-    pub fn begin(&mut self, episode: Episode) {
+    fn begin(&mut self, episode: Episode) {
         (self.episode, self.doubts) = (Some(episode), Some(Doubts::default()));
     }
 
@@ -502,10 +534,15 @@ impl Congestion {
         }
     }
 
-    /// The retransmission timer expired; everything before `point` was sent before.
-    pub fn timed_out(&mut self, timeout: &Timeout, point: u64) {
+    /// The retransmission timer expired; everything before `point` was sent before. `first` is the transmission that is taken for
+    /// lost, of a transport that [finds out](Congestion::judge_timeout) whether it was.
+    pub fn timed_out(&mut self, timeout: &Timeout, point: u64, first: Option<Flight>) {
         self.controller.on_timeout(timeout);
-        (self.episode, self.doubts) = (Some(Episode::after_timeout(point)), None);
+        let expiry = match timeout.consecutive {
+            1 => first.map(|first| Expiry { at: timeout.now, first }),
+            _ => self.episode.as_ref().and_then(|episode| episode.timeout),
+        };
+        (self.episode, self.doubts) = (Some(Episode::after_timeout(point, expiry)), None);
         self.pacer.reset(timeout.now);
         self.in_group = 0;
         self.refresh();
@@ -514,6 +551,18 @@ impl Congestion {
     /// The handshake's timer expired, before anything was sent.
     pub fn handshake_timed_out(&mut self, now: Time) {
         self.controller.on_handshake_timeout(now);
+    }
+
+    /// The first ack that advances after a timeout echoes the time `echoed`. Returns whether the timeout was needless: what
+    /// arrived had left before it (RFC 3522 §3.2). The recovery is over then, and the controller returns to the window of before
+    /// (RFC 4015 §3.2, RFC 9438 §4.9.1).
+    pub fn judge_timeout(&mut self, now: Time, echoed: Time) -> bool {
+        let expiry = self.episode.as_mut().and_then(|episode| episode.timeout.take());
+        let Some(expiry) = expiry.filter(|expiry| echoed.as_micros() < expiry.at.as_micros()) else {
+            return false;
+        };
+        self.report_spurious(now, &expiry.first, true);
+        true
     }
 
     /// When the controller is to be called although nothing happens. It counts in round trips: before one has been measured

@@ -91,6 +91,11 @@ impl Delivery {
         self.lost = self.lost.saturating_add(bytes);
     }
 
+    /// A packet of `bytes` that was found lost is in flight after all.
+    pub fn find(&mut self, bytes: u64) {
+        self.lost = self.lost.saturating_sub(bytes);
+    }
+
     /// All packets that an ack delivers are booked; `newest_sent_at` is when the newest of them left.
     pub fn finish_ack(&mut self, now: Time, newest_sent_at: Option<Time>) {
         self.delivered_at = now;

@@ -1,6 +1,8 @@
 //! A recovery: from the loss or timeout that began it until everything sent before has been acknowledged.
 
+use crate::board::Flight;
 use crate::prr::Prr;
+use afteryou_base::Time;
 
 /// A recovery that is under way.
 #[derive(Clone, Debug)]
@@ -13,21 +15,32 @@ pub struct Episode {
     pub rescued: bool,
     /// The first retransmission was sent, whatever the window was.
     pub began: bool,
+    /// The timeout that began it, until an ack shows whether it was needless.
+    pub(crate) timeout: Option<Expiry>,
 }
 
 impl Episode {
     /// Losses were found; `point` is the next new packet.
     pub fn after_loss(point: u64, prr: Option<Prr>) -> Episode {
-        Episode { point, prr, rescued: false, began: false }
+        Episode { point, prr, rescued: false, began: false, timeout: None }
     }
 
     /// The retransmission timer expired.
-    pub fn after_timeout(point: u64) -> Episode {
-        Episode { point, prr: None, rescued: false, began: false }
+    pub(crate) fn after_timeout(point: u64, timeout: Option<Expiry>) -> Episode {
+        Episode { timeout, ..Episode::after_loss(point, None) }
     }
 
     /// A packet is sent again.
     pub fn resend(&mut self) {
         self.began = true;
     }
+}
+
+/// An expiry of the retransmission timer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expiry {
+    /// When the timer expired, for the first time since an ack made progress.
+    pub at: Time,
+    /// The transmission that it took for lost.
+    pub first: Flight,
 }

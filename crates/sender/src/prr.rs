@@ -4,18 +4,23 @@
 //! ```text
 //!   start:  prr_delivered = prr_out = 0;  RecoverFS = in flight before the ack that started it, lost ones included
 //!   ack:    prr_delivered += DeliveredData
-//!           inflight > ssthresh:  sndcnt = ⌈prr_delivered · ssthresh / RecoverFS⌉ − prr_out
+//!           inflight > ssthresh:  sndcnt = ⌈Σ DeliveredData · ssthresh / RecoverFS⌉ − prr_out
 //!           else:                 sndcnt = min(ssthresh − inflight, max(prr_delivered − prr_out, DeliveredData) + SMSS if SafeACK)
 //!           nothing sent yet and sndcnt = 0:  sndcnt = SMSS
 //!           cwnd = inflight + sndcnt
 //! ```
-//! Source: RFC 9937 §6.2; the proportional part is rounded up to whole segments, as in the example of §8. SafeACK: snd.una advanced and this ack shows no further loss.
+//! Source: RFC 9937 §6.2; the proportional part is rounded up to whole segments, as in the example of §8. SafeACK: snd.una advanced
+//! and this ack shows no further loss. The sum is the RFC's prr_delivered · ssthresh as long as ssthresh stands. Where a
+//! controller lowers it on the way (a mark, a delay), what was sent by the higher one is not held against the lower one.
+//! Otherwise nothing would leave for a while. A further loss that lowers it begins a new account.
 
 /// A recovery's account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prr {
     delivered: u64,
     out: u64,
+    /// Sum of the bytes delivered by each ack times ssthresh then.
+    share: u128,
     recover_fs: u64,
     window: u64,
 }
@@ -47,9 +52,9 @@ impl Prr {
             return;
         }
         self.delivered += ack.delivered;
+        self.share += u128::from(ack.delivered) * u128::from(ack.ssthresh);
         let mut sndcnt = if ack.in_flight > ack.ssthresh {
-            let share = u128::from(self.delivered) * u128::from(ack.ssthresh);
-            let share = share.div_ceil(u128::from(self.recover_fs)) as u64;
+            let share = self.share.div_ceil(u128::from(self.recover_fs)) as u64;
             share.next_multiple_of(ack.smss).saturating_sub(self.out)
         } else {
             let grow = if ack.safe { ack.smss } else { 0 };
@@ -90,6 +95,21 @@ mod tests {
             allowed.push(prr.out);
         }
         assert_eq!(allowed, [1, 1, 2, 2, 3, 3]);
+    }
+
+    #[test]
+    fn a_window_that_is_lowered_on_the_way_slows_the_sender_and_does_not_silence_it() {
+        let (mut prr, mut in_flight) = (Prr::start(40), 39);
+        let mut sent = Vec::new();
+        for ack in 0..16 {
+            let ssthresh = if ack < 8 { 20 } else { 10 };
+            prr.on_ack(AckInRecovery { delivered: 1, in_flight, ssthresh, safe: false, smss: 1 });
+            let sending = prr.window() - in_flight;
+            prr.sent(sending);
+            in_flight = in_flight + sending - 1;
+            sent.push(sending);
+        }
+        assert_eq!(sent, [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0]);
     }
 
     #[test]

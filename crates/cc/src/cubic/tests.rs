@@ -295,12 +295,21 @@ fn a_spurious_loss_restores_the_whole_state() {
 }
 
 #[test]
-fn a_timeout_or_a_larger_window_ends_the_chance_of_undo() {
-    let mut controller = after_loss_at_100();
-    controller.on_timeout(&timeout(400, 70, 1));
-    controller.on_spurious_loss(&undo_at(Time::from_millis(410)));
-    assert_eq!(controller.directive().cwnd, MSS);
+fn a_needless_timeout_restores_the_state_before_the_first_expiry() {
+    for expiries in [1, 3] {
+        let mut controller = after_loss_at_100();
+        controller.on_ack(&ack(200, 1));
+        let before = controller.clone();
+        (1..=expiries).for_each(|consecutive| controller.on_timeout(&timeout(400, 70, consecutive)));
+        assert_eq!(controller.directive().cwnd, MSS);
+        controller.on_spurious_loss(&undo_at(Time::from_millis(410)));
+        assert_eq!(controller.snapshot(), before.snapshot());
+        assert_eq!(controller.curve.epoch, before.curve.epoch);
+    }
+}
 
+#[test]
+fn a_larger_window_ends_the_chance_of_undo() {
     let mut controller = after_loss_at_100();
     controller.window.cwnd = controller.packets(101.0);
     controller.on_spurious_loss(&undo_at(Time::from_millis(9000)));

@@ -262,13 +262,19 @@ fn a_reduction_is_taken_back_for_two_round_trips_only() {
 }
 
 #[test]
-fn nothing_is_given_back_after_a_timeout_or_idle() {
-    let mut controller = avoiding(100 * MSS);
-    controller.on_loss(&loss(50, 100, 100 * MSS));
-    controller.on_timeout(&timeout(400, 50 * MSS, 1));
-    controller.on_spurious_loss(&undo_at(Time::from_millis(410)));
-    assert_eq!(controller.directive().cwnd, MSS);
+fn a_needless_timeout_gives_back_the_window_before_the_first_expiry() {
+    for expiries in [1, 3] {
+        let mut controller = avoiding(100 * MSS);
+        controller.on_loss(&loss(50, 100, 100 * MSS));
+        (1..=expiries).for_each(|consecutive| controller.on_timeout(&timeout(400, 50 * MSS, consecutive)));
+        assert_eq!(controller.directive().cwnd, MSS);
+        controller.on_spurious_loss(&undo_at(Time::from_millis(410)));
+        assert_eq!(controller.directive().cwnd, 50 * MSS, "the loss before it stays answered");
+    }
+}
 
+#[test]
+fn nothing_is_given_back_after_idle() {
     let mut controller = avoiding(100 * MSS);
     controller.on_loss(&loss(50, 100, 100 * MSS));
     controller.on_idle(&idle(1000, 800));

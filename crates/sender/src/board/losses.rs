@@ -1,6 +1,6 @@
 //! Which packets are lost.
 
-use super::segment::{Transmission, DECLARED, LOST, OVERTAKEN, SACKED};
+use super::segment::{Transmission, DECLARED, LOST, OVERTAKEN, SACKED, TIMED_OUT};
 use super::{Board, Flight};
 use crate::expand;
 use afteryou_base::{Span, Time};
@@ -9,7 +9,25 @@ use std::cmp::Reverse;
 /// Packets that may overtake one another before one counts as lost (RFC 5681 §3.2, RFC 6675 §2).
 pub const DUP_THRESH: u64 = 3;
 
+/// The state before an ack, or before a timer expires.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Before {
+    /// FlightSize, bytes.
+    pub flightsize: u64,
+    /// Bytes in flight.
+    pub in_flight: u64,
+    /// RFC 9937's RecoverFS: bytes outstanding less what SACK had reported.
+    pub recover_fs: u64,
+}
+
 impl Board {
+    /// The state now.
+    #[inline]
+    pub fn before(&self) -> Before {
+        let (flightsize, in_flight) = (self.outstanding, self.in_flight);
+        Before { flightsize, in_flight, recover_fs: flightsize - self.sacked_bytes }
+    }
+
     /// Is any transmission in flight older than one that has arrived? Without one there is no loss to find.
     #[inline]
     pub fn is_any_overtaken(&self) -> bool {
@@ -74,9 +92,28 @@ impl Board {
             };
             // What was set aside was never known to be missing: its arrival proves nothing wrong.
             let known = segment.state & OVERTAKEN == 0;
-            lost.push(self.lose_at(index, known));
+            let flight = self.lose_at(index, known);
+            self.segments[(flight.seq - self.una) as usize].state |= TIMED_OUT;
+            lost.push(flight);
         }
         lost
+    }
+
+    /// The timeout was needless: what it took for lost is in flight, unless it was sent again (RFC 4015 §3.2, step 5).
+    pub fn take_back_timeout(&mut self) {
+        for index in 0..self.sent.len() {
+            let number = self.first_number + index as u64;
+            let seq = expand(self.una, self.sent[index].seq);
+            let Some(segment) = self.newest_of(index).filter(|segment| segment.state & TIMED_OUT != 0) else {
+                continue;
+            };
+            let len = u64::from(segment.len);
+            self.segments[(seq - self.una) as usize].state &= !(LOST | DECLARED | TIMED_OUT);
+            self.lost_segments -= 1;
+            self.in_flight += len;
+            self.delivery.find(len);
+            self.judged = self.judged.min(number);
+        }
     }
 
     /// Takes packet `seq` for lost, if it is outstanding and not reported by SACK, and returns its newest transmission; it may
@@ -87,6 +124,7 @@ impl Board {
         let (number, len) = (expand(self.first_number, segment.number), segment.len);
         let index = number.checked_sub(self.first_number)? as usize;
         if segment.state & LOST != 0 {
+            segment.state &= !TIMED_OUT;
             segment.state |= if known { DECLARED } else { 0 };
             return self.flight_at(index, len);
         }

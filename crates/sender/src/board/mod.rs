@@ -17,7 +17,7 @@ mod sending;
 #[cfg(test)]
 mod tests;
 
-pub use losses::DUP_THRESH;
+pub use losses::{Before, DUP_THRESH};
 pub use order::Order;
 pub use segment::Flight;
 pub use sending::Outgoing;

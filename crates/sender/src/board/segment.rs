@@ -9,6 +9,8 @@ pub(super) const LOST: u8 = 2;
 pub(super) const DECLARED: u8 = 4;
 /// Overtaken by so many that it has left the network, but the receiver's report does not reach it: it has arrived or is lost.
 pub(super) const OVERTAKEN: u8 = 8;
+/// Taken for lost because the retransmission timer expired.
+pub(super) const TIMED_OUT: u8 = 16;
 
 /// A packet that was sent.
 #[derive(Clone, Copy, Debug)]

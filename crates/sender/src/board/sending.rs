@@ -1,6 +1,6 @@
 //! Packets leave, for the first time or again.
 
-use super::segment::{Segment, Transmission, DECLARED, LOST, OVERTAKEN};
+use super::segment::{Segment, Transmission, DECLARED, LOST, OVERTAKEN, TIMED_OUT};
 use super::Board;
 use afteryou_base::Time;
 use std::cmp::Reverse;
@@ -70,7 +70,7 @@ impl Board {
         let segment = &mut self.segments[(seq - self.una) as usize];
         let len = u64::from(segment.len);
         if segment.state & LOST != 0 {
-            segment.state &= !LOST;
+            segment.state &= !(LOST | TIMED_OUT);
             self.lost_segments -= 1;
             self.in_flight += len;
         } else {

@@ -255,3 +255,24 @@ fn transmissions_are_kept_until_their_packet_arrives() {
     ack(&mut board, 151, 6, &[]);
     assert_eq!((board.oldest_number(), board.next_number()), (8, 8));
 }
+
+#[test]
+fn what_a_needless_timeout_took_for_lost_is_in_flight_again_and_can_be_lost() {
+    let mut board = Board::new(false);
+    for ms in 0..5 {
+        board.send_new(Time::from_millis(ms), 100);
+    }
+    assert_eq!(board.lose_first_and_old(Time::from_millis(300), Span::from_millis(298)).len(), 3);
+    board.send_again(Time::from_millis(300), 0);
+    // The first transmission of 0 arrives.
+    let timing = |ms| Timing { now: Time::from_millis(ms), echoed: Some(Time::ZERO), ..Timing::default() };
+    board.acknowledge(1, &[], timing(310));
+    assert_eq!((board.next_lost(), board.in_flight()), (Some((1, 100)), 200));
+    board.take_back_timeout();
+    assert_eq!((board.next_lost(), board.in_flight(), board.packets_in_flight()), (None, 400, 4));
+    // 1 and 2 are lost after all: 3 arrives.
+    board.acknowledge(1, &[(3, 4)], timing(313));
+    let mut lost = Vec::new();
+    board.detect_by_time(Time::from_millis(313), Span::ZERO, &mut lost);
+    assert_eq!(lost.iter().map(|flight| flight.seq).collect::<Vec<_>>(), [1, 2]);
+}

@@ -157,15 +157,77 @@ fn silence_counts_as_idle_from_the_last_packet_or_from_when_the_pacer_let_the_ne
 /// A recovery from the losses of transmissions 0 and 1.
 fn recovery(directive: Directive) -> (Congestion, Arc<Mutex<Calls>>) {
     let (mut congestion, calls) = congestion(directive);
-    congestion.begin(Episode::after_loss(10, Some(Prr::start(10 * PACKET))));
-    for number in [0, 1] {
-        congestion.lost(
-            at(100),
-            &Flight { number, seq: number, bytes: PACKET, ..Flight::default() },
-            10 * PACKET,
-        );
-    }
+    lose(&mut congestion, &[0, 1]);
     (congestion, calls)
+}
+
+/// These transmissions are lost, of ten in flight.
+fn lose(congestion: &mut Congestion, numbers: &[u64]) {
+    let all = 10 * PACKET;
+    let before = Before { flightsize: all, in_flight: all, recover_fs: all };
+    let found = Found { now: at(100), flightsize: all, before, point: 10, in_proportion: true };
+    let flight = |number: &u64| Flight { number: *number, seq: *number, bytes: PACKET, ..Flight::default() };
+    let lost: Vec<Flight> = numbers.iter().map(flight).collect();
+    congestion.lost(&found, lost.iter().map(|flight| (flight, true)));
+}
+
+/// A window that each loss halves.
+#[derive(Debug)]
+struct Halving(u64);
+
+impl Controller for Halving {
+    fn on_ack(&mut self, _: &Ack) {}
+    fn on_loss(&mut self, _: &Loss) {
+        self.0 /= 2;
+    }
+    fn on_timeout(&mut self, _: &Timeout) {
+        self.0 = PACKET;
+    }
+    fn on_mtu(&mut self, _: u32) {}
+    fn directive(&self) -> Directive {
+        Directive::window(self.0)
+    }
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::default()
+    }
+}
+
+#[test]
+fn a_further_loss_in_a_recovery_begins_a_new_account_with_a_retransmission_at_once() {
+    let timed_out = |congestion: &mut Congestion| {
+        congestion.timed_out(&Timeout { now: at(90), flightsize: 10 * PACKET, consecutive: 1 }, 10, None);
+    };
+    let lost = |congestion: &mut Congestion| lose(congestion, &[0]);
+    for begin in [&lost as &dyn Fn(&mut Congestion), &timed_out] {
+        let mut congestion = Congestion::new(Box::new(Halving(20 * PACKET)), PACKET);
+        begin(&mut congestion);
+        congestion.episode_mut().unwrap().resend();
+        assert!(!congestion.forces_retransmission());
+        lose(&mut congestion, &[5]);
+        assert!(congestion.forces_retransmission(), "the oldest loss goes at once");
+        congestion.refresh();
+        congestion.reduce(PACKET, 8 * PACKET, false);
+        assert_eq!(congestion.window() / PACKET, 9);
+    }
+}
+
+#[test]
+fn a_timeout_was_needless_if_the_first_ack_after_it_echoes_a_time_before_it() {
+    let first = Flight { number: 3, seq: 3, bytes: PACKET, ..Flight::default() };
+    for (expiries, echoed_ms, needless) in [(1, 399, true), (1, 400, false), (3, 399, true), (3, 500, false)]
+    {
+        let (mut congestion, calls) = congestion(Directive::window(5 * PACKET));
+        for consecutive in 1..=expiries {
+            let timeout =
+                Timeout { now: at(300 + 100 * u64::from(consecutive)), flightsize: 10 * PACKET, consecutive };
+            congestion.timed_out(&timeout, 10, Some(first));
+        }
+        assert_eq!(congestion.judge_timeout(at(900), at(echoed_ms)), needless, "{echoed_ms} ms");
+        assert_eq!(congestion.episode().is_none(), needless);
+        let reported: &[(u64, bool)] = if needless { &[(3, true)] } else { &[] };
+        assert_eq!(calls.lock().unwrap().spurious, reported);
+        assert!(!congestion.judge_timeout(at(901), at(1)), "the first ack shows it");
+    }
 }
 
 #[test]
@@ -203,7 +265,7 @@ fn a_duplicate_of_a_packet_that_its_retransmission_repaired_undoes_nothing() {
 #[test]
 fn nothing_is_undone_after_a_timeout() {
     let (mut timed_out, calls) = recovery(Directive::window(5 * PACKET));
-    timed_out.timed_out(&Timeout { now: at(400), flightsize: 10 * PACKET, consecutive: 1 }, 10);
+    timed_out.timed_out(&Timeout { now: at(400), flightsize: 10 * PACKET, consecutive: 1 }, 10, None);
     timed_out.arrived_late(at(401), &[0, 1]);
     assert_eq!(calls.lock().unwrap().spurious, []);
     assert!(timed_out.episode().is_some(), "until everything sent before is acknowledged");

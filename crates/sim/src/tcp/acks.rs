@@ -5,10 +5,8 @@ use crate::packet::{Sack, ECE, SACK_BLOCKS};
 use afteryou_cc::Marks;
 use afteryou_cc::{Span, Time};
 use afteryou_scenario::transport::Recovery;
-use afteryou_sender::board::Timing;
-use afteryou_sender::congestion::News;
-use afteryou_sender::episode::Episode;
-use afteryou_sender::prr::Prr;
+use afteryou_sender::board::{Before, Timing};
+use afteryou_sender::congestion::{Found, News};
 use afteryou_sender::reordering::Rounds;
 use afteryou_sender::tail::{Answer, TailAck};
 use afteryou_sender::{expand, Progress};
@@ -49,16 +47,11 @@ impl Sender {
         if self.state != State::Established {
             return;
         }
-        let before = Before {
-            flightsize: self.board.outstanding(),
-            in_flight: self.board.in_flight(),
-            recover_fs: self.board.outstanding() - self.board.sacked_bytes(),
-            echoed: self.echoed_time(now, incoming.tsecr),
-        };
+        let (before, echoed) = (self.board.before(), self.echoed_time(now, incoming.tsecr));
         let cumulative = expand(self.board.una(), incoming.cumulative);
         let Blocks { twice, blocks, count } = self.blocks(cumulative, incoming.sack);
-        let (echoed, min_rtt) = (Some(before.echoed), self.congestion.rtt().min());
-        let timing = Timing { now, echoed, min_rtt, ..Timing::default() };
+        let min_rtt = self.congestion.rtt().min();
+        let timing = Timing { now, echoed: Some(echoed), min_rtt, ..Timing::default() };
         let mut taken = self.board.begin_ack(timing);
         self.board.advance(cumulative, &mut taken);
         for (start, end) in &blocks[..count] {
@@ -78,7 +71,7 @@ impl Sender {
         if says_nothing_new {
             return;
         }
-        self.take_progress(now, incoming, progress, &before);
+        self.take_progress(now, incoming, progress, (&before, echoed));
         if self.congestion.advance(cumulative) {
             self.reordering.on_recovery_end();
         }
@@ -88,7 +81,7 @@ impl Sender {
             self.board.count_repaired(&lost);
             self.congestion.report_loss(now, &lost, before.flightsize);
         }
-        let any = self.find_losses(now, before.recover_fs);
+        let any = self.find_losses(now, &before);
         self.congestion.refresh();
         let delivered = progress.newly_acked + progress.newly_sacked;
         self.congestion.reduce(delivered, self.board.in_flight(), progress.advanced && !any);
@@ -147,9 +140,15 @@ impl Sender {
     }
 
     /// Reports the news of an ack to the estimators and the controller.
-    fn take_progress(&mut self, now: Time, incoming: &Incoming<'_>, progress: &Progress, before: &Before) {
+    fn take_progress(
+        &mut self,
+        now: Time,
+        incoming: &Incoming<'_>,
+        progress: &Progress,
+        (before, echoed): (&Before, Time),
+    ) {
         // A segment that was sent twice can still be timed by its timestamp (RFC 7323 §4.1).
-        let rtt = progress.rtt.or_else(|| progress.advanced.then(|| now.since(before.echoed)));
+        let rtt = progress.rtt.or_else(|| progress.advanced.then(|| now.since(echoed)));
         if let Some(rtt) = rtt {
             self.take_rtt(rtt);
         }
@@ -157,6 +156,9 @@ impl Sender {
         self.reordering.seen |= progress.reordered;
         if progress.advanced {
             self.timers.loss.backoff.reset();
+        }
+        if progress.advanced && self.congestion.judge_timeout(now, echoed) {
+            self.board.take_back_timeout();
         }
         if progress.spurious > 0 {
             let by_duplicates = self.congestion.arrived_late(now, self.board.late());
@@ -170,7 +172,7 @@ impl Sender {
             now,
             progress,
             delivered: self.board.delivered_now(),
-            echoed: Some(before.echoed),
+            echoed: Some(echoed),
             newly_acked: match self.options.count_acks {
                 true => progress.newly_acked.min(u64::from(self.mss)),
                 false => progress.newly_acked,
@@ -188,13 +190,12 @@ impl Sender {
     }
 
     /// Finds what is lost by now, reports it, and begins a recovery if none is on; true if anything is lost.
-    pub(super) fn find_losses(&mut self, now: Time, recover_fs: u64) -> bool {
+    pub(super) fn find_losses(&mut self, now: Time, before: &Before) -> bool {
         if !self.board.is_any_overtaken() {
             self.timers.loss.reordering = Time::NEVER;
             return false;
         }
         let mut lost = std::mem::take(&mut self.lost_now);
-        let flightsize = self.board.outstanding();
         match self.options.recovery {
             Recovery::Rack => {
                 let window = self.reordering_window();
@@ -204,15 +205,21 @@ impl Sender {
             Recovery::Sack => self.board.detect_by_count(&mut lost),
         }
         let any = !lost.is_empty();
-        if any && self.congestion.episode().is_none() {
-            let prr = (self.options.recovery == Recovery::Rack).then(|| Prr::start(recover_fs));
-            self.congestion.begin(Episode::after_loss(self.board.next_seq(), prr));
-            self.tail.cancel(); // one answer to what the probe repairs and what it shows (as in Linux)
+        if any {
+            if self.congestion.episode().is_none() {
+                self.tail.cancel(); // one answer to what the probe repairs and what it shows (as in Linux)
+            }
+            let found = Found {
+                now,
+                flightsize: self.board.outstanding(),
+                before: *before,
+                point: self.board.next_seq(),
+                in_proportion: self.options.recovery == Recovery::Rack,
+            };
+            self.congestion.lost(&found, lost.iter().map(|flight| (flight, true)));
         }
         self.counters.losses += lost.len() as u64;
-        for flight in lost.drain(..) {
-            self.congestion.lost(now, &flight, flightsize);
-        }
+        lost.clear();
         self.lost_now = lost;
         any
     }
@@ -239,14 +246,4 @@ struct Blocks {
     /// lost would look like reordering.
     blocks: [(u64, u64); SACK_BLOCKS],
     count: usize,
-}
-
-/// The state before an ack.
-struct Before {
-    flightsize: u64,
-    in_flight: u64,
-    /// RFC 9937's RecoverFS: outstanding less what SACK had reported.
-    recover_fs: u64,
-    /// The time that the ack echoes.
-    echoed: Time,
 }

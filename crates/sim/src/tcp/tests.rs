@@ -373,3 +373,25 @@ fn a_timeout_marks_the_first_segment_and_what_is_older_than_a_round_trip_and_the
         assert_eq!(drain(&mut sender, ms), [Some(1)], "{ms} ms");
     }
 }
+
+#[test]
+fn a_needless_timeout_is_undone_and_what_it_took_for_lost_is_not_sent_again() {
+    for (name, needless) in [("newreno", true), ("cubic", true), ("newreno", false)] {
+        let overrides = [("initial_window", Value::Count(10))];
+        let controller = list::find(name).unwrap().build(&overrides, Setup::of(MSS.into())).unwrap();
+        let mut sender = sender_with(Transport::tcp(), controller, 10);
+        sender.timers.loss.probe = Time::NEVER;
+        sender.timers.loss.retransmit = Time::from_millis(500);
+        sender.on_timer(Time::from_millis(500));
+        assert_eq!((sender.counters().timeouts, drain(&mut sender, 500)), (1, vec![Some(0)]));
+        let echoed = if needless { RTT } else { 500 };
+        echo(&mut sender, 520, echoed, 2, &[]);
+        let window = sender.congestion.window() / u64::from(MSS);
+        let sent: Vec<u64> = drain(&mut sender, 520).into_iter().flatten().collect();
+        if needless {
+            assert!(window >= 10 && sent.iter().all(|seq| *seq >= 10), "{name}: {window} packets, {sent:?}");
+        } else {
+            assert!(window <= 3 && sent[0] == 2, "{name}: {window} packets, {sent:?}");
+        }
+    }
+}

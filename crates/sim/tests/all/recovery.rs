@@ -1,8 +1,9 @@
 //! Losses of many packets in one window are repaired in the round trips that they need, without a timeout.
 
 use crate::support::*;
-use afteryou_scenario::scenario::Drop;
-use afteryou_scenario::{Duration, Flow, Scenario, Size, Traffic, Transport};
+use afteryou_scenario::element::{Propagation, Steps};
+use afteryou_scenario::scenario::{Drop, Reverse};
+use afteryou_scenario::{Duration, Elements, Flow, Link, Scenario, Size, Traffic, Transport};
 
 /// Payload of a packet, bytes.
 const MSS: u64 = 1448;
@@ -169,6 +170,98 @@ fn a_flow_that_resumes_under_a_queue_of_seconds_measures_the_round_trip_and_rese
             // One timeout at the jump, which backs off until the first answer, and the losses of a full queue.
             let needless = totals.retransmissions - (totals.losses - totals.spurious);
             assert!(needless <= 12 && totals.timeouts <= 12, "{recovery}, {queue_s} s: {totals:?}");
+        }
+    }
+}
+
+/// The same numbers every time (Knuth's MMIX generator), below `bound`.
+fn numbers(seed: u64, bound: u64) -> impl Iterator<Item = u64> {
+    let step = |state: &u64| {
+        Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407))
+    };
+    std::iter::successors(step(&seed), step).map(move |state| (state >> 33) % bound)
+}
+
+#[test]
+fn where_later_packets_are_acknowledged_after_each_loss_and_resend_there_is_no_timeout() {
+    for rtt_ms in [5, 50, 135, 250] {
+        for controller in ["newreno", "cubic", "ledbat"] {
+            for (transport, seed) in
+                [Transport::tcp(), Transport::utp()].iter().flat_map(|of| [(of, 1), (of, 2), (of, 3)])
+            {
+                // Bursts of which up to three transmissions in a row are lost, of the 400 to 600 packets that path and queue hold.
+                let mut random = numbers(seed, 6);
+                let mut drop = Vec::new();
+                for burst in 0..5 {
+                    for packet in 0..[1, 1, 2, 5, 10, 20][random.next().unwrap() as usize] {
+                        let last = 1 + random.next().unwrap() as u32 % 3;
+                        drop.extend((1..=last).map(|transmission| Drop {
+                            flow: Some("one".to_owned()),
+                            packet: Some(5_000 + 3_000 * burst + packet),
+                            transmission: Some(transmission),
+                            ..Drop::default()
+                        }));
+                    }
+                }
+                let flow = Flow {
+                    traffic: Traffic::Size(Size::from_bytes(20_000 * MSS)),
+                    transport: transport.clone(),
+                    ..flow("one", controller, rtt_ms)
+                };
+                let rate = format!("{} Mbit/s", 4_800 / rtt_ms);
+                let outcome =
+                    run(&Scenario { drop, ..scenario(link(&rate, "200 packets"), 300.0, 0.0, vec![flow]) });
+                let totals = outcome.totals("one");
+                println!("{transport} {controller}, {rtt_ms} ms, {seed}: {totals:?}");
+                assert!(totals.completed_in_s.is_some());
+                assert_eq!(totals.timeouts, 0, "{transport} {controller}, {rtt_ms} ms, {seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_queue_that_overflows_in_a_recovery_leads_to_no_timeout() {
+    for rate in ["1 Mbit/s", "5 Mbit/s", "20 Mbit/s"] {
+        for buffer in ["20 packets", "60 packets", "200 packets"] {
+            for controller in ["newreno", "cubic"] {
+                let outcome =
+                    run(&scenario(link(rate, buffer), 60.0, 20.0, vec![flow("one", controller, 50)]));
+                let totals = outcome.totals("one");
+                println!("{controller}, {rate}, {buffer}: {totals:?}");
+                assert_eq!(totals.timeouts, 0, "{controller}, {rate}, {buffer}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_path_that_stands_still_for_longer_than_the_timeout_costs_one_packet() {
+    for rtt_ms in [5, 50, 135, 250] {
+        for controller in ["newreno", "cubic"] {
+            let run_with = |still_ms: u64| {
+                let transport = Transport::tcp().with("rwnd", "150 kB");
+                let one = Flow { transport, ..flow("one", controller, rtt_ms) };
+                let steps = vec![(ms(0), ms(0)), (ms(5_000), ms(still_ms)), (ms(5_001 + still_ms), ms(0))];
+                let delay = Propagation { steps: Steps::new(steps).unwrap(), reorder: false };
+                let elements = Elements { delay: (still_ms > 0).then_some(delay), ..Elements::default() };
+                let reverse = Some(Reverse { elements: Some(Elements::default()), ..Reverse::default() });
+                let link = Link { elements, reverse, ..link("100 Mbit/s", "1000 packets") };
+                let outcome = run(&scenario(link, 12.0, 8.0, vec![one]));
+                (outcome.totals("one").clone(), of(outcome.window("all"), "one").goodput_bit_s)
+            };
+            let ((_, alone), (totals, after)) = (run_with(0), run_with(1_500));
+            println!("{controller}, {rtt_ms} ms: {after} of {alone} bit/s, {totals:?}");
+            // Each expiry sends the first packet again, and the probe ahead of it the last one.
+            assert!(
+                (1..=3).contains(&totals.timeouts) && totals.retransmissions <= totals.timeouts + 1,
+                "{totals:?}"
+            );
+            // Four seconds begin and end anywhere between two windows.
+            assert!(
+                after > alone - 150_000.0 * 8.0 / 4.0,
+                "{controller}, {rtt_ms} ms: {after} of {alone} bit/s"
+            );
         }
     }
 }

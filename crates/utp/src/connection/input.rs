@@ -5,9 +5,8 @@ use crate::error::Error;
 use crate::packet::{Kind, Packet};
 use afteryou_base::{Span, Time};
 use afteryou_cc::Marks;
-use afteryou_sender::congestion::News;
-use afteryou_sender::episode::Episode;
-use afteryou_sender::prr::Prr;
+use afteryou_sender::board::Before;
+use afteryou_sender::congestion::{Found, News};
 use afteryou_sender::Progress;
 
 /// libutp's slack for acks that were overtaken, packets.
@@ -190,12 +189,7 @@ impl Connection {
     fn handle_ack(&mut self, now: Time, packet: &Packet<'_>) {
         let header = &packet.header;
         self.ecn.reported(packet.marks);
-        let before = Before {
-            flightsize: self.board.board().outstanding(),
-            in_flight: self.board.board().in_flight(),
-            recover_fs: self.recover_fs(),
-            answered_until: self.answered_until(now, packet),
-        };
+        let (before, answered_until) = (self.board.board().before(), self.answered_until(now, packet));
         // Our own kind shows all that is out of order in every ST_STATE; a libutp's silence says nothing.
         let covers = match packet.sack {
             Some(sack) => Some(sack.covers()),
@@ -203,7 +197,7 @@ impl Connection {
             None => None,
         };
         let min_rtt = self.congestion.rtt().min();
-        let mut taken = self.board.begin_ack(now, min_rtt, before.answered_until);
+        let mut taken = self.board.begin_ack(now, min_rtt, answered_until);
         self.board.acknowledge(header.ack_nr, packet.sack, covers, &mut taken);
         let spare = self.share / SPARE_FRACTION;
         self.board.take_arrived().for_each(|payload| self.unsent.reuse(payload, spare));
@@ -213,7 +207,7 @@ impl Connection {
                 self.board.acknowledged_again();
             }
             if self.config.recovery.judges_repetitions() {
-                self.find_losses(now, before.recover_fs);
+                self.find_losses(now, &before);
             }
             return;
         }
@@ -222,12 +216,12 @@ impl Connection {
         if let Some(payload) = self.path_mtu.acknowledged(now, board.una(), |index| board.is_sacked(index)) {
             self.set_payload(payload);
         }
-        self.take_progress(now, packet, progress, &before);
+        self.take_progress(now, packet, progress, (&before, answered_until));
         self.congestion.advance(self.board.board().una());
         if self.fin == Fin::Sent && self.board.is_empty() {
             self.fin = Fin::Acknowledged;
         }
-        let any = self.find_losses(now, before.recover_fs);
+        let any = self.find_losses(now, &before);
         let (delivered, in_flight) =
             (progress.newly_acked + progress.newly_sacked, self.board.board().in_flight());
         self.congestion.reduce(delivered, in_flight, progress.advanced && !any);
@@ -254,9 +248,15 @@ impl Connection {
     }
 
     /// Reports the news of an ack to the estimators and the controller.
-    fn take_progress(&mut self, now: Time, packet: &Packet<'_>, progress: &Progress, before: &Before) {
+    fn take_progress(
+        &mut self,
+        now: Time,
+        packet: &Packet<'_>,
+        progress: &Progress,
+        (before, answered_until): (&Before, Option<Time>),
+    ) {
         // A packet that was sent again is timed by the time stamps (RFC 7323 §4.1), or not at all (Karn).
-        if let Some(rtt) = progress.rtt.or_else(|| before.answered_until.map(|at| now.since(at))) {
+        if let Some(rtt) = progress.rtt.or_else(|| answered_until.map(|at| now.since(at))) {
             self.take_rtt(rtt);
         }
         if progress.spurious > 0 {
@@ -293,11 +293,6 @@ impl Connection {
         self.rto.update(self.congestion.rtt().latest());
     }
 
-    /// RFC 9937's RecoverFS: outstanding less what SACK has reported.
-    pub(super) fn recover_fs(&self) -> u64 {
-        self.board.board().outstanding() - self.board.board().sacked_bytes()
-    }
-
     /// How long after its sending a packet may still be acknowledged. RFC 9002 §6.1.2: nine eighths of the larger of smoothed
     /// and latest round-trip time.
     pub(super) fn patience(&self) -> Span {
@@ -306,36 +301,26 @@ impl Connection {
         rtt + rtt / 8
     }
 
-    /// Finds losses and reports them to the controller; true if there are any. `recover_fs`: RecoverFS before the ack.
-    pub(super) fn find_losses(&mut self, now: Time, recover_fs: u64) -> bool {
-        let flightsize = self.board.board().outstanding();
+    /// Finds losses and reports them to the controller; true if there are any.
+    pub(super) fn find_losses(&mut self, now: Time, before: &Before) -> bool {
         let (mut lost, look_again) = self.board.detect_losses(now, self.patience());
         lost.retain(|packet| !self.path_mtu.lost(now, packet.flight.number));
         self.timers.loss.reordering = look_again.unwrap_or(Time::NEVER);
         self.counters.losses += lost.len() as u64;
-        if !lost.is_empty() && self.congestion.episode().is_none() {
-            // PRR counts what is delivered. A libutp's bitmap ends 31 packets beyond a gap, so nothing seems to be delivered until
-            // it is closed: there the bytes in flight rule, as in RFC 6675.
-            let counts_delivered = self.config.recovery.reduces_in_proportion() && self.peer_reads_long_sacks;
-            let prr = counts_delivered.then(|| Prr::start(recover_fs));
-            self.congestion.begin(Episode::after_loss(self.board.board().next_seq(), prr));
-        }
-        for packet in &lost {
-            match packet.is_signal {
-                true => self.congestion.lost(now, &packet.flight, flightsize),
-                false => self.congestion.doubt(&packet.flight),
-            }
+        if !lost.is_empty() {
+            let board = self.board.board();
+            let found = Found {
+                now,
+                flightsize: board.outstanding(),
+                before: *before,
+                point: board.next_seq(),
+                // PRR counts what is delivered. A libutp's bitmap ends 31 packets beyond a gap, so nothing seems to be delivered
+                // until it is closed: there the bytes in flight rule, as in RFC 6675.
+                in_proportion: self.config.recovery.reduces_in_proportion() && self.peer_reads_long_sacks,
+            };
+            self.congestion.lost(&found, lost.iter().map(|packet| (&packet.flight, packet.is_signal)));
         }
         self.congestion.refresh();
         !lost.is_empty()
     }
-}
-
-/// The state before an ack.
-struct Before {
-    flightsize: u64,
-    in_flight: u64,
-    recover_fs: u64,
-    /// Nothing that left later has arrived, as the ack's time stamps show.
-    answered_until: Option<Time>,
 }

@@ -195,7 +195,8 @@ impl Connection {
             self.repeat_confirmation(now);
         }
         if expired(&mut self.timers.loss.reordering, now) {
-            self.find_losses(now, self.recover_fs());
+            let before = self.board.board().before();
+            self.find_losses(now, &before);
         }
         if expired(&mut self.timers.loss.probe, now) {
             self.timers.probed = true;
@@ -266,7 +267,7 @@ impl Connection {
         }
         let timeout =
             Timeout { now, flightsize: self.board.board().outstanding(), consecutive: self.timers.timeouts };
-        self.congestion.timed_out(&timeout, self.board.board().next_seq());
+        self.congestion.timed_out(&timeout, self.board.board().next_seq(), None);
         let next = self.board.board().next_seq();
         if let Some(payload) = self.path_mtu.timed_out(self.timers.timeouts, next) {
             self.set_payload(payload);

@@ -49,8 +49,8 @@ impl Sender {
     /// Time has passed: does whatever is due. Early calls do no harm.
     pub fn on_timer(&mut self, now: Time) {
         if expired(&mut self.timers.loss.reordering, now) {
-            let recover_fs = self.board.outstanding() - self.board.sacked_bytes();
-            self.find_losses(now, recover_fs);
+            let before = self.board.before();
+            self.find_losses(now, &before);
         }
         if expired(&mut self.timers.loss.probe, now) {
             self.timers.loss.probe_due = !self.board.is_empty();
@@ -79,7 +79,11 @@ impl Sender {
         let window = self.reordering_window();
         let consecutive = self.timers.loss.backoff.timeouts();
         let timeout = Timeout { now, flightsize: self.board.outstanding(), consecutive };
-        self.congestion.timed_out(&timeout, self.board.next_seq());
+        let first = match self.options.recovery {
+            Recovery::Rack => self.board.flight(self.board.una()),
+            Recovery::Sack => None,
+        };
+        self.congestion.timed_out(&timeout, self.board.next_seq(), first);
         self.tail.cancel();
         match self.options.recovery {
             Recovery::Rack => self.board.lose_first_and_old(now, self.board.newest_rtt() + window),
