@@ -200,12 +200,12 @@ pub struct Timeout {
     pub consecutive: u32,
 }
 
-/// The sender starts again after it had nothing in flight for a while.
+/// The sender starts again after it had nothing in flight for a while, however short: time in which the window could not grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Idle {
     /// When it starts again.
     pub now: Time,
-    /// How long nothing was in flight.
+    /// How long nothing was sent.
     pub idle_for: Span,
     /// The transport's retransmission timeout, the usual threshold for forgetting the window.
     pub rto: Span,

@@ -240,7 +240,9 @@ impl Controller for Nice {
     fn on_idle(&mut self, idle: &Idle) {
         self.noise.on_idle();
         self.vegas.on_idle(idle);
-        (self.late_bytes, self.round_bytes) = (0, 0);
+        if idle.idle_for > idle.rto {
+            (self.late_bytes, self.round_bytes) = (0, 0);
+        }
     }
 
     fn on_mtu(&mut self, mss: u32) {

@@ -227,8 +227,8 @@ impl Controller for Vegas {
 
     fn on_idle(&mut self, idle: &Idle) {
         self.reno.on_idle(idle);
-        self.begin_round();
         if idle.idle_for > idle.rto {
+            self.begin_round();
             self.base_rtt = None; // Linux: the path may be another one now
         }
     }

@@ -291,14 +291,18 @@ impl Congestion {
         }
     }
 
-    /// New data is about to leave with nothing outstanding: after a silence the controller is informed (RFC 5681 §4.1).
-    pub fn resume(&mut self, now: Time, rto: Span) {
+    /// New data is about to leave with nothing outstanding, `since` the latest ack: after a silence the controller is informed
+    /// (RFC 5681 §4.1, RFC 9438 §4.2).
+    pub fn resume(&mut self, now: Time, since: Time, rto: Span) {
         // A time for which the pacer held data back was not idle.
-        let quiet_since = self.last_sent.max(self.pacer.next());
-        let idle_for = now.since(quiet_since);
-        if self.last_sent != Time::NEVER && idle_for > rto {
-            self.controller.on_idle(&Idle { now, idle_for, rto });
-            self.refresh();
+        let is_first = self.last_sent == Time::NEVER;
+        if is_first || now <= since.max(self.pacer.next()) {
+            return;
+        }
+        let idle_for = now.since(self.last_sent.max(self.pacer.next()));
+        self.controller.on_idle(&Idle { now, idle_for, rto });
+        self.refresh();
+        if idle_for > rto {
             self.in_group = 0;
             self.pacer.reset(now);
         }

@@ -58,6 +58,11 @@ impl Delivery {
         self.delivered
     }
 
+    /// When the latest packets were delivered; after a pause, when sending began again.
+    pub fn delivered_at(&self) -> Time {
+        self.delivered_at
+    }
+
     /// The window has room that is not used, with `in_flight` bytes in flight.
     pub fn note_unused_window(&mut self, in_flight: u64) {
         self.app_limited.mark(self.delivered, in_flight);

@@ -206,6 +206,23 @@ fn application_limited_time_does_not_count() {
 }
 
 #[test]
+fn pauses_of_any_length_do_not_count() {
+    let mut busy = after_loss_at_100();
+    busy.on_ack(&ack(200, 1));
+    let mut paused = busy.clone();
+    for round in 1..=40 {
+        busy.on_ack(&ack(200 + 50 * round, 10));
+        // Fifty milliseconds of sending in each quarter of a second.
+        let start = 200 + 250 * round;
+        let now = Time::from_millis(start - 50);
+        paused.on_idle(&Idle { now, idle_for: Span::from_millis(200), rto: Span::from_millis(300) });
+        paused.on_ack(&ack(start, 10));
+    }
+    assert_eq!(paused.curve.epoch.unwrap().t, busy.curve.epoch.unwrap().t);
+    assert_eq!(paused.directive().cwnd, busy.directive().cwnd);
+}
+
+#[test]
 fn a_loss_leaves_seven_tenths_once_per_round_trip() {
     let mut controller = after_loss_at_100();
     controller.on_loss(&loss(90, 120, 100));

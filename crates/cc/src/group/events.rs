@@ -92,7 +92,7 @@ impl Group {
     /// A newcomer's transport does not know that the group was idle before it came.
     fn wake_from_idle(&mut self, now: Time) {
         let idle_for = self.last_activity.map_or(Span::ZERO, |at| now.since(at));
-        if idle_for > INITIAL_RTO {
+        if idle_for > Span::ZERO {
             self.inner.on_idle(&Idle { now, idle_for, rto: INITIAL_RTO });
         }
     }

@@ -171,7 +171,7 @@ impl Adapter {
     fn end_idle(&mut self, now: Time) {
         let Some(since) = self.path.quiet_since.take() else { return };
         let (idle_for, rto) = (now.since(since), self.path.rtt.rto(GRANULARITY, MIN_RTO));
-        if idle_for > rto {
+        if idle_for > Span::ZERO {
             self.controller().on_idle(&Idle { now, idle_for, rto });
         }
     }

@@ -389,12 +389,19 @@ fn silence_with_nothing_in_flight_is_idle_and_silence_with_something_is_not() {
 }
 
 #[test]
-fn a_short_pause_is_not_idle() {
-    let mut bench = Bench::new();
-    bench.send(0, MTU);
-    bench.ack(50, &[0], 0);
-    bench.send(200, MTU);
-    assert!(!bench.told().iter().any(|told| matches!(told, Told::Idle(_))));
+fn a_pause_of_any_length_is_idle_and_an_ack_that_sends_the_next_packet_ends_none() {
+    for (pause_ms, idles) in [(0, 0), (1, 1), (150, 1)] {
+        let mut bench = Bench::new();
+        bench.send(0, MTU);
+        bench.ack(50, &[0], 0);
+        bench.send(50 + pause_ms, MTU);
+        let told = bench.told();
+        let idle: Vec<Span> = told
+            .iter()
+            .filter_map(|told| if let Told::Idle(idle) = told { Some(idle.idle_for) } else { None })
+            .collect();
+        assert_eq!(idle, vec![Span::from_millis(pause_ms); idles]);
+    }
 }
 
 #[test]

@@ -173,6 +173,11 @@ impl Board {
         self.delivery.delivered()
     }
 
+    /// When the latest of them were delivered.
+    pub fn delivered_at(&self) -> Time {
+        self.delivery.delivered_at()
+    }
+
     /// Is the sender limited by its application, so that packets sent now may not widen the window?
     pub fn is_app_limited(&self) -> bool {
         self.delivery.is_app_limited()

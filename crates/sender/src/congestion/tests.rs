@@ -140,13 +140,17 @@ fn a_packet_that_a_small_window_spaced_waits_by_the_window_of_now() {
 fn silence_counts_as_idle_from_the_last_packet_or_from_when_the_pacer_let_the_next_one_go() {
     for (cwnd, idle_for) in [(10 * PACKET, 2000), (PACKET / 10, 1000)] {
         let (mut congestion, calls) = congestion(Directive::window(cwnd));
-        congestion.resume(at(0), RTT);
+        congestion.resume(at(0), Time::ZERO, RTT);
         let mut board = Board::new(false);
         board.send_new(at(0), PACKET as u16);
         congestion.sent(&board, at(0), PACKET);
-        congestion.resume(at(2000), Span::from_millis(3000));
-        assert_eq!(calls.lock().unwrap().idle, [], "before the first packet, or shorter than the timeout");
-        congestion.resume(at(2000), Span::from_millis(500));
+        congestion.resume(at(2000), at(2000), RTT);
+        assert_eq!(
+            calls.lock().unwrap().idle,
+            [],
+            "before the first packet, or with the ack of the last one"
+        );
+        congestion.resume(at(2000), at(100), RTT);
         let idle = calls.lock().unwrap().idle.clone();
         // The packet itself takes its spacing: 8 ms at 1.25 windows of ten packets in a round trip, less the burst allowance.
         assert_eq!(idle.len(), 1);
@@ -301,4 +305,15 @@ fn an_empty_round_trip_is_taken_for_a_microsecond() {
     let (mut congestion, _) = congestion(Directive::window(PACKET));
     congestion.take_rtt(Span::ZERO);
     assert_eq!(congestion.rtt().min(), Some(Span::from_micros(1)));
+}
+
+#[test]
+fn a_pause_shorter_than_the_timeout_is_reported_and_changes_nothing_else() {
+    let (mut congestion, calls) = congestion(Directive::window(10 * PACKET));
+    let mut board = Board::new(false);
+    board.send_new(at(0), PACKET as u16);
+    congestion.sent(&board, at(0), PACKET);
+    let next = congestion.pacer.next();
+    congestion.resume(at(150), at(100), Span::from_millis(300));
+    assert_eq!((calls.lock().unwrap().idle.len(), congestion.pacer.next()), (1, next));
 }

@@ -197,7 +197,7 @@ impl Sender {
 
     fn send_new(&mut self, now: Time, len: u16) -> Transmit {
         if self.board.is_empty() {
-            self.congestion.resume(now, self.rto());
+            self.congestion.resume(now, self.board.delivered_at(), self.rto());
         }
         if self.available != u64::MAX {
             self.available -= u64::from(len);

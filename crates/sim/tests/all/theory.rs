@@ -1,8 +1,9 @@
 //! Whole runs held against queueing theory and max-min fairness.
 
 use crate::support::*;
+use afteryou_scenario::scenario::Drop;
 use afteryou_scenario::Gaps;
-use afteryou_scenario::{Algorithm, Flow, Link, Path, Rate, Role, Scenario, Size, Traffic};
+use afteryou_scenario::{Algorithm, Flow, Link, Path, Rate, Role, Scenario, Size, Traffic, Transport};
 
 /// Windows whose means are compared, of this length.
 const WINDOWS: u32 = 25;
@@ -63,5 +64,49 @@ fn newreno_in_a_parking_lot_with_fair_queues_has_its_max_min_shares() {
         let goodput = of(outcome.window("all"), name).goodput_bit_s;
         println!("{name}: {goodput} of {payload}");
         assert!((0.95..=1.02).contains(&(goodput / payload)), "{name}: {goodput} of {payload}");
+    }
+}
+
+/// How far CUBIC's window has come back K seconds after a loss at 20 s, of a flow that is on for `on_ms` of each 250, and the part
+/// of the way on which it is after so much of that time.
+fn way_back(transport: &Transport, rtt_ms: u64, on_ms: u64) -> (f64, f64) {
+    let traffic = match on_ms {
+        250 => Traffic::Bulk,
+        on => Traffic::OnOff { on: ms(on), off: ms(250 - on) },
+    };
+    let one = Flow {
+        traffic,
+        transport: transport.clone(),
+        ..flow("one", "cubic,fast_convergence=false,hystart=linux", rtt_ms)
+    };
+    let drop = Drop { flow: Some("one".to_owned()), at: Some(ms(20_000)), ..Drop::default() };
+    let mut scenario = scenario(link("1 Gbit/s", "20000 packets"), 50.0, 0.0, vec![one]);
+    (scenario.drop, scenario.sample) = (vec![drop], Some(ms(10)));
+    let curve = run(&scenario).curve("one", "cwnd");
+    let at = |s: f64| curve.iter().find(|(time, _)| *time >= s).expect("sampled").1 * 1000.0 / 1448.0;
+    // The loss is found within a period and a round trip.
+    let before = at(19.9);
+    let (cut_s, after) = curve
+        .iter()
+        .filter(|(time, _)| *time >= 19.9)
+        .map(|(time, kb)| (*time, kb * 1000.0 / 1448.0))
+        .find(|(_, packets)| *packets < 0.8 * before)
+        .expect("a cut");
+    let k = ((before - after) / 0.4).cbrt();
+    // Each period has its last packets' round trip, too.
+    let active = ((on_ms + rtt_ms) as f64 / 250.0).min(1.0);
+    ((at(cut_s + k) - after) / (before - after), 1.0 - (1.0 - active).powi(3))
+}
+
+#[test]
+fn cubic_comes_back_by_the_time_in_which_it_sends() {
+    for transport in [Transport::tcp().with("rwnd", "100 MB"), Transport::utp().with("rwnd", "11 MB")] {
+        for (rtt_ms, on_ms) in [(20, 60), (20, 130), (50, 100), (20, 250)] {
+            let (way, theory) = way_back(&transport, rtt_ms, on_ms);
+            println!(
+                "{transport}, {rtt_ms} ms, on for {on_ms} of 250 ms: {way:.3} of the way, theory {theory:.3}"
+            );
+            assert!((way - theory).abs() < 0.1, "{transport}, {rtt_ms} ms, {on_ms} ms: {way} for {theory}");
+        }
     }
 }

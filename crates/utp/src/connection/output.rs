@@ -238,7 +238,8 @@ impl Connection {
 
     fn send_new(&mut self, now: Time, len: u64) -> u16 {
         if self.board.is_empty() {
-            self.congestion.resume(now, self.rto.get());
+            let since = self.board.board().delivered_at();
+            self.congestion.resume(now, since, self.rto.get());
         }
         let is_partial = !self.unsent.is_empty() && !self.unsent.next_is_complete();
         let body = match self.unsent.take() {
