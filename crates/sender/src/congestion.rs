@@ -14,7 +14,7 @@
 use crate::board::{Before, Board, Delivered, Flight, Progress};
 use crate::doubts::Doubts;
 use crate::episode::{Episode, Expiry};
-use crate::pacer::{Pacer, WindowRate, SLOW_START_GAIN, STEADY_GAIN};
+use crate::pacer::{Pacer, WindowRate, SLOW_START_GAIN, STEADY_GAIN, TIMER_SLACK};
 use crate::prr::{AckInRecovery, Prr};
 use crate::rounds::Rounds;
 use afteryou_base::{Span, Time};
@@ -113,7 +113,7 @@ impl Congestion {
             packet,
             paces_windows: true,
             rtt: RttEstimator::default(),
-            pacer: Pacer::default(),
+            pacer: Pacer::new(TIMER_SLACK),
             window_rate: WindowRate::default(),
             in_group: 0,
             pacing_until: Time::NEVER,
@@ -124,6 +124,11 @@ impl Congestion {
             doubts: None,
             last_sent: Time::NEVER,
         }
+    }
+
+    /// Its timers wake it late by up to `slack`, which the pacer makes good; [`TIMER_SLACK`] otherwise.
+    pub fn with_timer_slack(self, slack: Span) -> Congestion {
+        Congestion { pacer: Pacer::new(slack), ..self }
     }
 
     /// Paces only windows below one packet and controllers that set a rate.

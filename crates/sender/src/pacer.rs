@@ -9,22 +9,30 @@ use afteryou_base::{Span, Time};
 pub const STEADY_GAIN: f64 = 1.25;
 /// The same in slow start, where the window doubles within the round trip.
 pub const SLOW_START_GAIN: f64 = 2.0;
-/// Time by which sending may run ahead. Real timers wake up late by a millisecond or two, and missed sending must be
-/// made good or the rate would fall short. On a busy machine they are later: see [`Pacer::late`].
-const BURST: Span = Span::from_millis(2);
+/// Time by which sending may run ahead on a machine. Real timers wake up late by a millisecond or two, and missed sending must
+/// be made good or the rate would fall short. On a busy machine they are later: see [`Pacer::late`].
+pub const TIMER_SLACK: Span = Span::from_millis(2);
 /// Packets that may always go back to back.
 const BURST_PACKETS: u64 = 2;
 
 /// A leaky bucket in time: when the next packet may leave.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Pacer {
     next: Time,
+    /// Time by which sending may run ahead, beside [`BURST_PACKETS`].
+    slack: Span,
     /// Time for which a packet could have left and did not, as found at `late_at`.
     late: Span,
     late_at: Time,
 }
 
 impl Pacer {
+    /// A pacer whose timers wake it late by up to `slack`: [`TIMER_SLACK`] on a machine, nothing in a simulation. There it would
+    /// be a constant of no path, by which a network of half the rate and twice the times would differ.
+    pub fn new(slack: Span) -> Pacer {
+        Pacer { next: Time::ZERO, slack, late: Span::ZERO, late_at: Time::ZERO }
+    }
+
     /// When the next packet may leave.
     pub fn next(&self) -> Time {
         self.next
@@ -42,7 +50,7 @@ impl Pacer {
     #[inline]
     fn allowance(&self, now: Time, allowance: Span) -> Span {
         // One wake-up sends in several batches, each with a clock of its own.
-        let is_catching_up = now.since(self.late_at) <= BURST;
+        let is_catching_up = now.since(self.late_at) <= self.slack;
         if is_catching_up {
             allowance.max(self.late)
         } else {
@@ -57,8 +65,8 @@ impl Pacer {
         let spacing = span_of(bytes, bytes_per_second);
         let allowance = match burst_packet * (BURST_PACKETS - 1) {
             0 => Span::ZERO,
-            burst if burst == bytes => self.allowance(now, BURST.max(spacing)),
-            burst => self.allowance(now, BURST.max(span_of(burst, bytes_per_second))),
+            burst if burst == bytes => self.allowance(now, self.slack.max(spacing)),
+            burst => self.allowance(now, self.slack.max(span_of(burst, bytes_per_second))),
         };
         let earliest = Time(now.0.saturating_sub(allowance.0));
         self.next = self.next.max(earliest) + spacing;
@@ -141,7 +149,7 @@ mod tests {
 
     /// Packets of 1000 B that leave within `ms` milliseconds at 1 MB/s, asked every `step` µs.
     fn sent_within(ms: u64, step_us: u64) -> u64 {
-        let mut pacer = Pacer::default();
+        let mut pacer = Pacer::new(TIMER_SLACK);
         let mut packets = 0;
         for now in (0..ms * 1000).step_by(step_us as usize).map(Time::from_micros) {
             while pacer.next() <= now {
@@ -160,7 +168,7 @@ mod tests {
 
     /// Packets of 1000 B within a second at 1 MB/s of a sender that runs every `step` ms, and the most of one wake-up.
     fn sent_by_late_wake_ups(step_ms: u64, most: Span) -> (u64, u64) {
-        let mut pacer = Pacer::default();
+        let mut pacer = Pacer::new(TIMER_SLACK);
         let (mut packets, mut burst) = (0, 0);
         for ms in (0..1000).step_by(step_ms as usize) {
             let now = Time::from_millis(ms);
@@ -189,7 +197,7 @@ mod tests {
 
     #[test]
     fn an_idle_time_earns_no_more_than_the_burst() {
-        let mut pacer = Pacer::default();
+        let mut pacer = Pacer::new(TIMER_SLACK);
         let now = Time::from_millis(5000);
         let mut burst = 0;
         while pacer.next() <= now {
@@ -201,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_quantum_leaves_together_and_the_rate_is_kept() {
-        let mut pacer = Pacer::default();
+        let mut pacer = Pacer::new(TIMER_SLACK);
         let mut sent_ms = Vec::new();
         for now in (0..100_000).step_by(100).map(|us| Time::from_micros(1_000_000 + us)) {
             while pacer.next() <= now {
@@ -215,8 +223,22 @@ mod tests {
 
     #[test]
     fn strict_spacing_lets_no_two_packets_leave_together() {
-        let mut pacer = Pacer::default();
+        let mut pacer = Pacer::new(TIMER_SLACK);
         pacer.sent(Time::from_millis(100), 1000, 10_000, 0);
         assert_eq!(pacer.next(), Time::from_millis(200));
+    }
+
+    #[test]
+    fn without_slack_an_idle_time_earns_two_packets_at_any_rate() {
+        for rate in [1_000_000, 100_000_000] {
+            let mut pacer = Pacer::new(Span::ZERO);
+            let now = Time::from_millis(5000);
+            let mut burst = 0;
+            while pacer.next() <= now {
+                pacer.sent(now, 1000, rate, 1000);
+                burst += 1;
+            }
+            assert_eq!(burst, 2, "{rate} B/s");
+        }
     }
 }

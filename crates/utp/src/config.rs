@@ -2,6 +2,7 @@
 
 use crate::recovery::Recovery;
 use afteryou_base::Span;
+use afteryou_sender::pacer::TIMER_SLACK;
 
 /// Payload of a packet, bytes. With uTP's 20, UDP's 8 and IP's 20 (40) the packet is 1400 (1420) bytes long, which fits
 /// the usual tunnels (WireGuard over IPv6 leaves 1420).
@@ -51,6 +52,8 @@ pub struct Config {
     /// Received payload is kept until it is read. If not, it is only counted, as if an application read everything at
     /// once: for simulations, whose packets have no content.
     pub keep_received: bool,
+    /// By so much the timers of the machine wake the sender late, which pacing makes good. Zero in a simulation.
+    pub timer_slack: Span,
     /// Added to the clock that goes into timestamps, µs: tests set it, the protocol does not care.
     pub clock_offset_us: u32,
     /// So many parts in a million that clock runs fast.
@@ -80,6 +83,7 @@ impl Default for Config {
             ecn: false,
             linger: Span::from_secs(3),
             keep_received: true,
+            timer_slack: TIMER_SLACK,
             clock_offset_us: 0,
             clock_skew_ppm: 0,
         }

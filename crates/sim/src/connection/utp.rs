@@ -6,7 +6,7 @@ use crate::calendar::Kind;
 use crate::net::{Net, Way};
 use crate::packet::{Body, Packet, FIRST_SEQ};
 use afteryou_aqm::Ecn;
-use afteryou_base::Time;
+use afteryou_base::{Span, Time};
 use afteryou_cc::{Controller, Setup, Snapshot};
 use afteryou_scenario::outcome::Totals;
 use afteryou_scenario::transport::{UtpOptions, UtpRecovery};
@@ -28,7 +28,12 @@ pub(super) struct Options {
 
 impl Options {
     pub(super) fn new(options: UtpOptions, format: Format, controllers: Controllers) -> Options {
-        let config = Config { payload: format.payload, keep_received: false, ..config(&options) };
+        let config = Config {
+            payload: format.payload,
+            keep_received: false,
+            timer_slack: Span::ZERO,
+            ..config(&options)
+        };
         Options { config, skew_ppm: options.skew_ppm, controllers }
     }
 }

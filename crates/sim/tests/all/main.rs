@@ -20,6 +20,7 @@ mod recovery;
 mod red;
 mod routes;
 mod sampling;
+mod scaling;
 mod sets;
 mod skew;
 mod support;

@@ -251,7 +251,8 @@ impl Connection {
         ack_nr: u16,
     ) -> Connection {
         let config = config.within_reason();
-        let congestion = Congestion::new(controller, config.payload.into());
+        let congestion =
+            Congestion::new(controller, config.payload.into()).with_timer_slack(config.timer_slack);
         Connection {
             board: Scoreboard::new(first_seq, config.recovery, congestion.needs().stamps()),
             congestion,
