@@ -48,8 +48,10 @@ impl Result {
     /// Writes `result.json`, `report.html`, `figure.svg` and the curves into a folder.
     fn save(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
         let written = py.detach(|| {
-            afteryou_report::write_folder(&self.outcome, &folder)?;
-            afteryou_report::write_series(&self.outcome, &folder, false)
+            let mut folder = afteryou_report::ResultFolder::open(&folder)?;
+            folder.write_outcome(&self.outcome)?;
+            folder.write_series(&self.outcome, false)?;
+            folder.finish()
         });
         written.map_err(|error| errors::other(py, &error))
     }

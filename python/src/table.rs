@@ -2,7 +2,7 @@
 
 use crate::errors;
 use afteryou_report::rows::{Columns, Kind, Row, Value};
-use arrow_array::builder::{Float64Builder, StringBuilder, UInt64Builder};
+use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder, UInt64Builder};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator};
 use arrow_schema::ffi::FFI_ArrowSchema;
@@ -43,7 +43,8 @@ impl Table {
 
 /// A column while its rows are collected.
 enum Builder {
-    Whole(UInt64Builder),
+    Whole(Int64Builder),
+    Seed(UInt64Builder),
     Number(Float64Builder),
     Word(StringBuilder),
 }
@@ -51,7 +52,8 @@ enum Builder {
 impl Builder {
     fn new(kind: Kind, rows: usize) -> Builder {
         match kind {
-            Kind::Whole => Builder::Whole(UInt64Builder::with_capacity(rows)),
+            Kind::Whole => Builder::Whole(Int64Builder::with_capacity(rows)),
+            Kind::Seed => Builder::Seed(UInt64Builder::with_capacity(rows)),
             Kind::Number => Builder::Number(Float64Builder::with_capacity(rows)),
             Kind::Word => Builder::Word(StringBuilder::with_capacity(rows, 8 * rows)),
         }
@@ -59,7 +61,8 @@ impl Builder {
 
     fn data_type(&self) -> DataType {
         match self {
-            Builder::Whole(_) => DataType::UInt64,
+            Builder::Whole(_) => DataType::Int64,
+            Builder::Seed(_) => DataType::UInt64,
             Builder::Number(_) => DataType::Float64,
             Builder::Word(_) => DataType::Utf8,
         }
@@ -67,8 +70,10 @@ impl Builder {
 
     fn add(&mut self, value: &Value) {
         match (self, value) {
-            (Builder::Whole(column), Value::Whole(whole)) => column.append_value(*whole),
+            (Builder::Whole(column), Value::Whole(whole)) => column.append_option(i64::try_from(*whole).ok()),
             (Builder::Whole(column), _) => column.append_null(),
+            (Builder::Seed(column), Value::Whole(seed)) => column.append_value(*seed),
+            (Builder::Seed(column), _) => column.append_null(),
             (Builder::Number(column), Value::Number(number)) => column.append_value(*number),
             (Builder::Number(column), Value::Whole(whole)) => column.append_value(*whole as f64),
             (Builder::Number(column), _) => column.append_null(),
@@ -82,6 +87,7 @@ impl Builder {
     fn finish(self) -> ArrayRef {
         match self {
             Builder::Whole(mut column) => Arc::new(column.finish()),
+            Builder::Seed(mut column) => Arc::new(column.finish()),
             Builder::Number(mut column) => Arc::new(column.finish()),
             Builder::Word(mut column) => Arc::new(column.finish()),
         }
@@ -145,7 +151,8 @@ impl Table {
 
 /// A column that is read back.
 enum Cells<'a> {
-    Whole(&'a arrow_array::UInt64Array),
+    Whole(&'a arrow_array::Int64Array),
+    Seed(&'a arrow_array::UInt64Array),
     Number(&'a arrow_array::Float64Array),
     Word(&'a arrow_array::StringArray),
     Words(arrow_array::TypedDictionaryArray<'a, arrow_array::types::Int32Type, arrow_array::StringArray>),
@@ -154,12 +161,13 @@ enum Cells<'a> {
 impl Table {
     fn cells(&self) -> Vec<(String, Cells<'_>)> {
         use arrow_array::cast::AsArray;
-        use arrow_array::types::{Float64Type, Int32Type, UInt64Type};
+        use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt64Type};
         let schema = self.batch.schema();
         let columns = schema.fields().iter().zip(self.batch.columns());
         let cells = columns.filter_map(|(field, array)| {
             let cells = match field.data_type() {
-                DataType::UInt64 => Cells::Whole(array.as_primitive::<UInt64Type>()),
+                DataType::Int64 => Cells::Whole(array.as_primitive::<Int64Type>()),
+                DataType::UInt64 => Cells::Seed(array.as_primitive::<UInt64Type>()),
                 DataType::Float64 => Cells::Number(array.as_primitive::<Float64Type>()),
                 DataType::Utf8 => Cells::Word(array.as_string::<i32>()),
                 _ => Cells::Words(array.as_dictionary::<Int32Type>().downcast_dict()?),
@@ -175,6 +183,7 @@ impl Cells<'_> {
         use arrow_array::{Array, ArrayAccessor};
         match self {
             Cells::Whole(array) => row.set_item(name, array.is_valid(index).then(|| array.value(index))),
+            Cells::Seed(array) => row.set_item(name, array.is_valid(index).then(|| array.value(index))),
             Cells::Number(array) => row.set_item(name, array.is_valid(index).then(|| array.value(index))),
             Cells::Word(array) => row.set_item(name, array.is_valid(index).then(|| array.value(index))),
             Cells::Words(array) => row.set_item(name, array.is_valid(index).then(|| array.value(index))),

@@ -1,7 +1,7 @@
 //! `afteryou lab`: the lab page that a build put into this program.
 
 use afteryou_terminal::{output, Failure};
-use anyhow::{anyhow, Context};
+use anyhow::anyhow;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -40,7 +40,7 @@ pub fn run(args: &LabArgs) -> Result<(), Failure> {
 }
 
 fn write(file: &Path) -> anyhow::Result<()> {
-    std::fs::write(file, PAGE).with_context(|| format!("cannot write {}", file.display()))
+    Ok(afteryou_report::write_file(file, PAGE)?)
 }
 
 fn open() -> Result<(), Failure> {

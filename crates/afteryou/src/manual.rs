@@ -59,7 +59,7 @@ pub fn man(args: &ManArgs, command: Command) -> Result<(), Failure> {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
         for (name, page) in pages {
             let path = folder.join(name);
-            std::fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;
+            afteryou_report::write_file(&path, &page)?;
         }
         return Ok(());
     }

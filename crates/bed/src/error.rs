@@ -97,13 +97,13 @@ pub enum Error {
     #[error("no tun device: {0}; load the module (modprobe tun) and let this user open /dev/net/tun")]
     Tun(io::Error),
     /// An interface of a namespace could not be prepared.
-    #[error("the interfaces of the testbed cannot be prepared: {reason}; run as root")]
+    #[error("the interfaces of the testbed cannot be prepared: {reason}; {}", advice())]
     Interface {
         /// The system's error.
         reason: String,
     },
     /// A setting of a namespace could not be written.
-    #[error("cannot set {name} in a network namespace: {source}; run as root")]
+    #[error("cannot set {name} in a network namespace: {source}; {}", advice())]
     Sysctl {
         /// The setting.
         name: &'static str,
@@ -168,4 +168,17 @@ pub enum Error {
     /// The relay's thread ended by a panic.
     #[error("the relay stopped by itself, which is a bug: please report it with the message printed above")]
     Crashed,
+}
+
+/// Returns the advice where the system refuses what root may do: root itself lacks a part of the kernel or of its capabilities.
+fn advice() -> &'static str {
+    #[cfg(target_os = "linux")]
+    let is_root = nix::unistd::geteuid().is_root();
+    // Elsewhere there is no testbed.
+    #[cfg(not(target_os = "linux"))]
+    let is_root = false;
+    match is_root {
+        true => "root may not do that here, as in a container without CAP_NET_ADMIN, or this kernel lacks it: see afteryou doctor",
+        false => "run as root",
+    }
 }

@@ -18,6 +18,12 @@ pub enum Error {
         /// The advice.
         advice: &'static str,
     },
+    /// Another run has the folder.
+    #[error("another run is writing to {}: wait for its end, or choose another folder", path.display())]
+    InUse {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A file was not written. Nothing of it is left.
     #[error("cannot write {}: {reason}; {advice}", path.display())]
     Write {

@@ -1,12 +1,12 @@
 //! Files: an outcome and its pictures in a folder, and an outcome read back.
 
-use crate::error::{advice_on_reading, advice_on_writing, Error};
+use crate::error::{advice_on_reading, Error};
 use crate::html::page;
+use crate::result_folder::{persist_all, ResultFolder};
+use crate::staged::{check_writable, stage, unwritten};
 use crate::svg::svg;
 use afteryou_scenario::Outcome;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 /// The files that were written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,21 +21,35 @@ pub struct Written {
 
 /// Writes `result.json`, `report.html` and `figure.svg` into `dir`, which is made if it is missing.
 ///
-/// Nothing appears under a final name before all three are safely on the disk; a failure leaves no temporary file.
+/// Nothing appears under a final name before all three are safely on the disk; a failure leaves no temporary file. What an earlier run
+/// wrote into `dir` and this one does not is removed: see [`ResultFolder`] for a run with more files.
 pub fn write_folder(outcome: &Outcome, dir: &Path) -> Result<Written, Error> {
-    write_run(outcome, dir, None)
+    let mut folder = ResultFolder::open(dir)?;
+    let written = folder.write_outcome(outcome)?;
+    folder.finish()?;
+    Ok(written)
 }
 
-/// The same for a run of a sweep: its page leads to the page `back`, a path from `dir`.
-pub(crate) fn write_run(outcome: &Outcome, dir: &Path, back: Option<&str>) -> Result<Written, Error> {
-    let contents = [
-        ("result.json", json(outcome)?),
-        ("report.html", page(outcome, back)?),
-        ("figure.svg", svg(outcome)?),
-    ];
-    write_files(dir, &contents)?;
-    let path = |name| dir.join(name);
-    Ok(Written { result: path("result.json"), report: path("report.html"), figure: path("figure.svg") })
+impl ResultFolder {
+    /// Writes `result.json`, `report.html` and `figure.svg`.
+    ///
+    /// # Errors
+    /// A file that cannot be written, or an outcome that cannot be drawn.
+    pub fn write_outcome(&mut self, outcome: &Outcome) -> Result<Written, Error> {
+        self.write_run(outcome, None)
+    }
+
+    /// The same for a run of a sweep: its page leads to the page `back`, a path from the folder.
+    pub(crate) fn write_run(&mut self, outcome: &Outcome, back: Option<&str>) -> Result<Written, Error> {
+        let contents = [
+            ("result.json", json(outcome)?),
+            ("report.html", page(outcome, back)?),
+            ("figure.svg", svg(outcome)?),
+        ];
+        self.write(&contents)?;
+        let path = |name| self.dir().join(name);
+        Ok(Written { result: path("result.json"), report: path("report.html"), figure: path("figure.svg") })
+    }
 }
 
 /// Writes files with these names and contents into `dir`, which is made if it is missing.
@@ -49,22 +63,7 @@ pub fn write_files<T: AsRef<[u8]>>(dir: &Path, contents: &[(&str, T)]) -> Result
         let file = stage(dir, content.as_ref()).map_err(|reason| unwritten(&path, reason))?;
         staged.push((path, file));
     }
-    for (path, file) in staged {
-        file.persist(&path).map_err(|error| unwritten(&path, error.error))?;
-    }
-    Ok(())
-}
-
-/// Makes `dir` if it is missing and sees whether it takes a file, so that a long run need not fail at its end.
-pub fn check_writable(dir: &Path) -> Result<(), Error> {
-    let attempt = std::fs::create_dir_all(dir).and_then(|()| temporary(dir));
-    match attempt {
-        Ok(_) => Ok(()),
-        Err(reason) => {
-            let (path, advice) = (dir.to_owned(), advice_on_writing(&reason));
-            Err(Error::Folder { path, reason: plain_reason(reason), advice })
-        }
-    }
+    persist_all(staged)
 }
 
 /// Reads an outcome from a `result.json` of this format or of an earlier one.
@@ -90,39 +89,4 @@ fn json(outcome: &Outcome) -> Result<String, Error> {
 pub fn result_json(outcome: &Outcome) -> Result<String, Error> {
     let json = serde_json::to_string_pretty(outcome).map_err(Error::Json)?;
     Ok(json + "\n")
-}
-
-fn stage(dir: &Path, content: &[u8]) -> io::Result<NamedTempFile> {
-    let mut file = temporary(dir)?;
-    file.write_all(content)?;
-    file.flush()?;
-    file.as_file().sync_all()?;
-    Ok(file)
-}
-
-/// Beginning of the names of files that are not complete.
-pub(crate) const TEMPORARY: &str = ".afteryou-";
-
-/// A new file in `dir` that vanishes unless it is given a name.
-pub(crate) fn temporary(dir: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY);
-    // Unasked, temporary files are for their owner's eyes only; a report is an ordinary file.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(dir)
-}
-
-pub(crate) fn unwritten(path: &Path, reason: io::Error) -> Error {
-    let advice = advice_on_writing(&reason);
-    Error::Write { path: path.to_owned(), reason: plain_reason(reason), advice }
-}
-
-/// The reason of the operating system alone: the name of a temporary file helps nobody.
-fn plain_reason(reason: io::Error) -> io::Error {
-    let kind = reason.kind();
-    match reason.raw_os_error() {
-        Some(_) => reason,
-        None => kind.into(),
-    }
 }

@@ -58,6 +58,7 @@ mod groups;
 mod headline;
 mod html;
 mod links;
+mod output;
 pub mod page;
 mod palette;
 #[cfg(feature = "dump")]
@@ -72,10 +73,12 @@ mod qlog;
 mod queues;
 #[cfg(feature = "png")]
 mod redraw;
+mod result_folder;
 pub mod rows;
 mod scenario_tables;
 mod series;
 mod sets;
+mod staged;
 mod svg;
 pub mod table;
 mod tables;
@@ -87,9 +90,10 @@ pub use batch::{index_html, Brief, Estimate, MOST_SHOWN};
 pub use batch::{Finished, Folders, Parts, Record};
 pub use compare::{short_names, Compared, ComparedMeans, ComparedSweeps, Comparison};
 pub use error::Error;
-pub use folder::{check_writable, read, result_json, write_files, write_folder, Written};
+pub use folder::{read, result_json, write_files, write_folder, Written};
 pub use headline::headline;
 pub use html::html;
+pub use output::{write_file, Output};
 #[cfg(feature = "dump")]
 pub use pcapng::{Capture, UTP_PORT};
 pub use plan::Plan;
@@ -99,8 +103,10 @@ pub use png::png;
 pub use qlog::{Qlogs, Vantage};
 #[cfg(feature = "png")]
 pub use redraw::redraw;
+pub use result_folder::ResultFolder;
 pub use series::series_csv;
 #[cfg(feature = "parquet")]
-pub use series::{series_parquet, write_series};
+pub use series::series_parquet;
+pub use staged::check_writable;
 pub use svg::{stacked_svg, svg, Scale};
 pub use text::{batch_text, brief_batch_text, brief_text, table_text, text};

@@ -2,7 +2,8 @@
 
 use crate::batch::{index_html, Brief, MOST_SHOWN};
 use crate::error::Error;
-use crate::folder::{read, write_files, write_run};
+use crate::folder::read;
+use crate::result_folder::ResultFolder;
 use crate::{png, svg};
 use std::path::{Path, PathBuf};
 
@@ -34,18 +35,21 @@ pub fn redraw(dir: &Path, png: bool) -> Result<PathBuf, Error> {
         briefs.push(Brief::of(&outcome, &name));
     }
     let title = briefs[0].name.clone();
-    write_files(
-        dir,
-        &[("report.html", index_html(&title, &briefs[..briefs.len().min(MOST_SHOWN)], briefs.len()))],
-    )?;
+    let mut files = ResultFolder::open(dir)?;
+    files.write(&[(
+        "report.html",
+        index_html(&title, &briefs[..briefs.len().min(MOST_SHOWN)], briefs.len()),
+    )])?;
     Ok(dir.join("report.html"))
 }
 
 fn redraw_run(dir: &Path, back: Option<&str>, with_png: bool) -> Result<afteryou_scenario::Outcome, Error> {
     let outcome = read(&dir.join(RESULT))?;
-    write_run(&outcome, dir, back)?;
+    // It is not finished: what else the run wrote stays.
+    let mut files = ResultFolder::open(dir)?;
+    files.write_run(&outcome, back)?;
     if with_png {
-        write_files(dir, &[("figure.png", png(&svg(&outcome)?)?)])?;
+        files.write(&[("figure.png", png(&svg(&outcome)?)?)])?;
     }
     Ok(outcome)
 }

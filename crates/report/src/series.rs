@@ -4,7 +4,7 @@
 mod parquet;
 
 #[cfg(feature = "parquet")]
-pub use parquet::{series_parquet, write_series};
+pub use parquet::series_parquet;
 
 use crate::rows::{Columns, Csv, Row};
 use afteryou_scenario::outcome::{round, Outcome, Run};
@@ -26,7 +26,7 @@ pub fn series_csv(outcome: &Outcome) -> String {
 /// The columns, also where there is no curve.
 fn columns() -> Columns {
     let mut columns = Columns::default();
-    columns.add(&row("", 0.5, ["", "", ""], 0.5));
+    columns.add(&row("run", 0.5, ["flow", "quantity", "unit"], 0.5));
     columns
 }
 

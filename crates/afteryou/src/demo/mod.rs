@@ -22,7 +22,7 @@ use std::io::IsTerminal;
 /// Runs the demo.
 pub fn run(args: DemoArgs) -> Result<(), Failure> {
     // Fails before half a minute of work, not after it.
-    report::check_writable(&args.out)?;
+    let mut folder = report::ResultFolder::open(&args.out)?;
     let file_bytes = args.file.as_ref().map(|path| {
         let metadata = std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
         anyhow::Ok(metadata.len())
@@ -54,7 +54,8 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     let mut outcome = outcome?;
     judge::judge(&mut outcome);
 
-    let written = report::write_folder(&outcome, &args.out)?;
+    let written = folder.write_outcome(&outcome)?;
+    folder.finish()?;
     tell(&args, &outcome, &written, no_color)?;
     let verdict = outcome.verdict.filter(|verdict| !verdict.good && args.check);
     match verdict {

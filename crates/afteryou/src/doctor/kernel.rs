@@ -49,7 +49,8 @@ fn testbed(tried: Result<Ready, afteryou_bed::Error>) -> Check {
             return Check::warn(TESTBED, seen, format!("{FOR_THE_TESTBED}: {todo}"));
         }
     };
-    let seen = format!("it can be built; congestion controls: {}", ready.congestion_controls);
+    let without = if ready.has_ipv6 { "" } else { ", without IPv6" };
+    let seen = format!("it can be built{without}; congestion controls: {}", ready.congestion_controls);
     match ready.is_real_time {
         true => Check::ok(TESTBED, seen),
         false => {

@@ -2,7 +2,7 @@
 
 use super::failure;
 use afteryou_report::plot::{self, Figure, Kind};
-use afteryou_report::{png, write_files};
+use afteryou_report::{png, write_file};
 use afteryou_terminal::Failure;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -90,10 +90,7 @@ impl PlotArgs {
     }
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file.
 pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().and_then(|name| name.to_str());
-    let name = name.ok_or_else(|| Failure::usage(format!("{} is no name of a file", path.display())))?;
-    Ok(write_files(folder, &[(name, content)])?)
+    Ok(write_file(path, content)?)
 }

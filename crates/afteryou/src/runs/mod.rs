@@ -181,17 +181,20 @@ fn run_job(
     if let Some(out) = out {
         Folder::refuse_sweep(out).map_err(failure)?;
     }
+    // From now on no other run writes there. Of many runs without a sweep's folder none has files.
+    let mut folder = out.map(report::ResultFolder::open).transpose()?;
     let EngineCommand { traces, runs: args, .. } = command;
     let indices: Vec<usize> = (0..job.lineup.number()).collect();
     let (mut briefs, mut alone) = (Vec::new(), None);
     let mut take = |outcome: Outcome| -> Result<(), Failure> {
         outcome.warnings.iter().for_each(|warning| complain(&job.file.name, warning));
         let outcome = if args.no_series { without_curves(outcome) } else { outcome };
-        if let Some(out) = out {
-            report::write_folder(&outcome, out)?;
-        }
-        if let (Some(out), false) = (out, args.no_series) {
-            report::write_series(&outcome, out, args.parquet)?;
+        if let Some(mut folder) = folder.take() {
+            folder.write_outcome(&outcome)?;
+            if !args.no_series {
+                folder.write_series(&outcome, args.parquet)?;
+            }
+            folder.finish()?;
         }
         if args.json {
             return output::print(&format!("{}\n", serde_json::to_string(&outcome)?));

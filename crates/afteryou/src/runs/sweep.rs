@@ -6,7 +6,7 @@ use super::{without_curves, words_of_all, Job};
 use crate::run_args::RunArgs;
 use afteryou_lab::sweep::{self, Folder, Manifest};
 use afteryou_lab::{Error, Event, Jobs, AHEAD};
-use afteryou_report::{Finished, Folders, Record};
+use afteryou_report::{Finished, Folders, Record, ResultFolder};
 use afteryou_scenario::content::ContentHash;
 use afteryou_scenario::Outcome;
 use afteryou_terminal::{output, Failure};
@@ -28,6 +28,10 @@ pub(super) fn run(
     let build = build()?;
     let series = !args.no_series;
     let manifest = Manifest::new(&job.lineup, job.file.name.clone(), build, args.shard, series);
+    if !Folder::holds_sweep(out) {
+        // The files of a single run would stand for the sweep.
+        ResultFolder::open(out)?.finish()?;
+    }
     let folder = Folder::open(out, manifest).map_err(Ended::from)?;
     let (pending, all) = (folder.pending(), folder.manifest().indices().count());
     show.was_there(all - pending.len());

@@ -2,14 +2,12 @@
 
 use super::ended::Ended;
 use afteryou_lab::{Bed, Engine, Event, Fluid, Looks, Point, PoolProgress, Simulator};
-use afteryou_report::{Capture, Error, Qlogs};
+use afteryou_report::{Capture, Error, Output, Qlogs};
 use afteryou_scenario::{Outcome, Passage};
 use afteryou_terminal::Failure;
-use anyhow::Context;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use tempfile::NamedTempFile;
 
 /// Equations have no packets and no senders.
 pub fn sees_packets(engine: &dyn Engine) -> bool {
@@ -83,15 +81,15 @@ pub(super) fn run(
 /// A packet trace that is being written.
 struct Trace<'a> {
     path: &'a Path,
-    file: NamedTempFile,
+    file: Output,
     capture: Capture,
     broken: Option<Error>,
 }
 
 impl<'a> Trace<'a> {
     fn begin(point: &Point, path: &'a Path) -> Result<Trace<'a>, Ended> {
-        let file = temporary(path).map_err(Ended::Here)?;
-        let writer = file.as_file().try_clone().map_err(|error| kept(path, error))?;
+        let file = Output::begin(path).map_err(|error| kept(path, error))?;
+        let writer = file.file().try_clone().map_err(|error| kept(path, error))?;
         let capture = Capture::begin(&point.scenario, writer).map_err(here)?;
         Ok(Trace { path, file, capture, broken: None })
     }
@@ -112,8 +110,7 @@ impl<'a> Trace<'a> {
             return Ok(());
         }
         capture.finish().map_err(here)?;
-        file.persist(path).map_err(|error| kept(path, error.error))?;
-        Ok(())
+        file.keep().map_err(|error| kept(path, error))
     }
 }
 
@@ -123,15 +120,4 @@ fn here(error: Error) -> Ended {
 
 fn kept(path: &Path, error: std::io::Error) -> Ended {
     Ended::Here(anyhow::Error::from(error).context(format!("cannot write {}", path.display())).into())
-}
-
-/// A file beside `path` that vanishes unless it takes its place.
-fn temporary(path: &Path) -> Result<NamedTempFile, Failure> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".afteryou-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file = builder.tempfile_in(folder);
-    Ok(file.with_context(|| format!("cannot write into the folder of {}: choose another", path.display()))?)
 }

@@ -8,11 +8,10 @@ mod place;
 use crate::runs::show::Show;
 use crate::runs::{build, in_colour, on_interrupt};
 use afteryou_lab::Pool;
-use afteryou_report::{check_writable, table_text};
+use afteryou_report::{check_writable, table_text, write_file};
 use afteryou_scenario::content::ContentHash;
 use afteryou_studies::{book, choice, tables, Cache, Chosen, EntryVerdict, Error, Extent, Setting, Verdict};
 use afteryou_terminal::{output, Failure};
-use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -223,9 +222,8 @@ fn write_book(verdicts: &[EntryVerdict], dir: &Path) -> Result<(), Failure> {
     for file in book::files(verdicts).map_err(failure)? {
         let path = dir.join(&file.name);
         let folder = path.parent().unwrap_or(dir);
-        let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, &file.text));
-        written
-            .with_context(|| format!("cannot write {}: name a folder that can be written", path.display()))?;
+        check_writable(folder)?;
+        write_file(&path, file.text.as_bytes())?;
     }
     output::complain(&format!("Book: {}\n", dir.join("index.html").display()));
     Ok(())

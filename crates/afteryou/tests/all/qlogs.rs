@@ -144,9 +144,7 @@ fn logged(command: &str, scenario: &str) -> (Outcome, BTreeMap<String, Log>) {
     let output = afteryou(&[command, file.to_str().unwrap(), "--json", "--qlog", logs.to_str().unwrap()]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let outcome = Outcome::from_json(&String::from_utf8_lossy(&output.stdout)).expect("an outcome");
-    let files = std::fs::read_dir(&logs).expect("a folder").map(|entry| entry.expect("a file"));
-    let logs = files.map(|file| (file.file_name().into_string().unwrap(), Log::read(&file.path())));
-    (outcome, logs.collect())
+    (outcome, logs_in(&logs))
 }
 
 fn totals<'a>(outcome: &'a Outcome, flow: &str) -> &'a Totals {
@@ -286,11 +284,11 @@ fn logs_are_of_one_run_and_of_engines_with_packets() {
     assert!(!logs.exists());
 }
 
-/// The logs in a folder by the name of their file.
-#[cfg(unix)]
+/// The logs in a folder by the name of their file, without the list of them.
 fn logs_in(folder: &Path) -> BTreeMap<String, Log> {
     let files = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("a file"));
-    files.map(|file| (file.file_name().into_string().unwrap(), Log::read(&file.path()))).collect()
+    let logs = files.filter(|file| file.file_name() != ".afteryou.logs");
+    logs.map(|file| (file.file_name().into_string().unwrap(), Log::read(&file.path()))).collect()
 }
 
 #[cfg(unix)]

@@ -33,11 +33,13 @@ fn small(extra: &str) -> (tempfile::TempDir, String) {
     (folder, path)
 }
 
+/// The files without the list of them.
 fn files(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(folder)
         .expect("a folder")
         .map(|file| file.expect("readable").file_name().to_string_lossy().into_owned())
         .collect();
+    names.retain(|name| name != ".afteryou.files");
     names.sort();
     names
 }

@@ -2,6 +2,7 @@
 
 use super::address::{Family, Side};
 use super::plan::{FlowPlan, Plan};
+use super::sysctl;
 use super::tun;
 use crate::error::Error;
 use netlink_packet_route::address::{AddressAttribute, AddressFlags};
@@ -20,7 +21,7 @@ pub fn prepare(side: Side, plan: &Plan) -> Result<(), Error> {
     by_netlink(async |handle| {
         let device = bring_up(&handle, plan.mtu).await?;
         for (flow, of_flow) in plan.flows.iter().enumerate() {
-            for family in Family::BOTH {
+            for family in sysctl::families() {
                 add_flow(&handle, device, side, family, (flow, of_flow)).await?;
             }
         }
@@ -34,8 +35,11 @@ pub fn prepare_router(mtu: u32) -> Result<(), Error> {
         let device = bring_up(&handle, mtu).await?;
         let to_v4 = RouteMessageBuilder::<Ipv4Addr>::new().output_interface(device);
         handle.route().add(to_v4.build()).execute().await?;
-        let to_v6 = RouteMessageBuilder::<Ipv6Addr>::new().output_interface(device);
-        handle.route().add(to_v6.build()).execute().await
+        if sysctl::families().contains(&Family::V6) {
+            let to_v6 = RouteMessageBuilder::<Ipv6Addr>::new().output_interface(device);
+            handle.route().add(to_v6.build()).execute().await?;
+        }
+        Ok(())
     })
 }
 

@@ -1,5 +1,6 @@
 //! Settings of a namespace's network stack, below /proc/sys.
 
+use super::address::Family;
 use super::plan::Plan;
 use crate::error::Error;
 use std::fs;
@@ -31,6 +32,7 @@ pub fn settings(plan: &Plan) -> Vec<Setting> {
         set("net/ipv4/conf/all/rp_filter", "0"),
         set("net/ipv4/conf/default/rp_filter", "0"),
         // The device is quiet: no duplicate address detection, no solicitations.
+        set("net/ipv6/conf/default/disable_ipv6", "0"),
         set("net/ipv6/conf/default/accept_dad", "0"),
         set("net/ipv6/conf/default/router_solicitations", "0"),
         set("net/ipv6/conf/default/addr_gen_mode", "1"),
@@ -50,10 +52,17 @@ pub fn of_router() -> Vec<Setting> {
         // Packets leave by the device that they came from, and nobody is told of a shorter way.
         set("net/ipv4/conf/all/send_redirects", "0"),
         set("net/ipv4/conf/default/send_redirects", "0"),
+        set("net/ipv6/conf/default/disable_ipv6", "0"),
         set("net/ipv6/conf/default/accept_dad", "0"),
         set("net/ipv6/conf/default/router_solicitations", "0"),
         set("net/ipv6/conf/default/addr_gen_mode", "1"),
     ]
+}
+
+/// Returns the address families that the kernel has. One that was built or started without IPv6 (`ipv6.disable=1`) has no settings of it.
+pub fn families() -> Vec<Family> {
+    let has = |family: &Family| *family == Family::V4 || Path::new("/proc/sys/net/ipv6").exists();
+    Family::BOTH.into_iter().filter(has).collect()
 }
 
 /// Sets what there is in the calling thread's namespace; returns what was set.

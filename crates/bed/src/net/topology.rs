@@ -16,6 +16,7 @@ pub struct Topology {
     receivers: Namespace,
     tuns: Option<[Tun; 2]>,
     settings: Vec<Setting>,
+    families: Vec<Family>,
     mtu: u32,
 }
 
@@ -30,7 +31,8 @@ impl Topology {
         let (tun_of_senders, settings) = senders.run(|| prepare(Side::Senders, plan))??;
         let (tun_of_receivers, _) = receivers.run(|| prepare(Side::Receivers, plan))??;
         let tuns = Some([tun_of_senders, tun_of_receivers]);
-        Ok(Topology { senders, receivers, tuns, settings, mtu: plan.mtu })
+        let families = sysctl::families();
+        Ok(Topology { senders, receivers, tuns, settings, families, mtu: plan.mtu })
     }
 
     /// The namespace of a side.
@@ -39,6 +41,11 @@ impl Topology {
             Side::Senders => &self.senders,
             Side::Receivers => &self.receivers,
         }
+    }
+
+    /// Returns the address families inside.
+    pub fn families(&self) -> &[Family] {
+        &self.families
     }
 
     /// The addresses of the flow with this index.

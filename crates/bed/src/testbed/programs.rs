@@ -173,23 +173,13 @@ fn spawn(
     side: Side,
     words: &[String],
 ) -> Result<Program, Error> {
-    let of = |family, side: Side| -> IpAddr { side.address(family, index) };
-    let places = [
-        ("peer", "AFTERYOU_PEER", of(Family::V4, side.opposite())),
-        ("peer6", "AFTERYOU_PEER6", of(Family::V6, side.opposite())),
-        ("own", "AFTERYOU_OWN", of(Family::V4, side)),
-        ("own6", "AFTERYOU_OWN6", of(Family::V6, side)),
-    ];
-    let filled = |word: &String| {
-        places.iter().fold(word.clone(), |word, (place, _, address)| {
-            word.replace(&format!("{{{place}}}"), &address.to_string())
-        })
-    };
+    let places = places(topology.families(), side, index);
+    let filled = |word: &String| filled(word, &places).map_err(|reason| failed(flow, reason));
     let Some((name, arguments)) = words.split_first() else {
         return Err(failed(flow, "its command is empty".to_owned()));
     };
     let mut command = Command::new(name);
-    command.args(arguments.iter().map(filled));
+    command.args(arguments.iter().map(filled).collect::<Result<Vec<String>, Error>>()?);
     command.envs(places.iter().map(|(_, name, address)| (name, address.to_string())));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
     let mut child = topology
@@ -203,6 +193,36 @@ fn spawn(
         thread::Builder::new().name("standard error".to_owned()).spawn(read).map_err(Error::Thread)?;
     }
     Ok(Program { name: name.clone(), child, complaint })
+}
+
+/// A word of a program's command, its variable, and the address that it stands for.
+type Place = (&'static str, &'static str, IpAddr);
+
+/// Returns the addresses of a flow for the program on this side: those of the kernel's families.
+fn places(families: &[Family], side: Side, flow: usize) -> Vec<Place> {
+    let of_family = |family: &Family| {
+        let [peer, own] = match family {
+            Family::V4 => [("peer", "AFTERYOU_PEER"), ("own", "AFTERYOU_OWN")],
+            Family::V6 => [("peer6", "AFTERYOU_PEER6"), ("own6", "AFTERYOU_OWN6")],
+        };
+        let place = |(word, variable), side: Side| (word, variable, side.address(*family, flow));
+        [place(peer, side.opposite()), place(own, side)]
+    };
+    families.iter().flat_map(of_family).collect()
+}
+
+/// Fills the addresses into a word. Refuses one that the kernel does not have.
+fn filled(word: &str, places: &[Place]) -> Result<String, String> {
+    let filled = places.iter().fold(word.to_owned(), |word, (place, _, address)| {
+        word.replace(&format!("{{{place}}}"), &address.to_string())
+    });
+    match ["{peer6}", "{own6}"].iter().find(|place| filled.contains(**place)) {
+        Some(place) => Err(format!(
+            "this kernel has no IPv6, which {place} stands for: write {}",
+            place.replace('6', "")
+        )),
+        None => Ok(filled),
+    }
 }
 
 /// Keeps the newest line that is not empty, until the program closes its end.
@@ -230,4 +250,18 @@ fn is_there(name: &str) -> Result<(), String> {
 
 fn failed(flow: &Flow, reason: String) -> Error {
     Error::Flow { flow: flow.name.clone(), reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_get_the_addresses_that_the_kernel_has() {
+        let of = |families: &[Family], word: &str| filled(word, &places(families, Side::Senders, 0));
+        assert_eq!(of(&Family::BOTH, "[{peer6}]:80").unwrap(), "[fd00:2::1]:80");
+        assert_eq!(of(&[Family::V4], "{own}-{peer}").unwrap(), "10.1.0.1-10.2.0.1");
+        let message = of(&[Family::V4], "{peer6}").unwrap_err();
+        assert_eq!(message, "this kernel has no IPv6, which {peer6} stands for: write {peer}");
+    }
 }

@@ -2,9 +2,10 @@
 
 use super::{index_html, Brief, MOST_SHOWN};
 use crate::error::Error;
-use crate::folder::{temporary, unwritten, write_files, write_run, TEMPORARY};
+use crate::output::settle_file;
+use crate::result_folder::ResultFolder;
 use crate::rows::{Columns, Csv, Identity, Parquet, Row, Rows};
-use crate::series::write_series;
+use crate::staged::{temporary, unwritten, TEMPORARY};
 use afteryou_scenario::content::ContentHash;
 use afteryou_scenario::Outcome;
 use serde::{Deserialize, Serialize};
@@ -63,7 +64,7 @@ impl Folders {
 
     /// Writes `result.json`, `report.html`, `figure.svg` and `series.csv` of the run with this index, from 0, into a
     /// folder of its own. Returns the part of the run that is kept. Files of an interrupted run in the folder are
-    /// removed before.
+    /// removed.
     ///
     /// # Errors
     /// A folder or file that cannot be written, or an outcome that cannot be drawn.
@@ -74,9 +75,11 @@ impl Folders {
         };
         if self.series {
             let dir = self.out.join(&folder);
-            remove(&dir)?;
-            write_run(outcome, &dir, Some("../report.html"))?;
-            write_series(outcome, &dir, self.parquet)?;
+            let mut files = ResultFolder::open(&dir)?;
+            remove_temporary(&dir)?;
+            files.write_run(outcome, Some("../report.html"))?;
+            files.write_series(outcome, self.parquet)?;
+            files.finish()?;
         }
         let rows = Rows::of(outcome, Identity { run: index as u64 + 1, key });
         let brief = (index < MOST_SHOWN).then(|| Brief::of(outcome, &folder));
@@ -94,6 +97,7 @@ impl Folders {
         E: From<Error>,
         Records: Iterator<Item = Result<Record, E>>,
     {
+        let mut folder = ResultFolder::open(&self.out)?;
         remove_temporary(&self.out)?;
         let mut tables = Tables::default();
         let (mut briefs, mut runs) = (Vec::new(), 0);
@@ -103,7 +107,7 @@ impl Folders {
             briefs.extend(record.brief);
             runs += 1;
         }
-        let mut files = tables.files(&self.out, self.parquet)?;
+        let mut files = tables.files(&mut folder, self.parquet)?;
         for record in records() {
             let Rows { run, flows, links, sets } = record?.rows;
             let all = [("runs", &[run][..]), ("flows", &flows), ("links", &links), ("sets", &sets)];
@@ -113,7 +117,8 @@ impl Folders {
             }
         }
         files.into_iter().try_for_each(|(_, file)| file.finish())?;
-        write_files(&self.out, &[("report.html", index_html(title, &briefs, runs))])?;
+        folder.write(&[("report.html", index_html(title, &briefs, runs))])?;
+        folder.finish()?;
         Ok(Finished { page: self.out.join("report.html"), briefs, runs })
     }
 }
@@ -140,7 +145,11 @@ impl Tables {
     }
 
     /// Files for the runs and the flows, for the links if they say more than the runs, and for the sets if there are any.
-    fn files(&self, out: &Path, parquet: bool) -> Result<Vec<(&'static str, TableFile<'_>)>, Error> {
+    fn files(
+        &self,
+        folder: &mut ResultFolder,
+        parquet: bool,
+    ) -> Result<Vec<(&'static str, TableFile<'_>)>, Error> {
         let mut tables = vec![("runs", &self.runs), ("flows", &self.flows)];
         if self.several_links {
             tables.push(("links", &self.links));
@@ -148,7 +157,7 @@ impl Tables {
         if !self.sets.columns().is_empty() {
             tables.push(("sets", &self.sets));
         }
-        let file = |(name, columns)| Ok((name, TableFile::new(out, name, columns, parquet)?));
+        let file = |(name, columns)| Ok((name, TableFile::new(folder, name, columns, parquet)?));
         tables.into_iter().map(file).collect()
     }
 }
@@ -160,9 +169,9 @@ pub(super) fn keep(output: io::Result<Output>, path: &Path) -> Result<(), Error>
     let whole = || {
         let file = output?.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.as_file().sync_all()?;
-        file.persist(path).map_err(|error| error.error)
+        settle_file(file, path)
     };
-    whole().map(drop).map_err(|reason| unwritten(path, reason))
+    whole().map_err(|reason| unwritten(path, reason))
 }
 
 /// A table that appears under its names when it is complete: as CSV, and as Parquet on request.
@@ -173,9 +182,18 @@ struct TableFile<'a> {
 }
 
 impl<'a> TableFile<'a> {
-    fn new(dir: &Path, name: &str, columns: &'a Columns, parquet: bool) -> Result<TableFile<'a>, Error> {
-        let path = dir.join(format!("{name}.csv"));
-        let output = || temporary(dir).map(BufWriter::new);
+    fn new(
+        folder: &mut ResultFolder,
+        name: &str,
+        columns: &'a Columns,
+        parquet: bool,
+    ) -> Result<TableFile<'a>, Error> {
+        folder.declare(&format!("{name}.csv"))?;
+        if parquet {
+            folder.declare(&format!("{name}.{PARQUET}"))?;
+        }
+        let path = folder.dir().join(format!("{name}.csv"));
+        let output = || temporary(folder.dir()).map(BufWriter::new);
         let csv = output()
             .and_then(|output| Csv::new(columns, output))
             .map_err(|reason| unwritten(&path, reason))?;
@@ -195,14 +213,6 @@ impl<'a> TableFile<'a> {
             keep(parquet.finish(), &self.path.with_extension(PARQUET))?;
         }
         keep(self.csv.finish(), &self.path)
-    }
-}
-
-/// Removes the folder of a run that did not come to its end.
-fn remove(dir: &Path) -> Result<(), Error> {
-    match std::fs::remove_dir_all(dir) {
-        Err(reason) if reason.kind() != io::ErrorKind::NotFound => Err(unwritten(dir, reason)),
-        _ => Ok(()),
     }
 }
 

@@ -13,8 +13,8 @@
 use super::folders::keep;
 use super::Record;
 use crate::error::Error;
-use crate::folder::{temporary, unwritten};
 use crate::rows::{Columns, Parquet, Row, Rows};
+use crate::staged::{temporary, unwritten};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

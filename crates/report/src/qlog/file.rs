@@ -1,6 +1,7 @@
 //! A file of records that grows. It is closed between two writes, so that a run with thousands of senders needs no thousand open
 //! files.
 
+use crate::output::settle;
 use afteryou_dump::qlog::Output;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -28,7 +29,7 @@ impl File {
     /// # Errors
     /// The reason of the operating system.
     pub fn new(folder: &Path) -> io::Result<File> {
-        let temporary = Some(crate::folder::temporary(folder)?.into_temp_path());
+        let temporary = Some(crate::staged::temporary(folder)?.into_temp_path());
         Ok(File { temporary, records: 0, buffer: Vec::new(), broken: None })
     }
 
@@ -73,7 +74,7 @@ impl File {
         }
         match self.temporary.take() {
             Some(temporary) if self.records > 1 => {
-                temporary.persist(path).map_err(|error| error.error)?;
+                settle(temporary, path)?;
                 Ok(true)
             }
             _ => Ok(false),

@@ -3,7 +3,8 @@
 use super::file::{File, Growing};
 use crate::error::Error;
 use crate::escape::plain;
-use crate::folder::{check_writable, unwritten};
+use crate::result_folder::ResultFolder;
+use crate::staged::{check_writable, unwritten};
 use afteryou_dump::qlog::{About, Sender, Vantage};
 use afteryou_scenario::senders::{Begun, Observer, Observers};
 use afteryou_scenario::Scenario;
@@ -28,6 +29,8 @@ struct Shared {
     /// Files get their names one by one.
     one_by_one: bool,
     files: Mutex<Files>,
+    /// The list of a run's files. A program's connections have none: its next start adds to them.
+    list: Mutex<Option<ResultFolder>>,
 }
 
 /// The parts of a flow's log.
@@ -60,8 +63,9 @@ impl Qlogs {
         });
         let title = format!("{}, seed {}", plain(&scenario.name), scenario.seed);
         let (flows, files) = (flows.collect(), Mutex::default());
+        let list = Mutex::new(Some(ResultFolder::of_logs(folder)?));
         let (vantage, one_by_one) = (Vantage::Client, false);
-        Qlogs::new(Shared { folder: folder.to_owned(), title, flows, vantage, one_by_one, files })
+        Ok(Qlogs::new(Shared { folder: folder.to_owned(), title, flows, vantage, one_by_one, files, list }))
     }
 
     /// Makes `folder` for the files of a program's connections, over `protocol`, of which it is this end: `title` is the program's. All
@@ -76,19 +80,20 @@ impl Qlogs {
         folder: &Path,
     ) -> Result<Qlogs, Error> {
         let flow = Flow { name: "connection".to_owned(), protocol: protocol.to_owned() };
-        Qlogs::new(Shared {
+        check_writable(folder)?;
+        Ok(Qlogs::new(Shared {
             folder: folder.to_owned(),
             title: plain(title).into_owned(),
             flows: vec![flow],
             vantage,
             one_by_one: true,
             files: Mutex::default(),
-        })
+            list: Mutex::default(),
+        }))
     }
 
-    fn new(shared: Shared) -> Result<Qlogs, Error> {
-        check_writable(&shared.folder)?;
-        Ok(Qlogs(Arc::new(shared)))
+    fn new(shared: Shared) -> Qlogs {
+        Qlogs(Arc::new(shared))
     }
 
     /// The observers of the run's senders.
@@ -97,7 +102,7 @@ impl Qlogs {
         Observers::new(move |begun| shared.observer(begun))
     }
 
-    /// Gives the files their names, and returns those that had none yet. A sender that sent nothing has no file.
+    /// Gives the files their names, and returns those that had none yet. Those of an earlier run that this one does not have are removed. A sender that sent nothing has no file.
     ///
     /// # Errors
     /// A file that was not written.
@@ -106,13 +111,18 @@ impl Qlogs {
         if let Some(error) = error {
             return Err(error);
         }
+        let mut list = self.0.list.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut paths = Vec::new();
         for (path, file) in files {
+            if let (Some(list), Some(name)) = (&mut list, path.file_name().and_then(|name| name.to_str())) {
+                list.declare(name)?;
+            }
             let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
             if file.finish(&path).map_err(|reason| unwritten(&path, reason))? {
                 paths.push(path);
             }
         }
+        list.map_or(Ok(()), ResultFolder::finish)?;
         Ok(paths)
     }
 }

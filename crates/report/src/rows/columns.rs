@@ -5,8 +5,10 @@ use super::{Row, Value};
 /// The values that a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Counts alone.
+    /// Counts alone, which readers subtract: signed where the format has both.
     Whole,
+    /// Seeds, which use all 64 bits: unsigned.
+    Seed,
     /// Numbers.
     Number,
     /// Text, or text and numbers.
@@ -33,7 +35,7 @@ impl Columns {
     pub fn add(&mut self, row: &Row) {
         let mut place = 0;
         for (name, value) in row.cells() {
-            let Some(kind) = kind(value) else { continue };
+            let Some(kind) = kind(name, value) else { continue };
             // Most rows are alike: the next column is nearly always the right one.
             let next = self.columns.get(place).filter(|column| column.name == *name).map(|_| place);
             let found = next.or_else(|| self.columns.iter().position(|column| column.name == *name));
@@ -74,14 +76,19 @@ impl Kind {
         match (self, other) {
             (Kind::Word, _) | (_, Kind::Word) => Kind::Word,
             (Kind::Number, _) | (_, Kind::Number) => Kind::Number,
-            (Kind::Whole, Kind::Whole) => Kind::Whole,
+            (Kind::Seed, Kind::Seed) => Kind::Seed,
+            (Kind::Whole | Kind::Seed, Kind::Whole | Kind::Seed) => Kind::Whole,
         }
     }
 }
 
-fn kind(value: &Value) -> Option<Kind> {
+/// The column of seeds.
+const SEED: &str = "seed";
+
+fn kind(name: &str, value: &Value) -> Option<Kind> {
     match value {
         Value::Missing => None,
+        Value::Whole(_) if name == SEED => Some(Kind::Seed),
         Value::Whole(_) => Some(Kind::Whole),
         Value::Number(_) => Some(Kind::Number),
         Value::Word(_) => Some(Kind::Word),

@@ -6,7 +6,8 @@ use std::io::{self, Write};
 
 /// A field that no spreadsheet takes for a formula: what would be one gets an apostrophe before it.
 pub(crate) fn field(text: &str) -> Cow<'_, str> {
-    match text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err() {
+    // Spreadsheets pass over white space before a formula.
+    match text.trim_start().starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err() {
         true => format!("'{text}").into(),
         false => text.into(),
     }
@@ -113,10 +114,12 @@ mod tests {
             row.add(name, value);
         }
         row.add("f", "=1+1");
+        row.add("tab", "\t@x");
+        row.add("empty", "");
         row.add("number", -3.5);
         let [csv, _] = written(&[row]);
         let expected =
-            "plain,'@x,\"'-x, y\",n,f,number\n\"a, b\",\"say \"\"hi\"\"\",\"two\nlines\",-3.5,'=1+1,-3.5\n";
+            "plain,'@x,\"'-x, y\",n,f,tab,number\n\"a, b\",\"say \"\"hi\"\"\",\"two\nlines\",-3.5,'=1+1,'\t@x,-3.5\n";
         assert_eq!(csv, expected);
     }
 

@@ -62,8 +62,12 @@ impl From<f64> for Value {
 }
 
 impl From<&str> for Value {
+    /// Readers of CSV take an empty field for a missing value, so an empty word is one in every format.
     fn from(word: &str) -> Value {
-        Value::Word(word.to_owned())
+        match word.is_empty() {
+            true => Value::Missing,
+            false => Value::Word(word.to_owned()),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rows as Parquet, for DuckDB, polars, pandas, R and Spark.
 //!
-//! Columns are written as they are: counts as unsigned INT64, numbers as DOUBLE, words as strings; every value may be missing. A row group
+//! Columns are written as they are: counts as INT64, seeds as unsigned INT64, numbers as DOUBLE, words as strings; every value may be missing. A row group
 //! has [`GROUP`] rows, so that a table need not fit into memory.
 
 use super::{Columns, Kind, Row, Value};
@@ -77,7 +77,8 @@ impl<'a, W: Write + Send> Parquet<'a, W> {
 fn schema(columns: &Columns) -> Result<Arc<Type>, ParquetError> {
     let fields = columns.columns().iter().map(|column| {
         let (physical, logical) = match column.kind {
-            Kind::Whole => (Physical::INT64, Some(LogicalType::integer(64, false))),
+            Kind::Whole => (Physical::INT64, Some(LogicalType::integer(64, true))),
+            Kind::Seed => (Physical::INT64, Some(LogicalType::integer(64, false))),
             Kind::Number => (Physical::DOUBLE, None),
             Kind::Word => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         };
@@ -97,8 +98,8 @@ fn write_column<W: Write + Send>(
     let present: Vec<i16> = values.iter().map(|value| i16::from(**value != Value::Missing)).collect();
     let there = values.iter().filter(|value| ***value != Value::Missing);
     match kind {
-        Kind::Whole => {
-            // The column is unsigned: a large seed keeps its bits.
+        Kind::Whole | Kind::Seed => {
+            // A large seed keeps its bits.
             let whole = |value: &&Value| if let Value::Whole(number) = value { *number as i64 } else { 0 };
             let numbers: Vec<i64> = there.map(whole).collect();
             column.typed::<Int64Type>().write_batch(&numbers, Some(&present), None)?;
@@ -170,7 +171,7 @@ mod tests {
             .collect();
         let cell =
             |row: usize, name: &str| read[row].iter().find(|(known, _)| known == name).unwrap().1.clone();
-        assert_eq!(cell(0, "run"), Field::ULong(1));
+        assert_eq!(cell(0, "run"), Field::Long(1));
         assert_eq!(cell(0, "kept"), Field::Double(0.1 + 0.2));
         assert_eq!(cell(0, "controller"), Field::Str("ledbat++".to_owned()));
         assert_eq!(cell(0, "seed"), Field::Null);

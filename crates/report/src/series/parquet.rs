@@ -2,11 +2,11 @@
 
 use super::{columns, rows, series_csv};
 use crate::error::Error;
-use crate::folder::{unwritten, write_files};
+use crate::result_folder::ResultFolder;
 use crate::rows::Parquet;
+use crate::staged::unwritten;
 use afteryou_scenario::Outcome;
 use std::io;
-use std::path::Path;
 
 /// The curves of an outcome as Parquet, with the columns of [`series_csv`].
 ///
@@ -19,16 +19,19 @@ pub fn series_parquet(outcome: &Outcome) -> io::Result<Vec<u8>> {
     table.finish()
 }
 
-/// Writes the curves of an outcome into `dir`: `series.csv` and, with `parquet`, `series.parquet`.
-///
-/// # Errors
-/// A folder that takes no files.
-pub fn write_series(outcome: &Outcome, dir: &Path, parquet: bool) -> Result<(), Error> {
-    write_files(dir, &[("series.csv", series_csv(outcome))])?;
-    if parquet {
-        let name = "series.parquet";
-        let table = series_parquet(outcome).map_err(|reason| unwritten(&dir.join(name), reason))?;
-        write_files(dir, &[(name, table)])?;
+impl ResultFolder {
+    /// Writes the curves of an outcome: `series.csv` and, with `parquet`, `series.parquet`.
+    ///
+    /// # Errors
+    /// A folder that takes no files.
+    pub fn write_series(&mut self, outcome: &Outcome, parquet: bool) -> Result<(), Error> {
+        self.write(&[("series.csv", series_csv(outcome))])?;
+        if parquet {
+            let name = "series.parquet";
+            let unwritten = |reason| unwritten(&self.dir().join(name), reason);
+            let table = series_parquet(outcome).map_err(unwritten)?;
+            self.write(&[(name, table)])?;
+        }
+        Ok(())
     }
-    Ok(())
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
     let mut names: Vec<_> = entries.map(|name| name.to_string_lossy().into_owned()).collect();
+    names.retain(|name| name != ".afteryou.files");
     names.sort();
     names
 }
@@ -70,6 +71,7 @@ fn a_failure_leaves_neither_a_file_nor_a_temporary_file() {
     let message = write_folder(&common::full(), folder.path()).unwrap_err().to_string();
     is_clear(&message, &taken);
     assert_eq!(names(folder.path()), ["result.json"]);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no list of files that are not there");
 }
 
 #[test]
