@@ -2,7 +2,7 @@
 //!
 //! | | `Modern` | `Libutp`, `Libutp200ms` | `LibutpMod` |
 //! |---|---|---|---|
-//! | lost is | what was overtaken in the order of transmissions, or is late | what three packets in the bitmap have overtaken | the same |
+//! | lost is | what was overtaken in the order of transmissions, or is late; with reordering what is late for RACK's window | what three packets in the bitmap have overtaken | the same |
 //! | a lost retransmission | is found like any other loss | waits for the timer | is found once a packet sent later has arrived |
 //! | the window meanwhile | comes down evenly (PRR, RFC 9937), if the peer shows all that arrives | is the controller's | is the controller's |
 //! | a timeout loses | the first packet, and what was sent more than a round trip ago (RFC 8985 §6.3) | everything | everything |

@@ -133,7 +133,7 @@ impl Model {
                 packet.known_missing = true;
                 packet.state = State::Lost;
                 lost.push(seq);
-            } else if packet.state == State::InFlight && is_overtaken {
+            } else if packet.state == State::InFlight && (is_overtaken || is_late) {
                 packet.state = State::Aside;
             }
         }

@@ -2,7 +2,7 @@
 //! has arrived (§6.1.1), or one sent later at all and `patience` after its sending (§6.1.2).
 //!
 //! The receiver's report may end before the packet (uTP's short bitmaps). A packet that the report does not reach is
-//! not judged. Overtaken by enough others it has left the network all the same, by arriving or by getting lost, and is
+//! not judged. Overtaken by enough others, or for long enough, it has left the network all the same, by arriving or by getting lost, and is
 //! set aside. Otherwise a burst of losses before many such packets would be repaired by one packet in each round trip.
 //! Once the report reaches it, a packet that was set aside and is still missing is lost.
 
@@ -13,7 +13,7 @@ use afteryou_base::{Span, Time};
 /// Thresholds of the order of transmissions.
 #[derive(Clone, Copy, Debug)]
 pub struct Order {
-    /// Transmissions that may overtake one another (RFC 9002 §6.1.1: 3).
+    /// Transmissions that may overtake one another (RFC 9002 §6.1.1: 3); `u64::MAX`: any number, only time counts (RFC 8985).
     pub packets: u64,
     /// Time after its sending for which an overtaken packet may still arrive.
     pub patience: Span,
@@ -33,8 +33,7 @@ impl Board {
     pub fn detect_by_order(&mut self, now: Time, order: &Order, lost: &mut Vec<Flight>) -> Option<Time> {
         let (newest, _) = self.rack?;
         self.judge_aside(order.visible_until, lost);
-        self.judge_overtaken((newest + 1).saturating_sub(order.packets), order.visible_until, lost);
-        let look_again = self.judge_late(now, newest, order, lost);
+        let look_again = self.judge_overtaken(now, newest, order, lost);
         lost.sort_unstable_by_key(|flight| flight.seq);
         look_again
     }
@@ -49,37 +48,34 @@ impl Board {
         }
     }
 
-    /// Judges transmissions before number `end`: enough others have overtaken them.
-    fn judge_overtaken(&mut self, end: u64, visible_until: u64, lost: &mut Vec<Flight>) {
+    /// Judges transmissions up to number `newest`, which are overtaken, from the oldest on: by how many, and for how long. Returns when
+    /// the next one will be late.
+    fn judge_overtaken(
+        &mut self,
+        now: Time,
+        newest: u64,
+        order: &Order,
+        lost: &mut Vec<Flight>,
+    ) -> Option<Time> {
         let mut number = self.judged.max(self.first_number);
-        while number < end {
+        let mut look_again = None;
+        while number < newest {
             let index = (number - self.first_number) as usize;
-            number += 1;
-            let Some(seq) = self.open_packet(index) else { continue };
-            if seq < visible_until {
-                lost.push(self.lose_at(index, true));
-            } else {
-                self.set_aside(seq);
+            if let Some(seq) = self.open_packet(index) {
+                let due = self.sent[index].sent_at + order.patience;
+                // What left later is neither overtaken by more nor due earlier.
+                if newest - number < order.packets && due > now {
+                    look_again = Some(due);
+                    break;
+                }
+                match seq < order.visible_until {
+                    true => lost.push(self.lose_at(index, true)),
+                    false => self.set_aside(seq),
+                }
             }
+            number += 1;
         }
         self.judged = number;
-    }
-
-    /// Judges transmissions that few others have overtaken, up to number `newest`. Returns when the next one will be late.
-    fn judge_late(&mut self, now: Time, newest: u64, order: &Order, lost: &mut Vec<Flight>) -> Option<Time> {
-        let mut look_again = None::<Time>;
-        for number in self.judged.max(self.first_number)..newest {
-            let index = (number - self.first_number) as usize;
-            if self.open_packet(index).is_none_or(|seq| seq >= order.visible_until) {
-                continue;
-            }
-            let due = self.sent[index].sent_at + order.patience;
-            if due <= now {
-                lost.push(self.lose_at(index, true));
-            } else {
-                look_again = Some(look_again.map_or(due, |other| other.min(due)));
-            }
-        }
         look_again
     }
 

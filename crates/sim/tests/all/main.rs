@@ -18,6 +18,7 @@ mod pie;
 mod records;
 mod recovery;
 mod red;
+mod reordering;
 mod routes;
 mod sampling;
 mod scaling;

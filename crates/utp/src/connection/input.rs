@@ -1,5 +1,6 @@
 //! Packets coming in.
 
+use super::scoreboard::PACKET_THRESHOLD;
 use super::{Arrival, Connection, Fin, State};
 use crate::error::Error;
 use crate::packet::{Kind, Packet};
@@ -7,6 +8,7 @@ use afteryou_base::{Span, Time};
 use afteryou_cc::Marks;
 use afteryou_sender::board::Before;
 use afteryou_sender::congestion::{Found, News};
+use afteryou_sender::reordering::Rounds;
 use afteryou_sender::Progress;
 
 /// libutp's slack for acks that were overtaken, packets.
@@ -217,7 +219,9 @@ impl Connection {
             self.set_payload(payload);
         }
         self.take_progress(now, packet, progress, (&before, answered_until));
-        self.congestion.advance(self.board.board().una());
+        if self.congestion.advance(self.board.board().una()) {
+            self.reordering.on_recovery_end();
+        }
         if self.fin == Fin::Sent && self.board.is_empty() {
             self.fin = Fin::Acknowledged;
         }
@@ -259,11 +263,14 @@ impl Connection {
         if let Some(rtt) = progress.rtt.or_else(|| answered_until.map(|at| now.since(at))) {
             self.take_rtt(rtt);
         }
+        self.reordering.seen |= progress.reordered;
         if progress.spurious > 0 {
             self.counters.spurious_losses += progress.spurious;
-            if self.congestion.is_after_timeout() {
-                self.board.time_out_was_needless();
+            match self.congestion.is_after_timeout() {
+                true => self.board.time_out_was_needless(),
+                false => self.note_reordering(progress),
             }
+            self.congestion.repaired(self.board.board().repaired());
             self.congestion.arrived_late(now, self.board.board().late());
         }
         let board = self.board.board();
@@ -293,17 +300,28 @@ impl Connection {
         self.rto.update(self.congestion.rtt().latest());
     }
 
-    /// How long after its sending a packet may still be acknowledged. RFC 9002 §6.1.2: nine eighths of the larger of smoothed
-    /// and latest round-trip time.
+    /// Packets that were taken for lost have arrived late: the window for reordering widens, once in a round trip.
+    fn note_reordering(&mut self, progress: &Progress) {
+        self.reordering.seen = true;
+        let next = self.board.board().next_number();
+        self.reordering.on_spurious(Rounds { newest: progress.newest.0, next });
+    }
+
+    /// How long after its sending a packet may still be acknowledged. Once packets were seen to overtake one another, RACK's
+    /// window (RFC 8985 §6.2); until then nine eighths of the larger of smoothed and latest round-trip time (RFC 9002 §6.1.2).
     pub(super) fn patience(&self) -> Span {
         let rtt = self.congestion.rtt();
+        if self.reordering.seen {
+            return self.board.board().newest_rtt() + self.reordering.window(false, 0, rtt);
+        }
         let rtt = rtt.smoothed().unwrap_or(self.rto.get()).max(rtt.latest());
         rtt + rtt / 8
     }
 
     /// Finds losses and reports them to the controller; true if there are any.
     pub(super) fn find_losses(&mut self, now: Time, before: &Before) -> bool {
-        let (mut lost, look_again) = self.board.detect_losses(now, self.patience());
+        let packets = if self.reordering.seen { u64::MAX } else { PACKET_THRESHOLD };
+        let (mut lost, look_again) = self.board.detect_losses(now, packets, self.patience());
         lost.retain(|packet| !self.path_mtu.lost(now, packet.flight.number));
         self.timers.loss.reordering = look_again.unwrap_or(Time::NEVER);
         self.counters.losses += lost.len() as u64;

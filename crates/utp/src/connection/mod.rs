@@ -52,6 +52,7 @@ use crate::rto::Rto;
 use crate::sack::Sack;
 use afteryou_base::{Span, Time};
 use afteryou_cc::{Controller, Snapshot};
+use afteryou_sender::reordering::Reordering;
 use afteryou_sender::Congestion;
 use flight_limit::FlightLimit;
 use receiver::{AckPolicy, Receiver};
@@ -93,6 +94,7 @@ pub struct Connection {
     recv_id: u16,
     send_id: u16,
     board: Scoreboard,
+    reordering: Reordering,
     receiver: Receiver,
     unsent: SendBuffer,
     /// Payload that may be held for sending because of other connections, bytes.
@@ -255,6 +257,7 @@ impl Connection {
             Congestion::new(controller, config.payload.into()).with_timer_slack(config.timer_slack);
         Connection {
             board: Scoreboard::new(first_seq, config.recovery, congestion.needs().stamps()),
+            reordering: Reordering::default(),
             congestion,
             state,
             recv_id: ids.0,

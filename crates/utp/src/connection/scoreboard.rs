@@ -2,7 +2,7 @@
 //!
 //! Losses are found in the order of *transmissions*, not of sequence numbers: each transmission has a packet number of
 //! its own. A packet is lost once one sent [`PACKET_THRESHOLD`] transmissions later has arrived, or one sent later at
-//! all and enough time has passed. A retransmission that is lost is found the same way one round trip later, so a
+//! all and enough time has passed. Where packets were seen to overtake one another only time counts. A retransmission that is lost is found the same way one round trip later, so a
 //! window with 1 500 losses needs no timeout (RFC 9002 §6.1, RFC 8985; seed of the idea for uTP: the "maxTA" rule of
 //! libutp-mod). A packet is judged only if the bitmap reaches it: what lies beyond a short bitmap may well have
 //! arrived.

@@ -1,14 +1,19 @@
 //! Which packets are lost.
 
-use super::{LostPacket, Scoreboard, PACKET_THRESHOLD};
+use super::{LostPacket, Scoreboard};
 use afteryou_base::{Span, Time};
 use afteryou_sender::board::Order;
 use afteryou_sender::Flight;
 
 impl Scoreboard {
-    /// Returns the packets lost by now among those that the newest bitmap reaches; `patience` is how long after its
-    /// sending a packet may still come. Adds what probes have repaired. Also returns when to look again.
-    pub fn detect_losses(&mut self, now: Time, patience: Span) -> (Vec<LostPacket>, Option<Time>) {
+    /// Returns the packets lost by now among those that the newest bitmap reaches: overtaken by `packets` transmissions, or by any and
+    /// sent `patience` ago. Adds what probes have repaired. Also returns when to look again.
+    pub fn detect_losses(
+        &mut self,
+        now: Time,
+        packets: u64,
+        patience: Span,
+    ) -> (Vec<LostPacket>, Option<Time>) {
         if self.scan.is_some() {
             return (self.scan_losses(), None);
         }
@@ -18,7 +23,7 @@ impl Scoreboard {
         let Some(newest) = self.board.newest_delivered() else {
             return (Vec::new(), None);
         };
-        let order = Order { packets: PACKET_THRESHOLD, patience, visible_until: self.visible_until };
+        let order = Order { packets, patience, visible_until: self.visible_until };
         let mut found = std::mem::take(&mut self.found);
         let look_again = self.board.detect_by_order(now, &order, &mut found);
         let mut lost = Vec::new();

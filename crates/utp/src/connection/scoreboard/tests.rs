@@ -34,7 +34,7 @@ fn sent(n: u64) -> Scoreboard {
 fn resent(board: &mut Scoreboard, now: Time, ack_nr: u16, mask: &[u8]) -> Vec<u16> {
     let sack = Sack::new(mask);
     board.take_ack(now, ack_nr, Some(sack), Some(sack.covers()), None);
-    board.detect_losses(now, Span::from_secs(10));
+    board.detect_losses(now, PACKET_THRESHOLD, Span::from_secs(10));
     std::iter::from_fn(|| board.send_lost(now)).collect()
 }
 
@@ -65,7 +65,7 @@ fn what_a_short_bitmap_does_not_show_is_not_taken_for_lost() {
     // The retransmission fills the gap up to the next one, at 150.
     let progress = board.take_ack(at(250), 149, Some(Sack::new(&[0x01, 0, 0, 0])), Some(2), None);
     assert!(progress.newly_acked > 0);
-    let (lost, _) = board.detect_losses(at(250), Span::from_secs(10));
+    let (lost, _) = board.detect_losses(at(250), PACKET_THRESHOLD, Span::from_secs(10));
     assert_eq!(lost.len(), 1, "150 was sent long before the retransmission of 101 that arrived");
     assert_eq!(board.send_lost(at(250)), Some(150));
     assert!(board.send_lost(at(250)).is_none());
@@ -76,10 +76,10 @@ fn a_packet_overtaken_for_too_long_is_lost_without_three_later_ones() {
     let mut board = sent(2);
     let sack = Sack::new(&[0x01, 0, 0, 0]);
     board.take_ack(at(50), 100, Some(sack), Some(sack.covers()), None);
-    let (lost, look_again) = board.detect_losses(at(50), Span::from_millis(60));
+    let (lost, look_again) = board.detect_losses(at(50), PACKET_THRESHOLD, Span::from_millis(60));
     assert!(lost.is_empty());
     assert_eq!(look_again, Some(at(60)));
-    let (lost, _) = board.detect_losses(at(60), Span::from_millis(60));
+    let (lost, _) = board.detect_losses(at(60), PACKET_THRESHOLD, Span::from_millis(60));
     let found = lost.iter().map(|packet| (packet.flight.number, packet.flight.sent_at, packet.flight.bytes));
     assert!(found.eq([(0, at(0), 100)]) && lost[0].is_signal, "{lost:?}");
 }
@@ -126,7 +126,7 @@ fn what_was_overtaken_unseen_before_a_timeout_is_no_spurious_loss() {
     // 101 is missing and 102 … 131 are shown; the rest arrives unseen.
     assert_eq!(resent(&mut board, at(200), 100, &[0xFF, 0xFF, 0xFF, 0x3F]), [101]);
     board.take_ack(at(250), 131, None, None, None);
-    let (lost, _) = board.detect_losses(at(250), Span::from_secs(10));
+    let (lost, _) = board.detect_losses(at(250), PACKET_THRESHOLD, Span::from_secs(10));
     assert_eq!(lost.len(), 1, "the ack says that 132 is missing");
     assert_eq!(board.board().in_flight(), 200, "the retransmission has overtaken all but the last two");
     board.time_out(at(900), Span::ZERO);
@@ -142,7 +142,7 @@ fn bytes_are_booked_exactly_through_loss_sack_and_ack() {
     let sack = Sack::new(&[0x07, 0, 0, 0]);
     let progress = board.take_ack(at(50), 100, Some(sack), Some(sack.covers()), None);
     assert_eq!((progress.newly_acked, progress.newly_sacked), (0, 300));
-    board.detect_losses(at(50), Span::from_secs(1));
+    board.detect_losses(at(50), PACKET_THRESHOLD, Span::from_secs(1));
     assert_eq!((board.board().in_flight(), board.board().outstanding()), (800, 1200));
     board.send_lost(at(50));
     assert_eq!(board.board().in_flight(), 900);
@@ -204,14 +204,18 @@ fn a_probe_that_is_answered_too_soon_has_repaired_nothing() {
         for (now, ack_nr) in [(100 + rtt_ms, 102), (150, 103)] {
             board.take_ack(at(now), ack_nr, None, None, min_rtt);
             let named = board.board().delivered_now()[0].flight.number;
-            let found = board.detect_losses(at(now), Span::from_secs(10)).0;
+            let found = board.detect_losses(at(now), PACKET_THRESHOLD, Span::from_secs(10)).0;
             assert!(found.iter().all(|packet| packet.flight.number != named));
             lost.extend(found.iter().map(|packet| packet.flight.number));
         }
         board.send_new(at(160), Body::Data(vec![0; 100]));
         board.take_ack(at(200), 104, None, None, min_rtt);
         lost.extend(
-            board.detect_losses(at(200), Span::from_secs(10)).0.iter().map(|packet| packet.flight.number),
+            board
+                .detect_losses(at(200), PACKET_THRESHOLD, Span::from_secs(10))
+                .0
+                .iter()
+                .map(|packet| packet.flight.number),
         );
         assert_eq!(lost.len(), repaired, "answered after {rtt_ms} ms: {lost:?}");
     }

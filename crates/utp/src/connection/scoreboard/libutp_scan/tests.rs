@@ -1,3 +1,4 @@
+use super::super::PACKET_THRESHOLD;
 use super::*;
 use crate::connection::scoreboard::{Body, Release};
 use afteryou_base::{Span, Time};
@@ -27,7 +28,7 @@ fn signals(board: &mut Scoreboard, ms: u64, ack_nr: u16, arrived: &[u16]) -> usi
     }
     let sack = (!arrived.is_empty()).then_some(Sack::new(&mask));
     board.take_ack(at(ms), ack_nr, sack, sack.map(|sack| sack.covers()), None);
-    let (lost, _) = board.detect_losses(at(ms), Span::ZERO);
+    let (lost, _) = board.detect_losses(at(ms), PACKET_THRESHOLD, Span::ZERO);
     lost.iter().filter(|packet| packet.is_signal).count()
 }
 
@@ -46,7 +47,7 @@ fn the_sheets_bitmaps_select_what_three_later_packets_prove_lost() {
         let mut board = sent(12, recovery);
         let sack = Sack::new(mask);
         board.take_ack(at(50), 100, Some(sack), Some(sack.covers()), None);
-        board.detect_losses(at(50), Span::ZERO);
+        board.detect_losses(at(50), PACKET_THRESHOLD, Span::ZERO);
         resent(&mut board, 50)
     };
     for recovery in BOTH {
@@ -177,7 +178,7 @@ fn what_arrived_beyond_a_short_bitmap_before_a_timeout_is_no_spurious_loss() {
     // 101 is missing, and so is its retransmission; 102 … 131 are shown, the rest arrives unseen.
     let sack = Sack::new(&[0xFF, 0xFF, 0xFF, 0x3F]);
     board.take_ack(at(50), 100, Some(sack), Some(sack.covers()), None);
-    board.detect_losses(at(50), Span::ZERO);
+    board.detect_losses(at(50), PACKET_THRESHOLD, Span::ZERO);
     assert_eq!(resent(&mut board, 50), [101]);
     board.time_out(at(1000), Span::from_secs(10));
     assert_eq!(board.send_lost(at(1050)), Some(101));

@@ -1,5 +1,6 @@
 //! The queue of transmissions finds what a look at the whole window would find.
 
+use super::super::PACKET_THRESHOLD;
 use super::*;
 use crate::connection::scoreboard::probes::Probe;
 use crate::connection::scoreboard::Body;
@@ -46,18 +47,15 @@ fn whole_window(board: &Scoreboard, now: Time, patience: Span) -> (Vec<LostPacke
         let flight = board.board.flight(index).expect("it is outstanding");
         let distance =
             board.board.newest_delivered().map_or(0, |newest| newest.saturating_sub(flight.number));
-        let (is_visible, is_overtaken) = (index < board.visible_until, distance >= PACKET_THRESHOLD);
-        let due = flight.sent_at + patience;
-        let is_late = distance > 0 && due <= now;
-        if is_visible && (is_overtaken || is_late) {
+        let (is_visible, due) = (index < board.visible_until, flight.sent_at + patience);
+        let has_left = distance >= PACKET_THRESHOLD || (distance > 0 && due <= now);
+        if has_left && is_visible {
             lost.push(LostPacket { flight, is_signal: true });
-            continue;
-        }
-        if is_visible && distance > 0 {
-            look_again = Some(look_again.map_or(due, |other| other.min(due)));
-        }
-        if !board.board.is_set_aside(index) && (is_visible || !is_overtaken) {
+        } else if !has_left {
             in_flight += flight.bytes;
+            if distance > 0 {
+                look_again = Some(look_again.map_or(due, |other| other.min(due)));
+            }
         }
     }
     (lost, look_again, in_flight)
@@ -122,7 +120,7 @@ proptest! {
                 for packet in &lost {
                     prop_assert!(reported.insert(packet.flight.number), "reported twice: {:?}", packet);
                 }
-                prop_assert_eq!(board.detect_losses(now, PATIENCE), (lost, look_again));
+                prop_assert_eq!(board.detect_losses(now, PACKET_THRESHOLD, PATIENCE), (lost, look_again));
                 prop_assert_eq!(board.board().in_flight(), in_flight);
             }
             prop_assert_eq!(board.board.next_lost().map(|(index, _)| index), oldest_lost(&board));
@@ -141,7 +139,7 @@ proptest! {
             now += Span::from_millis(pass);
             run(&mut board, now, &op);
             let (found, look_again) = match looks {
-                true => board.detect_losses(now, Span::ZERO),
+                true => board.detect_losses(now, PACKET_THRESHOLD, Span::ZERO),
                 false => (Vec::new(), None),
             };
             prop_assert!(found.len() <= 4 && look_again.is_none());
