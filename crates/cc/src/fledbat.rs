@@ -142,7 +142,7 @@ impl Controller for Fledbat {
         let halved = self.state.respond(p, &event, |state| match queuing_us {
             _ if slow_start.is_on() && ack.app_limited => {}
             queuing_us if slow_start.is_on() => {
-                state.cwnd = slow_start.grow(state.cwnd, event.delivered, queuing_us);
+                state.cwnd = slow_start.grow(state.cwnd, event.delivered, p.mss, queuing_us);
             }
             Some(queuing_us) => state.steer(p, &event, u64::from(queuing_us)),
             None => {} // no fresh sample: skip the delay-based step

@@ -174,7 +174,7 @@ impl Controller for Ledbat {
         let (slow_start, eighths) = (&mut self.slow_start, &mut self.eighths);
         let halved = self.state.respond(p, &event, |state| match (queuing_us, eighths) {
             (queuing_us, _) if slow_start.is_on() => {
-                state.cwnd = slow_start.grow(state.cwnd, event.delivered, queuing_us);
+                state.cwnd = slow_start.grow(state.cwnd, event.delivered, p.mss, queuing_us);
             }
             (Some(queuing_us), Some(Eighths(gate))) if u64::from(queuing_us) > p.target_us => {
                 if gate.admit(ack.sent_at, ack.now) {

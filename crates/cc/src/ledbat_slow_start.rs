@@ -58,14 +58,16 @@ impl SlowStart {
         (self.ssthresh != u64::MAX).then_some(self.ssthresh)
     }
 
-    /// The window after an ack of `acked` bytes in slow start: each byte adds a byte, up to ssthresh (RFC 5681 §3.1).
-    pub fn grow(&mut self, cwnd: Bytes16, acked: u64, queuing_us: Option<u32>) -> Bytes16 {
+    /// Returns the window after an ack of `acked` bytes in slow start. Each byte adds a byte, up to ssthresh. By RFC 5681 §3.1,
+    /// eq. 2, one ack adds at most a packet of `mss` bytes; the delay exit needs no such bound.
+    pub fn grow(&mut self, cwnd: Bytes16, acked: u64, mss: u64, queuing_us: Option<u32>) -> Bytes16 {
         let queue_stands = queuing_us.is_some_and(|queuing| u64::from(queuing) > self.exit_us);
         if self.policy == Policy::DelayExit && queue_stands {
             self.end(cwnd);
             return cwnd;
         }
-        let grown = cwnd.plus(Bytes16::from_bytes(acked)).min(cwnd.max(Bytes16::from_bytes(self.ssthresh)));
+        let counted = if self.policy == Policy::Rfc5681 { acked.min(mss) } else { acked };
+        let grown = cwnd.plus(Bytes16::from_bytes(counted)).min(cwnd.max(Bytes16::from_bytes(self.ssthresh)));
         self.is_on = grown.to_bytes() < self.ssthresh;
         grown
     }
@@ -92,20 +94,31 @@ mod tests {
     use crate::ledbat::PARAMS;
     use afteryou_base::param::Value;
 
+    fn slow_start(policy: &'static str) -> SlowStart {
+        let overrides = [("slow_start", Value::Choice(policy))];
+        SlowStart::new(&Settings::new(PARAMS, &overrides).unwrap())
+    }
+
     #[test]
     fn slow_start_ends_at_ssthresh_and_not_beyond() {
-        let overrides = [("slow_start", Value::Choice("rfc5681"))];
-        let mut slow_start = SlowStart::new(&Settings::new(PARAMS, &overrides).unwrap());
-        slow_start.begin_again(1, 40_000, 1000);
-        let bytes = Bytes16::from_bytes;
-        assert_eq!(slow_start.grow(bytes(1000), 18_000, None), bytes(19_000));
-        assert!(slow_start.is_on());
-        assert_eq!(slow_start.grow(bytes(19_000), 30_000, None), bytes(20_000));
-        assert!(!slow_start.is_on());
-        assert_eq!(
-            slow_start.grow(bytes(25_000), 1000, None),
-            bytes(25_000),
-            "nor does it take anything away"
-        );
+        for policy in ["rfc5681", "delay"] {
+            let mut slow_start = slow_start(policy);
+            slow_start.begin_again(1, 40_000, 1000);
+            let bytes = Bytes16::from_bytes;
+            assert_eq!(slow_start.grow(bytes(18_000), 1000, 1000, None), bytes(19_000));
+            assert!(slow_start.is_on());
+            assert_eq!(slow_start.grow(bytes(19_500), 1000, 1000, None), bytes(20_000));
+            assert!(!slow_start.is_on());
+            let above = slow_start.grow(bytes(25_000), 1000, 1000, None);
+            assert_eq!(above, bytes(25_000), "nor does it take anything away");
+        }
+    }
+
+    #[test]
+    fn an_ack_of_several_packets_adds_one_by_rfc_5681_and_all_with_the_delay_exit() {
+        for (policy, packets) in [("rfc5681", 11), ("delay", 12)] {
+            let grown = slow_start(policy).grow(Bytes16::from_bytes(10_000), 2000, 1000, None);
+            assert_eq!(grown, Bytes16::from_bytes(1000 * packets), "{policy}");
+        }
     }
 }

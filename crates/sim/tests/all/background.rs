@@ -289,3 +289,46 @@ fn nice_still_yields_on_slow_links_in_buffers_of_a_few_of_its_own_packets() {
         }
     }
 }
+
+/// LEDBAT with RFC 5681's slow start and a target of 25 ms, over TCP of the ns-2 era with delayed acks.
+fn by_rfc_5681(name: &str, start_s: f64) -> Flow {
+    let transport = Transport::tcp()
+        .with("preset", "classic")
+        .with("ack", "delayed")
+        .with("counting", "bytes")
+        .with("ack_delay", "200ms");
+    let flow = flow(name, "ledbat,target=25ms,slow_start=rfc5681", 50);
+    Flow { transport: transport.with("iw", "10"), start: seconds(start_s), ..flow }
+}
+
+#[test]
+fn a_slow_start_by_rfc_5681_adds_a_packet_an_ack_and_overshoots_by_half_a_window() {
+    // Delayed acks: one and a half times the window in a round trip, so half of buffer and path is lost. Twice the window would
+    // lose all of it.
+    let path_packets = 10e6 * 0.05 / 8.0 / 1500.0;
+    for buffer_packets in [40.0, 100.0, 300.0] {
+        let outcome = run(&scenario(
+            link("10 Mbit/s", &format!("{buffer_packets} packets")),
+            8.0,
+            0.0,
+            vec![by_rfc_5681("alone", 0.0)],
+        ));
+        let lost = outcome.totals("alone").losses as f64 / (buffer_packets + path_packets);
+        println!("{buffer_packets} packets: {lost:.2} of buffer and path are lost");
+        assert!((0.4..=0.65).contains(&lost), "{buffer_packets} packets: {lost:.2}");
+    }
+}
+
+#[test]
+fn a_latecomer_takes_the_rest_of_the_first_ones_slow_start_for_the_path() {
+    // The first one's queue sinks to its target of 25 ms by a packet for each 25 ms of excess in a round trip.
+    for (buffer, packets) in [("100 packets", 38.0..46.0), ("300 packets", 48.0..57.0)] {
+        let flows = vec![by_rfc_5681("first", 0.0), by_rfc_5681("late", 10.0)];
+        let outcome = run(&scenario(link("10 Mbit/s", buffer), 200.0, 100.0, flows));
+        let window = outcome.window("all");
+        let standing = window.bottleneck().unwrap().queue_packets.expect("a queue");
+        println!("{buffer}: {standing} packets");
+        assert!(packets.contains(&standing), "{buffer}: {standing} packets");
+        assert!(of(window, "first").goodput_bit_s < 0.05 * of(window, "late").goodput_bit_s, "{buffer}");
+    }
+}
