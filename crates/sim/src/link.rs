@@ -12,7 +12,7 @@ mod foreseen;
 mod lines;
 
 use crate::calendar::{Kind, Slot};
-use crate::element::{Aggregate, Elements, Entry, Exit, VaryingRate};
+use crate::element::{Aggregate, Bucket, Elements, Entry, Exit, VaryingRate};
 use crate::packet::{Body, Packet};
 use crate::record::Meter;
 use afteryou_aqm::{Backlog, Class, Dropped, Queue, Statistics};
@@ -302,22 +302,38 @@ impl Link {
         }
     }
 
-    /// Bytes that have left the link by now, of the packet being sent the part that has.
-    fn left(&self, now: Time) -> u64 {
-        if let Some(rate) = self.varying_rate() {
-            return self.begun - rate.unsent(now).min(self.begun);
+    /// Bytes that have left the link by now, of the packet being sent the part that has: a window may be shorter than the time of a
+    /// packet, or of a byte.
+    fn left(&self, now: Time) -> f64 {
+        let unsent = match self.varying_rate().filter(|_| self.bucket().is_none()) {
+            Some(rate) => rate.unsent(now) as f64,
+            None => self.busy_until.since(now).0 as f64 * self.bits_per_second as f64 / 8e9,
+        };
+        (self.begun as f64 - unsent).max(0.0)
+    }
+
+    fn bucket(&self) -> Option<&Bucket> {
+        self.elements.as_ref().and_then(|elements| elements.bucket.as_ref())
+    }
+
+    /// Windows begin at these times, as the link sees them: its bucket's contents are part of what it can send in them.
+    pub fn windows_begin(&mut self, times: Vec<Time>) {
+        if let Some(bucket) = self.elements.as_mut().and_then(|elements| elements.bucket.as_mut()) {
+            bucket.note_at(times);
         }
-        let nanos = self.busy_until.since(now).0;
-        let unsent = u128::from(nanos) * u128::from(self.bits_per_second) / 8_000_000_000;
-        self.begun - (unsent as u64).min(self.begun)
     }
 
     fn varying_rate(&self) -> Option<&VaryingRate> {
         self.elements.as_ref().and_then(|elements| elements.rate.as_ref())
     }
 
-    /// Mean rate between two times, bit/s.
+    /// Mean rate at which it could have sent between two times, bit/s. What its bucket holds at the first one can leave at once; that is
+    /// known for times at which [windows begin](Self::windows_begin).
     pub fn capacity(&self, from: Time, to: Time) -> f64 {
+        if let Some(bucket) = self.bucket() {
+            let at_once = bucket.contents(from).as_secs_f64() / to.since(from).max(Span(1)).as_secs_f64();
+            return self.bits_per_second as f64 * (1.0 + at_once);
+        }
         self.varying_rate().map_or(self.bits_per_second as f64, |rate| rate.mean(from, to))
     }
 

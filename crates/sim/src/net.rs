@@ -13,7 +13,7 @@ use crate::element::{Elements, Entry, Exit};
 use crate::error::Error;
 use crate::link::{Lines, Link, Sending};
 use crate::packet::{number_in, Body, Heads, Packet, Sack, NO_SACK};
-use crate::record::{LossOrder, Meter, SenderLog};
+use crate::record::{beginnings, LossOrder, Meter, SenderLog};
 use crate::script::{Fate, Script};
 use crate::tap::{self, Tap};
 use afteryou_base::{Span, Time};
@@ -89,6 +89,9 @@ impl<'a> Net<'a> {
         let links = network.links.iter().enumerate();
         let links = links.map(|(i, spec)| Link::new(spec, i, scenario.seed, meter(i)));
         let mut links = links.collect::<Result<Vec<_>, _>>()?;
+        for (i, link) in links.iter_mut().enumerate() {
+            link.windows_begin(beginnings(scenario, network, i));
+        }
         if tap.is_some() {
             links.iter_mut().for_each(Link::is_looked_at);
         }

@@ -9,7 +9,7 @@ mod timetable;
 
 use crate::demo_args::DemoArgs;
 use crate::live;
-use afteryou_bed::run::{self, Options, Progress, Source};
+use afteryou_bed::run::{self, End, Options, Progress, Source};
 use afteryou_bed::Error;
 use afteryou_report as report;
 use afteryou_scenario::{Outcome, Scenario};
@@ -36,7 +36,8 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     }
     let scenario = timetable::scenario(&args, file_bytes);
     let sources = args.file.iter().map(|path| (timetable::BACKUP.to_owned(), Source::File(path.clone())));
-    let options = Options { sources: BTreeMap::from_iter(sources), ..Options::default() };
+    let end = End::Sizes; // a file ends its demo
+    let options = Options { sources: BTreeMap::from_iter(sources), end, ..Options::default() };
 
     let stderr = std::io::stderr().is_terminal();
     let no_color = afteryou_terminal::no_color();

@@ -1,5 +1,6 @@
 //! From logs and records to figures and curves.
 
+use super::end::End;
 use super::log::{Log, LogInner, Timing};
 use crate::relay::{Fate, Record};
 use afteryou_aqm::{Class, Packet};
@@ -25,6 +26,7 @@ pub(crate) struct Raw<'a> {
     /// Of the link's two directions.
     pub(crate) links: &'a [LinkLog; 2],
     pub(crate) lateness: Option<Lateness>,
+    pub(crate) end: End,
 }
 
 /// A half-open interval of scenario time, s.
@@ -37,6 +39,12 @@ pub(crate) struct Interval {
 impl Interval {
     fn contains(&self, at: Span) -> bool {
         (self.from..self.to).contains(&at.as_secs_f64())
+    }
+
+    /// The part of a time of this length that lies within.
+    fn part_of(&self, begins: f64, length: f64) -> f64 {
+        let within = (begins + length).min(self.to) - begins.max(self.from);
+        (within / length).clamp(0.0, 1.0)
     }
 
     pub(crate) fn seconds(&self) -> f64 {
@@ -71,12 +79,15 @@ pub(crate) struct LinkLog {
     step_s: f64,
     /// Time in the queue of the newest packet, ms.
     pub(crate) latest_ms: Option<f64>,
+    /// Bytes that the link sends in a second.
+    bytes_per_s: f64,
 }
 
 /// The traffic of one window.
 #[derive(Default)]
 struct Passed {
-    bytes: u64,
+    /// Of a packet at its edge the part that was sent within.
+    bytes: f64,
     /// Times in the queue, ms.
     sojourns: Vec<f32>,
     /// The same for best effort and lower effort, if there are both.
@@ -85,13 +96,21 @@ struct Passed {
 
 impl LinkLog {
     /// A log of `scenario` from the time `from` on.
-    pub(crate) fn new(scenario: &Scenario, from: Span, is_baseline: bool) -> LinkLog {
+    pub(crate) fn new(scenario: &Scenario, rate: Rate, from: Span, is_baseline: bool) -> LinkLog {
         let place = |window: &Window| place(window, scenario, from.as_secs_f64(), is_baseline);
         let windows = scenario.measure.iter().map(|window| (place(window), Passed::default())).collect();
         let lower = scenario.flow.iter().filter(|flow| flow.dscp() == Dscp::LE).count();
         let is_mixed = (1..scenario.flow.len()).contains(&lower);
         let step_s = step_s(scenario);
-        LinkLog { windows, is_mixed, steps: Vec::new(), from_s: from.as_secs_f64(), step_s, latest_ms: None }
+        LinkLog {
+            windows,
+            is_mixed,
+            steps: Vec::new(),
+            from_s: from.as_secs_f64(),
+            step_s,
+            latest_ms: None,
+            bytes_per_s: rate.bits_per_second() as f64 / 8.0,
+        }
     }
 
     /// Takes in a packet of its direction.
@@ -108,8 +127,12 @@ impl LinkLog {
         }
         self.steps[step].0 += ms;
         self.steps[step].1 += 1;
+        let (begins, bytes) = (at.as_secs_f64(), f64::from(record.size_bytes));
+        let takes_s = bytes / self.bytes_per_s;
+        for (interval, passed) in &mut self.windows {
+            passed.bytes += bytes * interval.part_of(begins, takes_s);
+        }
         for (_, passed) in self.windows.iter_mut().filter(|(interval, _)| interval.contains(at)) {
-            passed.bytes += u64::from(record.size_bytes);
             passed.sojourns.push(ms as f32);
             if self.is_mixed {
                 passed.by_class[class as usize].push(ms as f32);
@@ -139,8 +162,12 @@ fn place(window: &Window, scenario: &Scenario, from_s: f64, is_baseline: bool) -
 }
 
 impl Raw<'_> {
-    /// From the beginning until the last transfer's end, or the scenario's.
+    /// From the beginning until the scenario's end, or the last transfer's where that ended the run.
     fn whole(&self) -> Interval {
+        if !self.end.is_by_sizes(self.scenario) {
+            let to = self.scenario.duration.as_secs_f64();
+            return Interval { from: self.timing.from.as_secs_f64(), to };
+        }
         let sized = |flow: &Flow| matches!(flow.traffic, Traffic::Size(_));
         let flows = self.scenario.flow.iter().zip(self.logs);
         let ends = flows.filter(|(flow, _)| sized(flow)).filter_map(|(_, log)| log.lock().stopped).max();
@@ -165,10 +192,7 @@ impl Raw<'_> {
             LinkFigures {
                 link: name.to_owned(),
                 capacity_bit_s: rate.bits_per_second() as f64,
-                utilisation: round(
-                    passed.bytes as f64 / (rate.bytes_per_second() as f64 * interval.seconds()),
-                    4,
-                ),
+                utilisation: round(passed.bytes / (rate.bytes_per_second() as f64 * interval.seconds()), 4),
                 queuing_delay: quantiles_of(&passed.sojourns),
                 classes: if log.is_mixed { classes(passed) } else { Vec::new() },
                 ..LinkFigures::default()

@@ -13,6 +13,7 @@
 pub(crate) mod cbr;
 pub(crate) mod controllers;
 mod data;
+mod end;
 pub(crate) mod ends;
 pub(crate) mod log;
 pub(crate) mod measure;
@@ -24,6 +25,7 @@ pub(crate) mod watched;
 
 pub use crate::support::by_relay as supports;
 pub use data::Source;
+pub use end::End;
 
 use crate::error::Error;
 use afteryou_base::Span;
@@ -45,6 +47,8 @@ pub struct Options {
     pub sources: BTreeMap<String, Source>,
     /// When the baseline runs.
     pub baseline: Baseline,
+    /// When a run is over.
+    pub end: End,
     /// See the senders of the run, and not those of its baseline.
     pub observers: Option<Observers>,
     /// The owner of the queues at links that data cross.
@@ -122,7 +126,11 @@ pub fn run(
     let run = match (scenario.baseline, options.runs_beside()) {
         (false, _) => run_one(whole, options, Span::ZERO, Span::ZERO, observe)?,
         (true, true) => {
-            let other = Part { scenario: baseline_beside(scenario), from: Span::ZERO, is_baseline: true };
+            let other = Part {
+                scenario: baseline_beside(scenario, options.end),
+                from: Span::ZERO,
+                is_baseline: true,
+            };
             let mut runs =
                 session::run(vec![whole, other], options, (Span::ZERO, Span::ZERO), observe)?.into_iter();
             let first = runs.next().unwrap_or_default();
@@ -130,7 +138,7 @@ pub fn run(
             first
         }
         (true, false) => {
-            let other = later_baseline(scenario);
+            let other = later_baseline(scenario, options.end);
             let afterwards = scenario.duration.0 - other.from;
             let run = run_one(whole, options, Span::ZERO, afterwards, observe)?;
             let before = Span::from_secs_f64(run.duration_s);
@@ -166,11 +174,9 @@ fn run_one(
 
 /// The baseline of a run beside it. Where the background's sizes end the run, its duration is a limit only. Nothing but
 /// the last foreground transfer's end is left to end the baseline.
-fn baseline_beside(scenario: &Scenario) -> Scenario {
+fn baseline_beside(scenario: &Scenario, end: End) -> Scenario {
     let mut baseline = scenario.without_background();
-    let is_sized =
-        |scenario: &Scenario| scenario.flow.iter().any(|flow| matches!(flow.traffic, Traffic::Size(_)));
-    if is_sized(scenario) && !is_sized(&baseline) {
+    if end.is_by_sizes(scenario) && !end.is_by_sizes(&baseline) {
         baseline.duration.0 = last_end(&baseline);
     }
     baseline
@@ -183,12 +189,14 @@ fn last_end(scenario: &Scenario) -> Span {
     last.unwrap_or(scenario.duration.0).min(scenario.duration.0)
 }
 
-/// The baseline as a run of its own: from shortly before the first foreground transfer until the last one's end.
-fn later_baseline(scenario: &Scenario) -> Part {
+/// The baseline as a run of its own: from shortly before the first foreground transfer until the last one's end. Where the
+/// scenario's duration ends a run, until the last window's end at least.
+fn later_baseline(scenario: &Scenario, end: End) -> Part {
     let mut scenario = scenario.without_background();
     let transfers = scenario.flow.iter().filter(|flow| !matches!(flow.traffic, Traffic::Cbr { .. }));
     let first = transfers.map(|flow| flow.start.0).min().unwrap_or_default();
-    scenario.duration.0 = last_end(&scenario);
+    let measured = scenario.measure.iter().map(|window| window.to.0).filter(|_| end == End::Duration).max();
+    scenario.duration.0 = last_end(&scenario).max(measured.unwrap_or_default());
     Part { scenario, from: first - BASELINE_LEAD, is_baseline: true }
 }
 

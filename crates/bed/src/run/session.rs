@@ -1,5 +1,6 @@
 //! One stretch of wall time: the flows of one run, or of two runs side by side, over one relay.
 
+use super::end::End;
 use super::ends::Place;
 use super::log::{Log, Timing};
 use super::measure::{self, LinkLog, Raw};
@@ -99,7 +100,8 @@ pub(super) fn run(
         let timing = Timing { clock, begins, from: part.from };
         running.push(start_flows(part, link, ends, &relay, timing, &over, (&calls_over.0, &broken))?);
     }
-    let mut session = Session { clock, begins, relay, running, around, broken };
+    let end = options.end;
+    let mut session = Session { clock, begins, relay, running, around, end, broken };
     let ended = session.watch(observe);
     let _ = over_sender.send(true);
     drop(calls_over);
@@ -168,7 +170,8 @@ fn start_flows(
         }
         logs.push(log);
     }
-    let link_logs = [0, 1].map(|_| LinkLog::new(&part.scenario, part.from, part.is_baseline));
+    let rates = [part.scenario.link.rate, part.scenario.link.back().rate];
+    let link_logs = rates.map(|rate| LinkLog::new(&part.scenario, rate, part.from, part.is_baseline));
     Ok(Running { part, link, logs, transfers, calls, link_logs })
 }
 
@@ -179,6 +182,7 @@ struct Session {
     relay: Relay,
     running: Vec<Running>,
     around: (Span, Span),
+    end: End,
     /// A transfer has failed: there is no point in going on.
     broken: Arc<AtomicBool>,
 }
@@ -206,8 +210,7 @@ impl Session {
         Ok(())
     }
 
-    /// Sizes end a part when they are sent, otherwise the scenario's duration does. A transfer that breaks down ends it
-    /// at once.
+    /// A transfer that breaks down ends a part at once.
     fn is_over(&self, now: Time) -> Result<bool, Error> {
         if self.broken.load(Ordering::Relaxed) {
             return Ok(true);
@@ -215,22 +218,9 @@ impl Session {
         let mut all = true;
         for running in &self.running {
             let at = running.timing(self.clock, self.begins).scenario_time(now);
-            let timed_out = at >= running.part.scenario.duration.0;
-            let sized = |i: &usize| matches!(running.part.scenario.flow[*i].traffic, Traffic::Size(_));
-            let mut sizes = running.transfers.iter().filter(|(i, _)| sized(i)).peekable();
-            if sizes.peek().is_none() {
-                all &= timed_out;
-                continue;
-            }
-            let unfinished = sizes.find(|(_, task)| !task.is_finished());
-            if let (Some((i, _)), true) = (unfinished, timed_out) {
-                let flow = running.part.scenario.flow[*i].name.clone();
-                return Err(Error::Unfinished {
-                    flow,
-                    seconds: running.part.scenario.duration.as_secs_f64(),
-                });
-            }
-            all &= unfinished.is_none();
+            let of = |index: usize| running.transfers.iter().find(|(i, _)| *i == index);
+            let is_finished = |index| of(index).is_none_or(|(_, task)| task.is_finished());
+            all &= self.end.is_over(&running.part.scenario, at, is_finished)?;
         }
         Ok(all)
     }
@@ -284,7 +274,7 @@ impl Session {
         }
         let transfers = transfers?;
         self.take_records();
-        let Session { clock, begins, relay, mut running, .. } = self;
+        let Session { clock, begins, relay, mut running, end, .. } = self;
         let (statistics, rest) = relay.stop_with_records()?;
         let duration_s = clock.now().since(begins).as_secs_f64();
         rest.iter().for_each(|record| take_record(&mut running, record, clock, begins));
@@ -308,6 +298,7 @@ impl Session {
                     logs: &running.logs,
                     links: &running.link_logs,
                     lateness: statistics.lateness,
+                    end,
                 };
                 Ended { run: Run { links, ..measure::measure(&raw) }, transfers, duration_s }
             });

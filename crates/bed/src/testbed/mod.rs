@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::net::{Family, KernelQueue, Plan, Side, Topology};
 use crate::run::ends::Place;
 use crate::run::log::{Log, Timing};
-use crate::run::{self, transfer, FlowProgress, Options, Progress, QueueBy, Source};
+use crate::run::{self, transfer, End, FlowProgress, Options, Progress, QueueBy, Source};
 use crate::system::{self, Urgency};
 use crate::wire::{self, Outside, Wire};
 use afteryou_base::{Span, Time};
@@ -212,6 +212,7 @@ fn run_one(
         let director = Directed::start(scope, direction)?;
         let mut watching = Watching {
             scenario,
+            end: options.end,
             is_baseline,
             timing,
             logs: &logs,
@@ -324,6 +325,7 @@ impl Opening<'_> {
 /// A run to be looked at while it goes on.
 struct Watching<'a, 'b, 'c> {
     scenario: &'a Scenario,
+    end: End,
     is_baseline: bool,
     timing: Timing,
     logs: &'a [Arc<Log>],
@@ -358,22 +360,8 @@ impl Watching<'_, '_, '_> {
         self.programs.finish()
     }
 
-    /// Sizes end a run when they are sent, otherwise the scenario's duration does.
     fn is_over(&self, now: Span) -> Result<bool, Error> {
-        let timed_out = now >= self.scenario.duration.0;
-        let flows = self.scenario.flow.iter().enumerate();
-        let mut sized = flows.filter(|(_, flow)| matches!(flow.traffic, Traffic::Size(_))).peekable();
-        if sized.peek().is_none() {
-            return Ok(timed_out);
-        }
-        match sized.find(|(index, _)| !self.is_finished(*index)) {
-            None => Ok(true),
-            Some((_, flow)) if timed_out => Err(Error::Unfinished {
-                flow: flow.name.clone(),
-                seconds: self.scenario.duration.as_secs_f64(),
-            }),
-            Some(_) => Ok(false),
-        }
+        self.end.is_over(self.scenario, now, |index| self.is_finished(index))
     }
 
     /// Has a flow of a given size come to its end?

@@ -2,7 +2,7 @@
 
 use crate::common::{alone, beside_others};
 use afteryou_aqm::list::{Entry, QUEUES};
-use afteryou_bed::run::{run, Baseline, Options, Source};
+use afteryou_bed::run::{run, Baseline, End, Options, Source};
 use afteryou_scenario::scenario::{Flow, Link, Reverse, Role, Scenario, Window};
 use afteryou_scenario::{Algorithm, Buffer, Direction, Duration, FlowSet, Outcome, Rate, Size};
 use afteryou_scenario::{Gaps, Traffic, Transport};
@@ -66,7 +66,8 @@ fn observed(scenario: &Scenario, baseline: Baseline, sources: &[(&str, Source)])
         seen += 1;
         true
     };
-    let outcome = run(scenario, &Options { sources, baseline, ..Options::default() }, &mut observe).unwrap();
+    let options = Options { sources, baseline, end: End::Sizes, ..Options::default() };
+    let outcome = run(scenario, &options, &mut observe).unwrap();
     assert!(seen > 10, "the observer saw {seen} states");
     outcome
 }
@@ -113,6 +114,21 @@ fn a_file_is_sent_to_its_end_and_both_ends_agree() {
     assert_eq!(transfer.received_bytes, 3_000_000);
     assert_eq!(transfer.received_blake3, blake3::hash(&contents).to_hex().to_string());
     assert!(transfer.identical() && outcome.run.duration_s < 15.0, "{:?}", outcome.run.duration_s);
+}
+
+#[test]
+fn a_small_file_ends_neither_a_run_nor_its_windows() {
+    let scenario = short(Traffic::Size(Size::from_bytes(20_000)));
+    let _beside_others = beside_others();
+    let outcome = run(&scenario, &Options { baseline: Baseline::After, ..Options::default() }, &mut |_| true);
+    let outcome = outcome.unwrap();
+    for run in [&outcome.run, outcome.baseline.as_ref().unwrap()] {
+        let windows: Vec<&str> = run.windows.iter().map(|window| window.window.as_str()).collect();
+        assert_eq!(windows, ["alone", "together"]);
+    }
+    assert_eq!(outcome.run.duration_s, 6.0);
+    assert!(outcome.transfers.iter().all(|transfer| transfer.identical()), "{:?}", outcome.transfers);
+    assert!(!outcome.comparison.is_empty());
 }
 
 #[test]

@@ -21,7 +21,7 @@ use afteryou_scenario::network::OneWay;
 use afteryou_scenario::{random, Elements as Spec, Flow, Probability};
 pub use aggregate::{Aggregate, Batch};
 use arq::{Arq, Sent};
-use bucket::Bucket;
+pub use bucket::Bucket;
 use loss::Loss;
 use rand_pcg::Pcg64;
 pub use varying_rate::VaryingRate;
@@ -60,7 +60,7 @@ pub struct Elements {
     /// A rate that changes, in place of the link's.
     pub rate: Option<VaryingRate>,
     /// A token bucket in place of the link's transmitter.
-    bucket: Option<Bucket>,
+    pub bucket: Option<Bucket>,
     arq: Option<Arq>,
     /// Acknowledgements that wait for others.
     pub aggregate: Option<Aggregate>,

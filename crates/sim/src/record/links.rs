@@ -1,14 +1,25 @@
 //! Figures of links in a window, from their meters alone: the same for every sender.
 
+use super::meter::sent_at;
 use crate::net::Net;
 use afteryou_aqm::Class;
-use afteryou_base::Time;
+use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{class_name, round, ClassFigures, LinkFigures, Quantiles};
 use afteryou_scenario::{Buffer, Network, Scenario, Window};
 
-/// Returns the mean rate of a link in a window, bit/s.
+/// Returns the mean rate at which a link could have sent in a window, bit/s.
 pub fn capacity(net: &Net, link: usize, window: &Window) -> f64 {
     net.capacity(link, Time(window.from.0 .0), Time(window.to.0 .0))
+}
+
+/// Returns the mean rate at which a link could have sent what arrives in a window, after `delay`, bit/s.
+pub fn capacity_of_arrivals(net: &Net, link: usize, window: &Window, delay: Span) -> f64 {
+    let [from, to] = [window.from, window.to].map(|at| sent_at(Time(at.0 .0), delay));
+    match from < to {
+        true => net.capacity(link, from, to),
+        // The window ends before anything can have arrived.
+        false => capacity(net, link, window),
+    }
 }
 
 /// Returns the part of a capacity that is used. Nothing of a link that stood still for the whole window is.
@@ -40,7 +51,7 @@ fn figures_of(scenario: &Scenario, network: &Network, net: &Net, link: usize, wi
     LinkFigures {
         link: spec.name.clone(),
         capacity_bit_s,
-        utilisation: share(passed.bytes as f64, capacity_bit_s * seconds / 8.0),
+        utilisation: share(passed.bytes, capacity_bit_s * seconds / 8.0),
         queuing_delay: passed.delays,
         queue_packets: Some(round(queue_packets, 3)),
         queue_of_buffer: of_buffer,

@@ -48,8 +48,8 @@ type PerClass<T> = [T; 2];
 /// The packets that have passed since the run began, read at the edges of windows and steps.
 #[derive(Clone, Copy, Default)]
 struct Counters {
-    /// Bytes that left.
-    bytes: u64,
+    /// Bytes that left, the part of a packet that is being sent included.
+    bytes: f64,
     /// Packets × ns in the queue.
     area: PerClass<u128>,
     /// Packets that left without having waited: at a link that is not full nearly all, so each costs an addition only.
@@ -89,8 +89,8 @@ impl Window {
 pub struct Figures {
     /// Time in the queue.
     pub delays: Option<Quantiles>,
-    /// Bytes that left.
-    pub bytes: u64,
+    /// Bytes that left, parts of packets at its edges included.
+    pub bytes: f64,
     /// Packets in the queue × s, of each class.
     pub packet_seconds: PerClass<f64>,
     /// Time in the queue of each class, if flows of both meet here.
@@ -244,7 +244,7 @@ impl Meter {
     pub fn at_edge(
         &mut self,
         now: Time,
-        bytes: u64,
+        bytes: f64,
         waiting: PerClass<u128>,
         bucket: impl Fn(u32) -> Option<usize>,
     ) {
@@ -288,6 +288,23 @@ impl Meter {
     }
 }
 
+/// When a link has sent what arrives at a time, after `delay`.
+pub fn sent_at(arrives: Time, delay: Span) -> Time {
+    Time(arrives.0.saturating_sub(delay.0))
+}
+
+/// Returns the times at which windows begin at a link: for itself, and for those to whom data come from it.
+pub fn beginnings(scenario: &Scenario, network: &Network, link: usize) -> Vec<Time> {
+    let routes = network.flows_on(link).flat_map(|flow| network.routes_of(flow));
+    let mut delays: Vec<Span> = routes.map(|route| route.forward_delay).chain([Span::ZERO]).collect();
+    delays.sort();
+    delays.dedup();
+    let windows = scenario.measure.iter().map(|window| Time(window.from.0 .0));
+    windows
+        .flat_map(|from| delays.iter().map(move |delay| sent_at(from, *delay)).collect::<Vec<_>>())
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -303,12 +320,12 @@ mod tests {
         let scenario = Scenario { measure, ..Scenario::new("", s(4), link) };
         let mut meter = Meter::new(&scenario, &scenario.network().unwrap(), 0);
         let at = |s: u64| Time::from_millis(s * 1000);
-        meter.at_edge(at(0), 0, [0; 2], |_| None);
-        meter.at_edge(at(1), 0, [0; 2], |_| None);
+        meter.at_edge(at(0), 0.0, [0; 2], |_| None);
+        meter.at_edge(at(1), 0.0, [0; 2], |_| None);
         meter.queue_changed(at(1), [1, 1]);
-        meter.at_edge(at(3), 0, [0; 2], |_| None);
+        meter.at_edge(at(3), 0.0, [0; 2], |_| None);
         meter.queue_changed(at(3), [1, 0]);
-        meter.at_edge(at(4), 0, [0; 2], |_| None);
+        meter.at_edge(at(4), 0.0, [0; 2], |_| None);
         assert_eq!(meter.window(0).packet_seconds, [3.0, 2.0], "1.25 packets for 4 s");
         assert_eq!(meter.window(1).packet_seconds, [2.0, 2.0]);
     }

@@ -17,7 +17,7 @@ mod watched;
 pub use after_loss::LossOrder;
 pub use delays::{Delays, StepMean};
 pub use lengths::edges;
-pub use meter::Meter;
+pub use meter::{beginnings, Meter};
 pub use onlookers::Onlookers;
 pub use sender_log::{SenderLog, Settings, STALL};
 
@@ -211,11 +211,11 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Mean rate in a window of the slowest link that a flow's data cross, bit/s.
+    /// Mean rate in a window of the slowest link that a flow's data cross, bit/s, as those see it to whom the data come.
     fn capacity_of_path(&self, flow: usize, net: &Net, window: usize) -> f64 {
-        let window = &self.scenario.measure[window];
-        let links = self.network.routes[flow].forward.iter();
-        links.map(|link| links::capacity(net, *link, window)).fold(f64::INFINITY, f64::min)
+        let (window, route) = (&self.scenario.measure[window], &self.network.routes[flow]);
+        let capacity = |link: &usize| links::capacity_of_arrivals(net, *link, window, route.forward_delay);
+        route.forward.iter().map(capacity).fold(f64::INFINITY, f64::min)
     }
 
     fn window(

@@ -6,7 +6,7 @@ use afteryou_scenario::outcome::Ledger;
 use afteryou_scenario::scenario::{Delay, Drop, PacketFormat, Reverse};
 use afteryou_scenario::{
     Direction, Duration, Flow, Link, Outcome, Path, Probability, Rate, Role, Scenario, Size, Traffic,
-    Transport,
+    Transport, Window,
 };
 use proptest::prelude::*;
 
@@ -127,6 +127,43 @@ proptest! {
             let flows = (0..scenario.flow.len()).filter(ends_here);
             let received: u64 = flows.map(|flow| first.run.totals[flow].received_bytes).sum();
             prop_assert!(received <= ledger.delivered, "{} received of {} delivered", received, ledger.delivered);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_share_is_above_one_by_more_than_a_packet_however_short_the_window(
+        scenario in any_scenario(),
+        burst in prop::option::of(prop::sample::select(vec![1600u64, 20_000, 1_250_000])),
+        windows in prop::collection::vec((0u64..4_900_000, 1u64..100_000), 1..5),
+    ) {
+        let mut scenario = scenario;
+        // A delay of single packets moves them into a later window.
+        scenario.delay.clear();
+        scenario.link.elements.burst = burst.map(Size::from_bytes);
+        let micros = |us: u64| Duration::from_secs_f64(us as f64 / 1e6);
+        for (i, (from, length)) in windows.into_iter().enumerate() {
+            let (from, to) = (micros(from), micros(from + length));
+            scenario.measure.push(Window { name: format!("short {i}"), from, to });
+        }
+        let outcome = run(&scenario);
+        for window in &outcome.run.windows {
+            let seconds = window.to_s - window.from_s;
+            for link in &window.links {
+                prop_assert!(link.utilisation <= 1.0001, "{:?} in {} s", link, seconds);
+            }
+            for (flow, spec) in window.flows.iter().zip(&scenario.flow) {
+                let bits = flow.goodput_bit_s * seconds;
+                // Below a packet's payload there is no telling the capacity from the share.
+                if flow.share_of_payload_capacity > 1.0 {
+                    let capacity = bits / flow.share_of_payload_capacity;
+                    let packet = spec.packet_format().payload.bytes() as f64 * 8.0;
+                    prop_assert!(bits <= (capacity + packet) * 1.001, "{:?} in {} s", flow, seconds);
+                }
+            }
         }
     }
 }

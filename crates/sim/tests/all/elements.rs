@@ -34,6 +34,24 @@ fn transfers() -> Vec<Flow> {
 }
 
 #[test]
+fn a_full_bucket_is_part_of_what_its_link_could_have_sent() {
+    // A second's worth of the link, as with tc: after a pause of two seconds the flow has it at once.
+    let elements = Elements { burst: Some(Size::from_bytes(1_250_000)), ..Elements::default() };
+    let link = Link { elements, ..link("10 Mbit/s", "500 ms") };
+    let traffic = Traffic::OnOff { on: ms(1000), off: ms(2000) };
+    let mut scenario = scenario(link, 20.0, 0.0, vec![Flow { traffic, ..flow("a", "cubic", 20) }]);
+    scenario.measure = vec![window("after a pause", 3.05, 4.0), window("whole", 0.0, 20.0)];
+    let outcome = run(&scenario);
+    let figures = outcome.window("after a pause");
+    let (link, share) = (&figures.links[0], figures.flows[0].share_of_payload_capacity);
+    assert!((0.5..=1.0).contains(&link.utilisation) && (0.5..=1.001).contains(&share), "{link:?} {share}");
+    assert!(figures.flows[0].goodput_bit_s > 12e6, "it did have more than the rate: {figures:?}");
+    assert!(link.capacity_bit_s > 15e6, "{link:?}");
+    let whole = &outcome.window("whole").links[0];
+    assert_eq!(whole.capacity_bit_s, 10.5e6, "a full bucket of a second in 20 s");
+}
+
+#[test]
 fn a_bursty_link_loses_its_mean_and_every_transfer_arrives_whole() {
     let chain = GilbertElliott::of_mean(ratio(0.02), 4.0).unwrap();
     let elements = Elements { loss: Some(LossLaw::GilbertElliott(chain)), ..Elements::default() };

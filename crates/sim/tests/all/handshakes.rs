@@ -80,3 +80,34 @@ fn utp_counts_its_handshakes_and_a_target_of_one_and_a_half_packets_loses_fewer(
     let (five, nine) = (lost(flow("front", "cubic", 40), "5 ms"), lost(flow("front", "cubic", 40), "9 ms"));
     assert!(nine < five, "{nine} and {five}");
 }
+
+/// The table on the book's pages of CoDel, FQ-CoDel and PIE: connections that begin a second late, and how long transfers take.
+#[test]
+fn behind_fq_codel_a_target_below_a_packets_time_delays_connections_by_a_second() {
+    for (kind, short, long) in
+        [("codel", "5 ms", "9 ms"), ("fq_codel", "5 ms", "9 ms"), ("pie", "5 ms", "15 ms")]
+    {
+        let part = |target: &str| {
+            let mut scenario = behind_fq_codel(flow("front", "cubic", 40), target);
+            scenario.link.queue = Algorithm::named(kind).with("target", target);
+            scenario.duration = Duration::from_millis(600_000);
+            scenario.measure[0].to = scenario.duration;
+            let outcome = run(&scenario);
+            let of = |name: &str| outcome.run.totals.iter().find(|totals| totals.flow == name).unwrap();
+            let (front, begun) = (of("front"), of("front").completions.as_ref().unwrap().begun);
+            let time = front.completions.as_ref().unwrap().time.unwrap();
+            println!(
+                "{kind} {target}: {:.2} % of {begun}, mean {:.0} ms, p99 {:.0} ms, used {}",
+                front.handshake_timeouts as f64 * 100.0 / begun as f64,
+                time.mean_ms,
+                time.p99_ms,
+                outcome.run.windows[0].links[0].utilisation,
+            );
+            front.handshake_timeouts as f64 / begun as f64
+        };
+        let (short, long) = (part(short), part(long));
+        if kind == "fq_codel" {
+            assert!(short > 0.01 && long < short / 2.0, "{long} and {short}");
+        }
+    }
+}
