@@ -26,6 +26,16 @@ pub enum Error {
         /// The valid range.
         valid: &'static str,
     },
+    /// A unit with a bit where a byte is meant, or the other way round.
+    #[error("{text:?} may mean bits or bytes: write {unit} for this {what}")]
+    BitsOrBytes {
+        /// The given text.
+        text: String,
+        /// The expected kind: "rate", "size".
+        what: &'static str,
+        /// The unit that is read.
+        unit: &'static str,
+    },
     /// A name that is not in a list.
     #[error("there is no {what} {name:?}: {advice}")]
     Unknown {

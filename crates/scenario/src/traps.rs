@@ -1,5 +1,6 @@
 //! Settings that are valid and seldom meant: warnings, not errors.
 
+mod names;
 mod slow_links;
 
 use crate::file::Planned;
@@ -16,7 +17,8 @@ const DETERMINISTIC: [&str; 2] = ["droptail", "codel"];
 /// Returns a sentence for each trap in a scenario.
 fn of_scenario(scenario: &Scenario) -> Vec<String> {
     let of_paths = ecn_in_vain(scenario).into_iter().chain(runaway::before(scenario));
-    let of_links = slow_links::slow_links(scenario);
+    let of_links = slow_links::slow_links(scenario).into_iter().chain(slow_links::short_jitter(scenario));
+    let of_links = of_links.chain(names::collisions(scenario));
     of_paths.chain(of_links).chain(of_sets(scenario)).chain(beyond_the_source(scenario)).collect()
 }
 

@@ -221,14 +221,24 @@ impl Form {
         let refused = || Error::Quantity { what: self.what, text: text.to_owned(), example: self.example };
         let unsigned = text.trim().strip_prefix('-');
         let (number, unit) = split(unsigned.unwrap_or(text)).ok_or_else(refused)?;
-        let (_, factor) =
+        let (name, factor) =
             self.units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).ok_or_else(refused)?;
+        if confuses_bits_and_bytes(unit, name) {
+            return Err(Error::BitsOrBytes { text: text.to_owned(), what: self.what, unit: name });
+        }
         let value = number * factor;
         if unsigned.is_some() || value > self.most {
             return Err(Error::Range { what: self.what, text: text.to_owned(), valid: self.valid });
         }
         Ok(value)
     }
+}
+
+/// Does a unit that is read as `name` have the other of b, a bit, and B, a byte? In capitals alone, or in none, nobody means that.
+fn confuses_bits_and_bytes(unit: &str, name: &str) -> bool {
+    let is_mixed = unit.chars().any(char::is_uppercase) && unit.chars().any(char::is_lowercase);
+    let differs = |(written, meant): (char, char)| matches!((written, meant), ('b', 'B') | ('B', 'b'));
+    is_mixed && unit.chars().zip(name.chars()).any(differs)
 }
 
 /// Writes `value` in the largest unit that makes it at least one, without losing digits.
@@ -367,6 +377,23 @@ mod tests {
         assert_eq!("5%".parse::<Probability>().unwrap().ratio(), 0.05);
         assert_eq!("100 packets".parse::<Buffer>().unwrap(), Buffer::Packets(100));
         assert_eq!("500 ms".parse::<Buffer>().unwrap(), Buffer::Time(Duration::from_millis(500)));
+    }
+
+    #[test]
+    fn a_unit_with_a_bit_for_a_byte_is_refused() {
+        for (text, unit) in [("10 Mb", "MB"), ("64 Kib", "KiB"), ("1 Gb", "GB")] {
+            let error = text.parse::<Size>().unwrap_err().to_string();
+            assert!(error.contains(text) && error.contains(&format!("write {unit}")), "{error}");
+        }
+        for text in ["20 MBps", "1 GBit/s", "5 kBps"] {
+            assert!(text.parse::<Rate>().unwrap_err().to_string().contains("write "), "{text}");
+        }
+        for text in ["10 MB", "10 mb", "64 KIB", "64 kib", "10 mB", "250 KB"] {
+            assert!(text.parse::<Size>().is_ok(), "{text}");
+        }
+        for text in ["20 MBIT/S", "20 mbps", "20 Mbps", "20 MBPS"] {
+            assert_eq!(text.parse::<Rate>().unwrap(), Rate::from_mbit(20), "{text}");
+        }
     }
 
     #[test]

@@ -113,7 +113,9 @@ pub fn run(command: &EngineCommand) -> Result<(), Failure> {
                 .as_ref()
                 .map(|out| if jobs.len() > 1 { out.join(&job.file.folder) } else { out.clone() });
         let done = match out {
-            Some(out) if job.is_sweep(args) => sweep::run(args, job, &out, &stop, &mut show),
+            Some(out) if job.is_sweep(args) && command.traces.option().is_none() => {
+                sweep::run(args, job, &out, &stop, &mut show)
+            }
             out => run_job(command, job, out.as_deref(), &stop, &mut show),
         };
         show.clear();
@@ -123,9 +125,10 @@ pub fn run(command: &EngineCommand) -> Result<(), Failure> {
 }
 
 impl Job<'_> {
-    /// Is it more than one run, or a part of what may be?
+    /// Is it more than one run, or a part of what may be? A sweep with one value is a sweep, too: it has the same files.
     fn is_sweep(&self, args: &RunArgs) -> bool {
-        self.lineup.number() > 1 || args.shard.is_some()
+        let varies = || self.lineup.point(0).is_ok_and(|point| !point.settings.is_empty());
+        self.lineup.number() > 1 || args.shard.is_some() || varies()
     }
 
     /// How many runs of it are to be made.

@@ -16,6 +16,9 @@ use clap::{Args, ValueEnum};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+/// The word for every paper.
+const ALL: &str = "all";
+
 /// Engines of studies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum StudyEngine {
@@ -28,7 +31,7 @@ pub enum StudyEngine {
 /// Which studies, and how much of them.
 #[derive(Args, Clone, Debug)]
 pub struct StudyArgs {
-    /// Papers (gong2012) or entries (gong2012/fig2); all by default
+    /// Papers (gong2012) or entries (gong2012/fig2), or the word all
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
 
@@ -87,6 +90,21 @@ impl StudyArgs {
         }
     }
 
+    /// The papers and entries that are named; none for all.
+    fn names(&self) -> &[String] {
+        match &self.ids[..] {
+            [only] if only == ALL => &[],
+            ids => ids,
+        }
+    }
+
+    /// Does nothing of the command show that everything is meant?
+    fn says_nothing(&self) -> bool {
+        let is_asked_for = self.list || self.all || self.check || self.out.is_some();
+        let is_usual = self.extent() == Extent::Usual && self.engine == StudyEngine::Sim;
+        self.ids.is_empty() && is_usual && !is_asked_for
+    }
+
     fn pool(&self) -> Pool {
         self.jobs.map_or_else(Pool::default, |jobs| Pool::of(jobs.into()))
     }
@@ -99,7 +117,14 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
     if args.all {
         return bed::print_days();
     }
-    let chosen = choice::named(&args.ids).map_err(failure)?;
+    let chosen = choice::named(args.names()).map_err(failure)?;
+    if args.says_nothing() {
+        return Err(Failure::usage(format!(
+            "all {} experiments take hours: name some of them (afteryou study --list shows all), use --quick, or write \
+             `afteryou study all`",
+            chosen.len()
+        )));
+    }
     if args.list {
         return match is_bed {
             true => bed::print(&chosen, args.json),

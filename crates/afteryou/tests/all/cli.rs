@@ -225,6 +225,13 @@ fn a_study_on_real_packets_refuses_what_it_does_not_have() {
 }
 
 #[test]
+fn a_study_without_a_name_does_not_start_hours_of_work() {
+    let refusal = stderr(&run(&["study"]));
+    assert!(refusal.contains("take hours") && refusal.contains("afteryou study all"), "{refusal}");
+    assert!(stdout(&run(&["study", "all", "--list"])).contains("gong2012/fig2"));
+}
+
+#[test]
 fn a_study_whose_book_cannot_be_written_ends_before_it_begins() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let output = run(&["study", "--quick", "--out", file.path().join("book").to_str().unwrap()]);

@@ -68,7 +68,13 @@ fn moment(node: &Node, times: &Times) -> Result<Duration> {
     };
     match (rest.strip_prefix('+'), rest.strip_prefix('-'), rest) {
         (Some(later), ..) => Ok(Duration(anchor.0 + offset(later)?.0)),
-        (_, Some(earlier), _) => Ok(Duration(anchor.0 - offset(earlier)?.0)),
+        (_, Some(earlier), _) => {
+            let earlier = offset(earlier)?;
+            let before =
+                || format!("{earlier} before {word} ({anchor}) is before the run begins: use a shorter time");
+            let moment = anchor.0 .0.checked_sub(earlier.0 .0).map(|ns| Duration(Span(ns)));
+            moment.ok_or_else(|| Problem::new(&node.place, before()))
+        }
         (None, None, "") => Ok(anchor),
         _ => Err(Problem::new(
             &node.place,

@@ -393,6 +393,17 @@ fn moments_may_refer_to_starts_and_to_the_end() {
 }
 
 #[test]
+fn a_moment_before_the_run_begins_is_refused() {
+    for (from, words) in [
+        ("end - 300 s", "300 s before end (60 s) is before the run begins"),
+        ("first start - 5 s", "5 s before first start (4 s) is before the run begins"),
+    ] {
+        let text = error("", &(flow("start = \"4 s\"") + &format!("[[measure]]\nfrom = \"{from}\"\n")));
+        assert!(text.contains(words), "{text}");
+    }
+}
+
+#[test]
 fn flows_without_a_name_have_names_and_luck_of_their_own() {
     let drawn = "[[flow]]\ncontroller = \"cubic\"\nrtt = { uniform = [\"10 ms\", \"90 ms\"] }\n";
     let flows = &runs("", &(drawn.repeat(2) + drawn + "name = \"cubic 2\"\n"))[0].scenario.flow;

@@ -25,15 +25,27 @@ pub const LINK: &[Key] = &[
     ),
     DUPLICATE,
     AS_IN_RESULTS,
-    key("delay", Takes::Propagation(PROPAGATION), "propagation delay, beside that of paths; none by default"),
-    key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none by default"),
+    key(
+        "delay",
+        Takes::Propagation(PROPAGATION),
+        "propagation delay in each direction, beside that of paths; none by default",
+    ),
+    key(
+        "jitter",
+        Takes::Jitter(JITTER),
+        "delay that differs from packet to packet, in each direction; none by default",
+    ),
     key(
         "aggregate",
         Takes::OrNone(AGGREGATE),
-        "acknowledgements wait before it and go on together; none by default",
+        "acknowledgements wait before it and go on together, in each direction; none by default",
     ),
     BURST,
-    key("reverse", Takes::Table(REVERSE), "the reverse direction, where it differs"),
+    key(
+        "reverse",
+        Takes::Table(REVERSE),
+        "the reverse direction, where it differs: what it leaves out is as in the link",
+    ),
 ];
 
 /// `[[link]]`.
