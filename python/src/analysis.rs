@@ -4,7 +4,7 @@ use crate::errors;
 use crate::scenario::Scenario;
 use crate::table::Table;
 use afteryou_fluid::{Error, Options};
-use afteryou_report::rows::Row;
+use afteryou_report::rows::{Columns, Row};
 use pyo3::prelude::*;
 
 /// Computes every closed form that applies to a scenario, without running it.
@@ -36,5 +36,5 @@ pub fn explain(py: Python<'_>, scenario: &Scenario) -> PyResult<(Table, Vec<Stri
         }
         notes.extend(analysis.notes.into_iter().filter(|note| !notes.contains(note)).collect::<Vec<_>>());
     }
-    Ok((Table::of_rows(py, &rows)?, notes))
+    Ok((Table::of_rows(py, Columns::default(), &rows)?, notes))
 }

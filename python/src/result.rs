@@ -2,7 +2,7 @@
 
 use crate::errors;
 use crate::table::Table;
-use afteryou_report::rows::{Identity, Row, Rows};
+use afteryou_report::rows::{self, Columns, Identity, Row, Rows};
 use afteryou_scenario::outcome::{Outcome, Run};
 use arrow_array::builder::{Float64Builder, StringDictionaryBuilder};
 use arrow_array::types::Int32Type;
@@ -59,19 +59,19 @@ impl Result {
     /// One row for each flow in each window.
     #[getter]
     fn flows(&self, py: Python<'_>) -> PyResult<Table> {
-        Table::of_rows(py, &self.rows().flows)
+        Table::of_rows(py, rows::flows(), &self.rows().flows)
     }
 
     /// One row for each link that data cross in each window: utilization, queuing delay, drops.
     #[getter]
     fn windows(&self, py: Python<'_>) -> PyResult<Table> {
-        Table::of_rows(py, &self.rows().links)
+        Table::of_rows(py, rows::links(), &self.rows().links)
     }
 
     /// One row for each set of flows that the scenario measures together.
     #[getter]
     fn sets(&self, py: Python<'_>) -> PyResult<Table> {
-        Table::of_rows(py, &self.rows().sets)
+        Table::of_rows(py, rows::sets(), &self.rows().sets)
     }
 
     /// One row for each window and foreground flow: the run beside the same run without its background flows. Completion times come
@@ -79,14 +79,14 @@ impl Result {
     #[getter]
     fn comparison(&self, py: Python<'_>) -> PyResult<Table> {
         let rows: Vec<Row> = self.outcome.comparison.iter().map(Row::of_comparison).collect();
-        Table::of_rows(py, &rows)
+        Table::of_rows(py, rows::comparison(), &rows)
     }
 
     /// One row for each link in the whole run: its rate, its queue, its packets.
     #[getter]
     fn queues(&self, py: Python<'_>) -> PyResult<Table> {
         let rows: Vec<Row> = self.outcome.run.links.iter().map(Row::of).collect();
-        Table::of_rows(py, &rows)
+        Table::of_rows(py, Columns::default(), &rows)
     }
 
     /// The curves, a point in a row: `run`, `time_s`, `of`, `quantity`, `unit`, `value`. Words are dictionary-encoded.

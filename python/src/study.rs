@@ -4,7 +4,7 @@ use crate::errors;
 use crate::signals::Signals;
 use crate::table::Table;
 use afteryou_lab::Pool;
-use afteryou_report::rows::Row;
+use afteryou_report::rows::{Columns, Row};
 use afteryou_scenario::content::ContentHash;
 use afteryou_studies::{choice, Cache, EntryVerdict, Error, Extent, Setting};
 use pyo3::prelude::*;
@@ -39,7 +39,7 @@ pub fn study(py: Python<'_>, ids: Vec<String>, quick: bool) -> PyResult<Table> {
         (Err(error), None) => Err(failed(py, &error)),
         (Ok(verdicts), None) => {
             let rows: Vec<Row> = verdicts.iter().flat_map(rows).collect();
-            Table::of_rows(py, &rows)
+            Table::of_rows(py, Columns::default(), &rows)
         }
     }
 }

@@ -23,9 +23,8 @@ impl Table {
         Table { batch }
     }
 
-    /// The rows with every column that one of them has.
-    pub fn of_rows(py: Python<'_>, rows: &[Row]) -> PyResult<Table> {
-        let mut columns = Columns::default();
+    /// The rows with the columns that such a table always has, and every other one that a row has.
+    pub fn of_rows(py: Python<'_>, mut columns: Columns, rows: &[Row]) -> PyResult<Table> {
         rows.iter().for_each(|row| columns.add(row));
         let mut builders: Vec<Builder> =
             columns.columns().iter().map(|column| Builder::new(column.kind, rows.len())).collect();

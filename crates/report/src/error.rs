@@ -44,6 +44,14 @@ pub enum Error {
         /// The advice.
         advice: &'static str,
     },
+    /// A file that is larger than any outcome.
+    #[error("{} is larger than {most_gb} GB, which no result is: give the result.json that a run wrote", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The largest size that is read, GB.
+        most_gb: u64,
+    },
     /// A file that holds no outcome, or one of a later format.
     #[error("{}: {reason}", path.display())]
     NotAnOutcome {

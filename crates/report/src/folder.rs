@@ -6,6 +6,8 @@ use crate::result_folder::{persist_all, ResultFolder};
 use crate::staged::{check_writable, stage, unwritten};
 use crate::svg::svg;
 use afteryou_scenario::Outcome;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The files that were written.
@@ -66,12 +68,27 @@ pub fn write_files<T: AsRef<[u8]>>(dir: &Path, contents: &[(&str, T)]) -> Result
     persist_all(staged)
 }
 
+/// Largest file that is read as an outcome, GB: ten thousand flows with a curve each take less.
+const MOST_GB: u64 = 1;
+
 /// Reads an outcome from a `result.json` of this format or of an earlier one.
+///
+/// # Errors
+/// A file that cannot be read, is larger than any outcome, or holds none.
 pub fn read(path: &Path) -> Result<Outcome, Error> {
-    let text = std::fs::read_to_string(path).map_err(|reason| {
+    let mut text = String::new();
+    let most = MOST_GB * 1_000_000_000;
+    let read = File::open(path).and_then(|file| match file.metadata()?.len() {
+        large if large > most => Ok(usize::MAX), // without reading it
+        _ => file.take(most + 1).read_to_string(&mut text),
+    });
+    let length = read.map_err(|reason| {
         let advice = advice_on_reading(&reason);
         Error::Read { path: path.to_owned(), reason, advice }
     })?;
+    if length as u64 > most {
+        return Err(Error::TooLarge { path: path.to_owned(), most_gb: MOST_GB });
+    }
     Outcome::from_json(&text).map_err(|reason| Error::NotAnOutcome { path: path.to_owned(), reason })
 }
 

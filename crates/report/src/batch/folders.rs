@@ -4,7 +4,7 @@ use super::{index_html, Brief, MOST_SHOWN};
 use crate::error::Error;
 use crate::output::settle_file;
 use crate::result_folder::ResultFolder;
-use crate::rows::{Columns, Csv, Identity, Parquet, Row, Rows};
+use crate::rows::{Columns, Csv, Fixed, Identity, Parquet, Row, Rows};
 use crate::staged::{temporary, unwritten, TEMPORARY};
 use afteryou_scenario::content::ContentHash;
 use afteryou_scenario::Outcome;
@@ -132,10 +132,19 @@ struct Tables {
     sets: Columns,
     /// Some run has figures of several links.
     several_links: bool,
+    has_sets: bool,
+    has_begun: bool,
 }
 
 impl Tables {
-    fn add(&mut self, Rows { run, flows, links, sets }: &Rows) {
+    fn add(&mut self, rows: &Rows) {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            let fixed = Fixed::of(rows);
+            (self.runs, self.flows, self.links, self.sets) =
+                (fixed.runs, fixed.flows, fixed.links, fixed.sets);
+        }
+        let Rows { run, flows, links, sets } = rows;
+        self.has_sets |= !sets.is_empty();
         self.runs.add(run);
         flows.iter().for_each(|row| self.flows.add(row));
         links.iter().for_each(|row| self.links.add(row));
@@ -154,7 +163,7 @@ impl Tables {
         if self.several_links {
             tables.push(("links", &self.links));
         }
-        if !self.sets.columns().is_empty() {
+        if self.has_sets {
             tables.push(("sets", &self.sets));
         }
         let file = |(name, columns)| Ok((name, TableFile::new(folder, name, columns, parquet)?));

@@ -13,7 +13,7 @@
 use super::folders::keep;
 use super::Record;
 use crate::error::Error;
-use crate::rows::{Columns, Parquet, Row, Rows};
+use crate::rows::{Columns, Fixed, Parquet, Row, Rows};
 use crate::staged::{temporary, unwritten};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -65,6 +65,13 @@ impl Parts {
     /// # Errors
     /// A file that cannot be written.
     pub fn add(&mut self, record: Record, now: Duration) -> Result<(), Error> {
+        if self.written == 0 && self.waiting == 0 {
+            let Fixed { runs, flows, links, sets } = Fixed::of(&record.rows);
+            self.tables
+                .iter_mut()
+                .zip([runs, flows, links, sets])
+                .for_each(|(table, fixed)| table.columns = fixed);
+        }
         let Rows { run, flows, links, sets } = record.rows;
         for (table, rows) in self.tables.iter_mut().zip([vec![run], flows, links, sets]) {
             rows.iter().for_each(|row| table.columns.add(row));
@@ -126,8 +133,8 @@ mod tests {
         Record { folder: String::new(), rows, brief: None }
     }
 
-    /// Rows and columns of each part, in order.
-    fn parts(dataset: &Path, table: &str) -> Vec<(i64, usize)> {
+    /// Rows of each part, in order, and whether it has a column for the controller and one for a figure that no row has.
+    fn parts(dataset: &Path, table: &str) -> Vec<(i64, bool)> {
         let dir = dataset.join(table).join("scenario=a");
         let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -135,7 +142,9 @@ mod tests {
         let shape = |path: &PathBuf| {
             let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
             let metadata = reader.metadata().file_metadata();
-            (metadata.num_rows(), metadata.schema_descr().num_columns())
+            let columns = metadata.schema_descr().columns();
+            let has = |name: &str| columns.iter().any(|column| column.name() == name);
+            (metadata.num_rows(), has("controller") && has("kept"))
         };
         paths.iter().map(shape).collect()
     }
@@ -149,11 +158,14 @@ mod tests {
         all.add(record(2, None), at(34)).unwrap();
         assert_eq!(parts(dir.path(), "runs"), []);
         all.add(record(3, None), at(35)).unwrap();
-        assert_eq!((parts(dir.path(), "runs"), parts(dir.path(), "flows")), (vec![(3, 2)], vec![(6, 2)]));
+        assert_eq!(
+            (parts(dir.path(), "runs"), parts(dir.path(), "flows")),
+            (vec![(3, true)], vec![(6, true)])
+        );
         all.add(record(4, None), at(36)).unwrap();
         all.flush().unwrap();
         // The last part has the column that only the first one fills.
-        assert_eq!(parts(dir.path(), "runs"), [(3, 2), (1, 2)]);
+        assert_eq!(parts(dir.path(), "runs"), [(3, true), (1, true)]);
         all.flush().unwrap();
         assert_eq!((parts(dir.path(), "runs").len(), parts(dir.path(), "links")), (2, vec![]));
     }
@@ -166,7 +178,7 @@ mod tests {
             all.add(record(1, None), Duration::ZERO).unwrap();
             all.flush().unwrap();
         }
-        assert_eq!(parts(dir.path(), "runs"), [(1, 1)]);
+        assert_eq!(parts(dir.path(), "runs"), [(1, true)]);
         assert!(dir.path().join("runs/scenario=b/part-00001.parquet").is_file());
     }
 }

@@ -71,6 +71,12 @@ impl Columns {
     }
 }
 
+impl From<Vec<Column>> for Columns {
+    fn from(columns: Vec<Column>) -> Columns {
+        Columns { columns }
+    }
+}
+
 impl Kind {
     fn with(self, other: Kind) -> Kind {
         match (self, other) {

@@ -14,10 +14,12 @@
 //! | `engine`, `controller` | words |
 //! | everything else | figures, under the names of the outcome's fields, nested ones joined by `_` |
 //!
-//! Figures are read off the outcome's own serialisation, so a new field of an outcome is a new column.
+//! Figures are read off the outcome's own serialisation, so a new field of an outcome is a new column. A table has the columns of
+//! [`Fixed`] always, and further ones where a row has them.
 
 mod columns;
 mod figures;
+mod fixed;
 mod formats;
 mod of_outcome;
 #[cfg(feature = "parquet")]
@@ -25,6 +27,7 @@ mod parquet;
 mod settings;
 
 pub use columns::{Column, Columns, Kind};
+pub use fixed::{comparison, flows, links, sets, Fixed};
 pub use formats::{Csv, JsonLines};
 pub use of_outcome::{Identity, Rows};
 #[cfg(feature = "parquet")]
