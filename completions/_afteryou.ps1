@@ -97,7 +97,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;receive' {
-            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'UDP address and port to listen on; port 0 is the port of the last time, or any if that is taken')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'UDP address and port to listen on; port 0 is the port of the last time, or another one while that is taken')
             [CompletionResult]::new('--address', '--address', [CompletionResultType]::ParameterName, 'Put this into the ticket, instead of this machine''s own addresses; may be repeated')
             [CompletionResult]::new('--ticket-file', '--ticket-file', [CompletionResultType]::ParameterName, 'Write the ticket into this file, which only its owner may read, instead of printing it')
             [CompletionResult]::new('--max-rate', '--max-rate', [CompletionResultType]::ParameterName, 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"')
@@ -139,7 +139,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--exclude', '--exclude', [CompletionResultType]::ParameterName, 'Leave out files and directories that match, in the syntax of .gitignore; may be repeated')
             [CompletionResult]::new('--include', '--include', [CompletionResultType]::ParameterName, 'Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded')
             [CompletionResult]::new('--exclude-from', '--exclude-from', [CompletionResultType]::ParameterName, 'Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment')
-            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'UDP address and port to listen on; port 0 is the port of the last time, or any if that is taken')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'UDP address and port to listen on; port 0 is the port of the last time, or another one while that is taken')
             [CompletionResult]::new('--address', '--address', [CompletionResultType]::ParameterName, 'Put this into the ticket, instead of this machine''s own addresses; may be repeated')
             [CompletionResult]::new('--ticket-file', '--ticket-file', [CompletionResultType]::ParameterName, 'Write the ticket into this file, which only its owner may read, instead of printing it')
             [CompletionResult]::new('--max-rate', '--max-rate', [CompletionResultType]::ParameterName, 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"')

@@ -92,7 +92,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'afteryou;receive'= {
-            cand --listen 'UDP address and port to listen on; port 0 is the port of the last time, or any if that is taken'
+            cand --listen 'UDP address and port to listen on; port 0 is the port of the last time, or another one while that is taken'
             cand --address 'Put this into the ticket, instead of this machine''s own addresses; may be repeated'
             cand --ticket-file 'Write the ticket into this file, which only its owner may read, instead of printing it'
             cand --max-rate 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"'
@@ -133,7 +133,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --exclude 'Leave out files and directories that match, in the syntax of .gitignore; may be repeated'
             cand --include 'Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded'
             cand --exclude-from 'Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment'
-            cand --listen 'UDP address and port to listen on; port 0 is the port of the last time, or any if that is taken'
+            cand --listen 'UDP address and port to listen on; port 0 is the port of the last time, or another one while that is taken'
             cand --address 'Put this into the ticket, instead of this machine''s own addresses; may be repeated'
             cand --ticket-file 'Write the ticket into this file, which only its owner may read, instead of printing it'
             cand --max-rate 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"'

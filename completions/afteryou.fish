@@ -91,7 +91,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s v -l verbose 
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s q -l quiet -d 'Print nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l json-groups -d 'An event for each chunk group that comes off the wire'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l listen -d 'UDP address and port to listen on; port 0 is the port of the last time, or any if that is taken' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l listen -d 'UDP address and port to listen on; port 0 is the port of the last time, or another one while that is taken' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l address -d 'Put this into the ticket, instead of this machine\'s own addresses; may be repeated' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l ticket-file -d 'Write the ticket into this file, which only its owner may read, instead of printing it' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l max-rate -d 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
@@ -130,7 +130,7 @@ copy-as-is\t'Send links as links, wherever they lead; `receive` must have --allo
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l exclude -d 'Leave out files and directories that match, in the syntax of .gitignore; may be repeated' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l include -d 'Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l exclude-from -d 'Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment' -r -F
-complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l listen -d 'UDP address and port to listen on; port 0 is the port of the last time, or any if that is taken' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l listen -d 'UDP address and port to listen on; port 0 is the port of the last time, or another one while that is taken' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l address -d 'Put this into the ticket, instead of this machine\'s own addresses; may be repeated' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l ticket-file -d 'Write the ticket into this file, which only its owner may read, instead of printing it' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l max-rate -d 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r

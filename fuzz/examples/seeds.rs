@@ -226,13 +226,14 @@ fn transfer_control() -> io::Result<()> {
                 extent: true,
                 keep: Keep { owner: Some(Naming::Names), xattrs: true, acls: false },
                 quick: true,
+                sink: vec![[7; 16]],
             },
         ),
         ("probe", Greeting::Probe),
     ];
     let address = "127.0.0.1:40000".to_string();
     let answers = [
-        ("welcome", Answer::Welcome),
+        ("welcome", Answer::Welcome { sink: vec![[7; 16]] }),
         ("refused", Answer::Refused { reason: "this side sends".into() }),
         ("probed", Answer::Probed { tos: Some(4), address, ce: 1, packets: 9 }),
     ];

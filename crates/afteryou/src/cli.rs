@@ -22,6 +22,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use std::borrow::Cow;
 use std::error::Error;
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -169,7 +170,14 @@ fn refused(error: &clap::Error) -> u8 {
     }
     let text = error.render().to_string();
     match redact(&text) {
-        Cow::Borrowed(_) => drop(error.print()),
+        Cow::Borrowed(_) => match error.print().and_then(|()| io::stdout().flush()) {
+            // Help and version. A reader that has seen enough is no failure.
+            Err(failed) if !error.use_stderr() && failed.kind() != io::ErrorKind::BrokenPipe => {
+                return Failure::from(anyhow::Error::new(failed).context("cannot write to standard output"))
+                    .report();
+            }
+            _ => {}
+        },
         // A ticket in the wrong place. Without colours, which matter less.
         Cow::Owned(text) => output::complain(&text),
     }

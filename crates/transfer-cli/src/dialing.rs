@@ -28,7 +28,7 @@ pub async fn send(args: &SendArgs) -> Result<(), Failure> {
     let job = Job { command: "send", done: "sent", direction: Direction::Up, what: names(&paths) };
     let stage = Stage::start(&args.common, job, first(&target))?;
     let Some((paths, input)) = with_input(&stage, args, paths).await? else {
-        return Err(Failure::Stopped(summary::stopped(&stage.end())));
+        return Err(Failure::Stopped(summary::stopped(&stage.end().0)));
     };
     let mut options = sources::options(&args.common, args.symlinks, &args.choice)?;
     options.keep = args.keeping.keep();
@@ -128,7 +128,7 @@ where
     let (logs, endpoint) = match prepared {
         Ok(prepared) => prepared,
         Err(failure) => {
-            stage.end();
+            _ = stage.end();
             return Err(failure);
         }
     };
@@ -162,14 +162,11 @@ where
         () = stage.stopped() => Ok(None),
     };
     network::leave(&endpoint).await;
-    let tally = stage.end();
+    let (tally, output) = stage.end();
     let logged = logs.finish();
-    match outcome? {
-        None => Err(Failure::Stopped(summary::stopped(&tally))),
-        Some(summary) => {
-            summary::verdict(&summary, "the same command tries them again", common.strict, delete)
-        }
-    }?;
+    let Some(summary) = outcome? else { return Err(Failure::Stopped(summary::stopped(&tally))) };
+    let verdict = summary::verdict(&summary, "the same command tries them again", common.strict, delete);
+    summary::with_output(verdict, output)?;
     logged
 }
 

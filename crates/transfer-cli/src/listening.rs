@@ -100,7 +100,7 @@ async fn run(
         () = stage.stopped() => Ok(()),
     };
     if let Err(failure) = handed_over {
-        stage.end();
+        _ = stage.end();
         return Err(failure);
     }
     if !listening.ticket_only {
@@ -120,28 +120,23 @@ async fn run(
     let outcome = job::listen(door, service, options, shutdown).await;
     network::leave(&endpoint).await;
     let is_finished = stage.is_finished();
-    stage.end();
+    let (_, output) = stage.end();
     let logged = logs.finish();
     let summary = outcome?;
     logged?;
     if !listening.once {
         // What failed was said when it did, which may be weeks ago; to be ended is what it waited for.
-        return Ok(());
+        return output;
     }
-    match is_finished {
-        false => Err(Failure::Stopped("stopped before a job was complete".to_owned())),
-        true => {
-            summary::verdict(&summary, "sending them again tries again", common.strict, false).map_err(
-                |failure| {
-                    match listening.ticket_only {
-                        // The side that started this one prints the same.
-                        true => Failure::Elsewhere(failure.code()),
-                        false => failure,
-                    }
-                },
-            )
-        }
+    if !is_finished {
+        return Err(Failure::Stopped("stopped before a job was complete".to_owned()));
     }
+    let verdict = summary::verdict(&summary, "sending them again tries again", common.strict, false);
+    summary::with_output(verdict, output).map_err(|failure| match listening.ticket_only {
+        // The side that started this one prints the same.
+        true => Failure::Elsewhere(failure.code()),
+        false => failure,
+    })
 }
 
 /// Standard error is the user's terminal, and ours is shown there already.
@@ -162,7 +157,11 @@ fn identity(listening: &Listening, common: &Common) -> Result<Identity, Failure>
     Ok(Identity::open(&state)?)
 }
 
-/// At the port of the last time if none is asked for, so that the ticket stays the same.
+/// Ports that are tried for one that no other service asks for again.
+const TRIES: usize = 16;
+
+/// At the port of the last time if none is asked for, so that the ticket stays the same. While somebody else has that port,
+/// another one serves for this run only.
 fn socket(
     identity: &mut Identity,
     role: Role,
@@ -175,12 +174,38 @@ fn socket(
         return network::socket(common, asked);
     }
     let last = identity.port(role, directory)?;
-    let again = last.and_then(|port| network::socket(common, SocketAddr::new(asked.ip(), port)).ok());
-    if let Some(socket) = again {
+    let again = last.map(|port| network::socket(common, SocketAddr::new(asked.ip(), port)));
+    if let Some(Ok(socket)) = again {
         return Ok(socket);
     }
-    let socket = network::socket(common, asked)?;
-    identity.remember_port(role, directory, socket.local_addr()?.port())?;
+    let socket = any_socket(identity, role, directory, asked, common)?;
+    let port = socket.local_addr()?.port();
+    match last {
+        // Earlier tickets are void then.
+        Some(last) if !listening.new_ticket => tracing::warn!(
+            "UDP port {last}, which earlier tickets name, is taken: they do not work while this process uses port {port}. The next \
+             start asks for port {last} again"
+        ),
+        _ => identity.remember_port(role, directory, port)?,
+    }
+    Ok(socket)
+}
+
+/// At a port that no other service asks for at its next start, if there is one soon.
+fn any_socket(
+    identity: &Identity,
+    role: Role,
+    directory: &Path,
+    asked: SocketAddr,
+    common: &Common,
+) -> Result<Arc<Socket>, Failure> {
+    let mut socket = network::socket(common, asked)?;
+    for _ in 1..TRIES {
+        if !identity.is_of_another(socket.local_addr()?.port(), role, directory)? {
+            break;
+        }
+        socket = network::socket(common, asked)?;
+    }
     Ok(socket)
 }
 
@@ -268,6 +293,32 @@ mod tests {
         assert_eq!(list(&["a b"], local).unwrap_err().code(), 2);
         let any: SocketAddr = "0.0.0.0:4747".parse().unwrap();
         assert!(list(&[], any).unwrap().iter().all(|address| !address.starts_with('[')));
+    }
+
+    #[tokio::test]
+    async fn a_port_that_is_taken_once_is_asked_for_again_and_a_new_ticket_takes_another_for_good() {
+        let (state, files) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let start = |option: Option<&str>| {
+            let words = ["afteryou", "receive", "--listen", "127.0.0.1:0"];
+            let crate::TransferCommand::Receive(args) =
+                crate::parsed(words.into_iter().chain(option)).unwrap()
+            else {
+                panic!("another command")
+            };
+            let mut identity = Identity::open(state.path()).unwrap();
+            socket(&mut identity, Role::Receive, files.path(), &args.listening, &args.common).unwrap()
+        };
+        let port = |socket: &Socket| socket.local_addr().unwrap().port();
+        let first = start(None);
+        let instead = start(None);
+        assert_ne!(port(&instead), port(&first), "the first is still there");
+        let last = port(&first);
+        drop((first, instead));
+        assert_eq!(port(&start(None)), last);
+        let taken = std::net::UdpSocket::bind(("127.0.0.1", last)).unwrap();
+        let renewed = port(&start(Some("--new-ticket")));
+        drop(taken);
+        assert_eq!(port(&start(None)), renewed, "no ticket names the old port any more");
     }
 
     #[cfg(unix)]

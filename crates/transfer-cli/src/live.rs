@@ -14,7 +14,7 @@ use super::tally::Tally;
 use afteryou_terminal::output::complain;
 use afteryou_transfer::event::{Event, Outcome};
 use afteryou_transfer::wire::Change;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::time::Instant;
 
 /// Somewhere that a job is shown.
@@ -33,8 +33,8 @@ pub trait View: Send {
     fn missed(&mut self, files: u64) {
         self.say(&format!("{} more: too many to list", count(files, "file")));
     }
-    /// Nothing more will come; what was said stays.
-    fn finish(&mut self);
+    /// Nothing more will come; what was said stays. Gives the failure of an output that programs rely upon.
+    fn finish(&mut self) -> io::Result<()>;
 }
 
 /// The requested view; `at_once` if it shows the job before there is a connection.

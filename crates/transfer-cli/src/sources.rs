@@ -9,6 +9,11 @@ use std::path::{Path, PathBuf};
 /// An existing target must be a directory; a missing one becomes a directory.
 pub fn check_directory(directory: &Path) -> Result<(), Failure> {
     refuse_ticket(directory)?;
+    if directory.is_symlink() && !directory.exists() {
+        return Err(Failure::usage(format!(
+            "{directory:?} is a link that leads nowhere: make the directory that it names, or name another one"
+        )));
+    }
     match directory.exists() && !directory.is_dir() {
         true => Err(Failure::usage(format!("{directory:?} is no directory: name one to put files into"))),
         false => Ok(()),

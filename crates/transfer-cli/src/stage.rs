@@ -15,6 +15,7 @@ use afteryou_transfer::event::{Event, Listener};
 use afteryou_transfer::pace::Pace;
 use afteryou_transfer::ticket::redact;
 use anyhow::Context;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -53,8 +54,8 @@ pub struct Stage {
     lists: bool,
     is_finished: Arc<AtomicBool>,
     messages: queue::Sender,
-    /// Disconnected when the view has ended.
-    shown: mpsc::Receiver<()>,
+    /// The end of the view, and whether its output was complete.
+    shown: mpsc::Receiver<io::Result<()>>,
     tasks: Vec<tokio::task::JoinHandle<()>>,
     #[cfg(unix)]
     _server: Option<super::ctl::Server>,
@@ -97,8 +98,8 @@ impl Stage {
         std::thread::Builder::new()
             .name("view".to_owned())
             .spawn(move || {
-                show(view, &their_tally, &received);
-                drop(showing);
+                // Nobody may wait for it any more.
+                let _ = showing.send(show(view, &their_tally, &received));
             })
             .context("cannot start a thread, raise the limit of processes (ulimit -u)")?;
         Ok(Stage {
@@ -162,18 +163,22 @@ impl Stage {
         let _ = self.stop.subscribe().wait_for(|stop| *stop).await;
     }
 
-    /// Takes all down; returns where the job stood.
-    pub fn end(self) -> Tally {
+    /// Takes all down; returns where the job stood, and the failure of its output for programs.
+    pub fn end(self) -> (Tally, Result<(), Failure>) {
         ready::stopping();
         self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
         self.messages.send(Message::End);
-        // Nothing is ever sent: what comes is the end, or the time is over.
-        let _ = self.shown.recv_timeout(LAST_WORDS);
+        let output = self.shown.recv_timeout(LAST_WORDS).unwrap_or(Ok(()));
         let tally = locked(&self.tally).clone();
         if let Some(end) = tally.end {
             ready::status(&summary(self.done, end, &tally, Instant::now()));
         }
-        tally
+        (
+            tally,
+            output
+                .context("cannot write to standard output: events are missing there")
+                .map_err(Failure::from),
+        )
     }
 }
 
@@ -197,7 +202,7 @@ fn server(
 }
 
 /// The view's thread.
-fn show(mut view: Box<dyn View>, tally: &Mutex<Tally>, messages: &queue::Receiver) {
+fn show(mut view: Box<dyn View>, tally: &Mutex<Tally>, messages: &queue::Receiver) -> io::Result<()> {
     let mut told = Instant::now();
     loop {
         let message = messages.next(TICK);
@@ -221,7 +226,7 @@ fn show(mut view: Box<dyn View>, tally: &Mutex<Tally>, messages: &queue::Receive
             ready::status(&tally.words(now));
         }
     }
-    view.finish();
+    view.finish()
 }
 
 /// Adds an event; at the end of a job, gives the sentences about it.

@@ -118,6 +118,14 @@ pub fn verdict(summary: &Summary, again: &str, strict: bool, delete: bool) -> Re
     }
 }
 
+/// A complete job fails if its output for programs is not complete.
+pub fn with_output(verdict: Result<(), Failure>, output: Result<(), Failure>) -> Result<(), Failure> {
+    match verdict {
+        Ok(()) | Err(Failure::Incomplete(_)) => output.and(verdict),
+        failed => failed,
+    }
+}
+
 /// Why a mirror is none, and what to do about it.
 const NOT_REMOVED: &str =
     "\n--delete removes nothing while entries are left out: name them with --exclude, or send links \

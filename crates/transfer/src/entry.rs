@@ -27,21 +27,20 @@ impl EntryPath {
             false => Self([&self.0, &b"/"[..], name].concat()),
         }
     }
-
-    /// The directories above it, the nearest first; not the sink's directory itself.
-    pub(crate) fn parents(&self) -> impl Iterator<Item = EntryPath> + '_ {
-        let ends = (0..self.0.len()).rev().filter(|&at| self.0[at] == b'/');
-        ends.map(|end| Self(self.0[..end].to_vec()))
-    }
 }
 
+/// Each path is shown differently: a backslash is doubled, bytes that are no text are `\xff`, and characters that a terminal would
+/// obey are escaped as in Rust.
 impl std::fmt::Display for EntryPath {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for character in String::from_utf8_lossy(&self.0).chars() {
-            match changes_display(character) {
-                true => write!(f, "{}", character.escape_default())?,
-                false => write!(f, "{character}")?,
+        for chunk in self.0.utf8_chunks() {
+            for character in chunk.valid().chars() {
+                match changes_display(character) || character == '\\' {
+                    true => write!(f, "{}", character.escape_default())?,
+                    false => write!(f, "{character}")?,
+                }
             }
+            chunk.invalid().iter().try_for_each(|byte| write!(f, "\\x{byte:02x}"))?;
         }
         Ok(())
     }
@@ -152,6 +151,9 @@ mod tests {
         {
             assert!(!shown(&format!("a{first}b")).contains(first), "{}", first.escape_unicode());
         }
+        let bytes = |path: &[u8]| EntryPath(path.to_vec()).to_string();
+        assert_eq!([bytes(b"a\xff"), bytes(b"a\xfe")], ["a\\xff", "a\\xfe"]);
+        assert_eq!([bytes(br"a\xff"), bytes(b"a\n"), bytes(br"a\n")], [r"a\\xff", r"a\n", r"a\\n"]);
         for harmless in ["مرحبا/שלום", "é – “x”", "a\u{200d}b"] {
             assert_eq!(shown(harmless), harmless);
         }

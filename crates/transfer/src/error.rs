@@ -32,6 +32,15 @@ pub enum Error {
         /// "served" or "receiving".
         role: &'static str,
     },
+    /// A copy that would hold itself.
+    #[error(
+        "the receiving directory is \"{path}\" in what is sent, so that each run would send the copy, too: leave it out with --exclude, \
+         or receive elsewhere"
+    )]
+    SinkInside {
+        /// As it would arrive, made printable.
+        path: String,
+    },
     /// The source cannot be sent like this.
     #[error("{0}")]
     Paths(String),
@@ -58,7 +67,7 @@ pub enum Error {
     Protocol(String),
     /// Nothing more fits on the sink's disk.
     #[error(
-        "no space left on the disk of the receiving side; free some and start again, what arrived is kept"
+        "no space left on the disk of the receiving side, or no inodes (`df -i`); free some and start again, what arrived is kept"
     )]
     DiskFull,
     /// The sink's system opens no more files, and nothing of this session will close any.

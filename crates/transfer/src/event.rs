@@ -137,10 +137,11 @@ pub enum Outcome {
 /// Where events go. Called from any thread; must not block for long.
 pub type Listener = std::sync::Arc<dyn Fn(Event) + Send + Sync>;
 
-/// A path as events show it.
+/// A path as events show it: no two paths alike, see [`EntryPath`].
 pub fn shown(path: &EntryPath) -> String {
     // Nearly all are like this, and a job has many.
-    let is_plain = path.0.iter().fold(true, |plain, &byte| plain & (b' '..=b'~').contains(&byte));
+    let needs_no_escape = |byte| (b' '..=b'~').contains(&byte) && byte != b'\\';
+    let is_plain = path.0.iter().fold(true, |plain, &byte| plain & needs_no_escape(byte));
     match std::str::from_utf8(&path.0) {
         Ok(text) if is_plain => text.to_owned(),
         _ => path.to_string(),

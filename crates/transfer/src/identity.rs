@@ -189,6 +189,13 @@ impl Identity {
         Ok(self.find(role, &canonical(directory)?).and_then(|service| service.port))
     }
 
+    /// True if another service had this port last, and asks for it again.
+    pub fn is_of_another(&self, port: u16, role: Role, directory: &Path) -> Result<bool, IdentityError> {
+        let directory = canonical(directory)?;
+        let is_other = |service: &&KeptService| service.role != role || service.directory != directory;
+        Ok(self.kept.services.iter().filter(is_other).any(|service| service.port == Some(port)))
+    }
+
     /// Next time this service shall have the same port, so that its ticket stays the same.
     pub fn remember_port(&mut self, role: Role, directory: &Path, port: u16) -> Result<(), IdentityError> {
         self.change(role, directory, |service| service.port = Some(port))

@@ -42,7 +42,6 @@
 
 mod accounts;
 pub mod addresses;
-mod beneath;
 mod chunks;
 pub mod codec;
 pub mod dial;
@@ -53,6 +52,7 @@ pub mod extras;
 pub mod filter;
 pub mod guard;
 pub mod identity;
+mod inside;
 pub mod job;
 mod named;
 pub mod pace;

@@ -15,7 +15,8 @@
 //!
 //! # Constants
 //! [`TICKET_TIMEOUT`] two minutes: ssh may be asking for a password meanwhile. `MAX_BANNER_BYTES` of other output (what a shell's
-//! start-up files print) are skipped before the ticket.
+//! start-up files print) are skipped before the ticket, which may begin anywhere in a line: the escape that sets a window's title ends
+//! without a newline.
 //!
 //! # Known limits
 //! UDP must pass between the two machines; a jump host does not forward it. The remote shell must understand single quotes as POSIX shells,
@@ -36,6 +37,9 @@ pub const TICKET_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Output before the ticket.
 const MAX_BANNER_BYTES: u64 = 64 * 1024;
+
+/// Characters of a word behind others that must be a ticket. The shortest has a hundred.
+const LIKE_A_TICKET: usize = 40;
 
 /// For `ssh -G`, which asks nobody.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
@@ -198,15 +202,9 @@ impl Via {
                 Ok(0) | Err(_) => return Found::End,
                 Ok(_) => {}
             }
-            let text = String::from_utf8_lossy(&line);
-            match text.parse::<Ticket>() {
-                Err(TicketError::NotATicket) => {}
-                Ok(ticket) if ticket.role != role => {}
-                result => {
-                    return Found::Ticket(
-                        result.map_err(|source| SshError::Ticket { host: self.host.clone(), source }),
-                    )
-                }
+            if let Some(found) = ticket_in(&String::from_utf8_lossy(&line), role) {
+                let unreadable = |source| SshError::Ticket { host: self.host.clone(), source };
+                return Found::Ticket(found.map_err(unreadable));
             }
         }
     }
@@ -252,6 +250,24 @@ enum Found {
     Ticket(Result<Ticket, SshError>),
     TooMuch,
     End,
+}
+
+/// The ticket of this role in a line, wherever it begins; without one, the reason for which something that must be one cannot be read.
+fn ticket_in(line: &str, role: Role) -> Option<Result<Ticket, TicketError>> {
+    let line = line.trim();
+    let mut unreadable = None;
+    for at in line.to_ascii_lowercase().match_indices(Ticket::PREFIX).map(|(at, _)| at) {
+        let rest = &line[at..];
+        let word = &rest[..rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len())];
+        match word.parse::<Ticket>() {
+            Ok(ticket) if ticket.role == role => return Some(Ok(ticket)),
+            Ok(_) | Err(TicketError::NotATicket) => {}
+            // A shell may greet with the name of the program.
+            Err(error) if at == 0 || word.len() >= LIKE_A_TICKET => unreadable = Some(Err(error)),
+            Err(_) => {}
+        }
+    }
+    unreadable
 }
 
 fn split(place: &str) -> Option<(&str, &str)> {

@@ -14,7 +14,7 @@
 //! | … | each: 4 and 4 bytes, 6 and 16 bytes, or 0, a length and a name; then the port |
 //! | 4 | BLAKE3 of all the above, cut |
 //!
-//! Upper case is understood, since some mailers and phones change it. A form that today's version could not read gets another digit.
+//! Upper case is understood, since some mailers and phones change it. So are blanks and line breaks in the line. A form that today's version could not read gets another digit.
 //!
 //! The secret has 128 bits. Nobody can try secrets offline: only the listening side, after it has proven to be the
 //! one with the pinned certificate, ever sees something derived from it (`tls.rs`).
@@ -30,7 +30,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 use thiserror::Error;
 
-const PREFIX: &str = "afteryou";
 const VERSION: &str = "1";
 const LENGTH_BYTES: usize = 2;
 const CHECKSUM_BYTES: usize = 4;
@@ -250,6 +249,9 @@ impl fmt::Display for Ticket {
 }
 
 impl Ticket {
+    /// Every ticket begins with this, whatever its version.
+    pub(crate) const PREFIX: &'static str = "afteryou";
+
     /// The line to hand over. It holds the secret: anyone who reads it may use the service.
     pub fn to_line(&self) -> Result<String, TicketError> {
         if self.addresses.is_empty() || self.addresses.len() > MAX_ADDRESSES {
@@ -273,7 +275,7 @@ impl Ticket {
         let mut bytes = ((body.len() + CHECKSUM_BYTES) as u16).to_be_bytes().to_vec();
         bytes.extend(body);
         bytes.extend(checksum(&bytes));
-        Ok(format!("{PREFIX}{VERSION}{}", BASE32_NOPAD.encode(&bytes).to_ascii_lowercase()))
+        Ok(format!("{}{VERSION}{}", Ticket::PREFIX, BASE32_NOPAD.encode(&bytes).to_ascii_lowercase()))
     }
 
     /// Reads `TICKET` or `TICKET/path`: the path as written, without the first `/`.
@@ -289,12 +291,12 @@ impl FromStr for Ticket {
     type Err = TicketError;
 
     fn from_str(line: &str) -> Result<Ticket, TicketError> {
-        let line = line.trim();
+        let line: String = line.chars().filter(|&character| !is_of_the_way(character)).collect();
         if line.len() > MAX_LINE_BYTES || !line.is_ascii() {
             return Err(TicketError::NotATicket);
         }
         let line = line.to_ascii_lowercase();
-        let rest = line.strip_prefix(PREFIX).ok_or(TicketError::NotATicket)?;
+        let rest = line.strip_prefix(Ticket::PREFIX).ok_or(TicketError::NotATicket)?;
         let Some(encoded) = rest.strip_prefix(VERSION) else {
             return match rest.chars().next() {
                 Some('2'..='9') => Err(TicketError::Newer),
@@ -303,6 +305,13 @@ impl FromStr for Ticket {
         };
         decode(&unwrap_base32(encoded, line.len())?).ok_or(TicketError::Typo)
     }
+}
+
+/// True for what a mailer, an editor or a terminal puts between the characters of a line: breaks, blanks, a byte order mark, and characters
+/// without a width.
+fn is_of_the_way(character: char) -> bool {
+    character.is_whitespace()
+        || matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\0')
 }
 
 fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {

@@ -79,6 +79,8 @@ pub enum Greeting {
         keep: Keep,
         /// Files of the same size and time count as the same.
         quick: bool,
+        /// As in [`Answer::Welcome`].
+        sink: Vec<[u8; 16]>,
     },
     /// `doctor`: it asks how its packets arrive.
     Probe,
@@ -150,7 +152,11 @@ pub struct Extent {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
     /// Begin.
-    Welcome,
+    Welcome {
+        /// If the listening side is the sink: its directory and those above it, as names that only a process on the same
+        /// machine can compare.
+        sink: Vec<[u8; 16]>,
+    },
     /// It serves where it should receive, the path is not there, …
     Refused {
         /// One clear sentence.

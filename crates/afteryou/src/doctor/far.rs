@@ -161,7 +161,7 @@ fn arrival(path: &Path) -> Vec<Check> {
                 "bring it to this version",
             )]
         }
-        Ok(Answer::Welcome) => {
+        Ok(Answer::Welcome { .. }) => {
             return vec![Check::warn(DSCP, "the peer misunderstood the question", "bring it to this version")]
         }
         Err(reason) => {

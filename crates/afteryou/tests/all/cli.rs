@@ -40,6 +40,29 @@ fn an_unknown_controller_is_answered_with_the_nearest() {
     assert!(said.starts_with(expected), "{said}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_a_full_disk_does_not_take_is_exit_code_1_for_every_command_that_prints() {
+    for words in [
+        &["--help"][..],
+        &["-h"],
+        &["--version"],
+        &["help"],
+        &["help", "send"],
+        &["send", "--help"],
+        &["ctl", "-h"],
+        &["list"],
+        &["completions", "bash"],
+        &["man"],
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+        let output = command(words).stdout(full).output().expect("the command starts");
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{words:?}: {message}");
+        assert!(message.starts_with("afteryou: cannot write"), "{words:?}: {message}");
+    }
+}
+
 #[test]
 fn controllers_take_their_own_parameters_within_their_ranges() {
     let said = refusal(&["demo", "--controller", "ledbat++,tarjet=40ms"]);

@@ -63,7 +63,7 @@ pub struct ServeArgs {
 /// Addresses and tickets.
 #[derive(Args, Clone, Debug)]
 pub struct Listening {
-    /// UDP address and port to listen on; port 0 is the port of the last time, or any if that is taken
+    /// UDP address and port to listen on; port 0 is the port of the last time, or another one while that is taken
     #[arg(
         long,
         value_name = "ADDRESS:PORT",

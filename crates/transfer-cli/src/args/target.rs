@@ -3,7 +3,8 @@
 use afteryou_terminal::failure::reason;
 use afteryou_terminal::Failure;
 use afteryou_transfer::ssh::Via;
-use afteryou_transfer::ticket::{Role, Ticket};
+use afteryou_transfer::ticket::{redact, Role, Ticket, TicketError};
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
@@ -42,9 +43,13 @@ pub fn looks_like_ticket(word: &OsStr) -> bool {
     is_ticket || (text.starts_with('@') && text.len() > 1)
 }
 
-/// Is `word` HOST:DIR, as for scp and rsync? A file of that name needs ./ before it.
+/// Is `word` HOST:DIR, as for scp and rsync? A file of that name needs ./ before it. A word with a ticket in it is none: ssh's
+/// arguments can be seen by all users.
 pub fn looks_like_host(word: &OsStr) -> bool {
     let text = word.to_string_lossy();
+    if has_ticket(&text) {
+        return false;
+    }
     let after_brackets = text.find(']').map_or(0, |at| at + 1);
     let Some(colon) = text[after_brackets..].find(':').map(|at| after_brackets + at) else { return false };
     // A drive.
@@ -52,10 +57,14 @@ pub fn looks_like_host(word: &OsStr) -> bool {
     colon > 0 && !is_drive && !text[..colon].contains('/') && std::fs::symlink_metadata(word).is_err()
 }
 
-/// Without the blanks and quotes that come along when a word is copied.
+fn has_ticket(text: &str) -> bool {
+    matches!(redact(text), Cow::Owned(_))
+}
+
+/// Without the blanks, quotes and marks that come along when a word is copied.
 fn bare(text: &str) -> &str {
     text.trim_matches(|c: char| {
-        c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '“' | '”' | '„' | '‘' | '’')
+        c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '“' | '”' | '„' | '‘' | '’' | '\u{feff}')
     })
 }
 
@@ -143,20 +152,45 @@ impl Target {
 }
 
 fn via(place: &str) -> Result<Via, Failure> {
+    if has_ticket(place) {
+        return Err(Failure::usage(
+            "a ticket where a host is expected: use the ticket alone, without --via and :DIR",
+        ));
+    }
     Via::parse(place).map_err(|error| Failure::usage(format!("--via: {error}")))
 }
 
-/// The first line of the file.
+/// The first line of the file, and the next ones as far as the ticket in it is broken off.
 fn read_file(name: &str) -> Result<String, Failure> {
     let refused = |error: std::io::Error| {
         Failure::usage(format!("cannot read the ticket in {name:?}: {}", reason(&error)))
     };
-    let mut text = String::new();
+    let mut content = Vec::new();
     let file = File::open(name).map_err(refused)?;
-    file.take(LONGEST).read_to_string(&mut text).map_err(refused)?;
-    match text.lines().map(str::trim).find(|line| !line.is_empty()) {
-        Some(line) => Ok(line.to_owned()),
-        None => Err(Failure::usage(format!("there is no ticket in {name:?}: the file is empty"))),
+    file.take(LONGEST).read_to_end(&mut content).map_err(refused)?;
+    let text = text(&content);
+    let mut lines = text.lines().map(bare).filter(|line| !line.is_empty());
+    let Some(first) = lines.next() else {
+        return Err(Failure::usage(format!("there is no ticket in {name:?}: the file is empty")));
+    };
+    let mut line = first.to_owned();
+    while let Err(TicketError::CutOff { .. }) = Ticket::with_path(&line) {
+        let Some(next) = lines.next() else { break };
+        line.push_str(next);
+    }
+    Ok(line)
+}
+
+/// The text of a file as editors and shells write it: UTF-8, or UTF-16 with a byte order mark.
+fn text(content: &[u8]) -> String {
+    let units = |content: &[u8], unit: fn([u8; 2]) -> u16| {
+        let units: Vec<u16> = content.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();
+        String::from_utf16_lossy(&units)
+    };
+    match content {
+        [0xff, 0xfe, rest @ ..] => units(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => units(rest, u16::from_be_bytes),
+        _ => String::from_utf8_lossy(content).into_owned(),
     }
 }
 
@@ -192,6 +226,54 @@ mod tests {
         assert!(from_file("  \n").unwrap_err().to_string().ends_with("the file is empty"));
         let error = read("@/no/such/file").unwrap_err();
         assert_eq!(error.to_string(), "cannot read the ticket in \"/no/such/file\": there is no such file");
+    }
+
+    #[test]
+    fn a_ticket_is_read_however_it_was_pasted() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ticket");
+        let ticket = line(Role::Serve);
+        let path = format!("{ticket}/a b");
+        let (one, two) = ticket.split_at(40);
+        let wrapped = [
+            format!("{one}\n{two}/a b\nsomething else\n"),
+            format!("{one}\r\n  {two}/a b\r\n"),
+            format!("\u{feff}{path}\n"),
+            path.clone(),
+        ];
+        let mut contents: Vec<Vec<u8>> = wrapped.iter().map(|text| text.clone().into_bytes()).collect();
+        for text in wrapped.iter().filter(|text| !text.starts_with('\u{feff}')) {
+            let units = || std::iter::once(0xfeff).chain(text.encode_utf16());
+            contents.push(units().flat_map(u16::to_le_bytes).collect());
+            contents.push(units().flat_map(u16::to_be_bytes).collect());
+        }
+        for content in contents {
+            std::fs::write(&file, &content).unwrap();
+            assert_eq!(read(&format!("@{}", file.display())).unwrap(), "a b", "{content:?}");
+        }
+        for word in
+            [format!("{one}\n{two}"), format!("\u{feff}{ticket}"), format!("{one} \u{200b}{two}\u{2060}")]
+        {
+            assert!(looks_like_ticket(word.as_ref()) && read(&word).is_ok(), "{word:?}");
+        }
+    }
+
+    #[test]
+    fn a_ticket_is_never_handed_to_ssh() {
+        let ticket = line(Role::Serve);
+        for word in [
+            format!("{ticket}:dir"),
+            format!("me@{ticket}:dir"),
+            format!("host:{ticket}"),
+            format!("host:a/{}/b", ticket.to_uppercase()),
+        ] {
+            assert!(!looks_like_host(word.as_ref()), "{word}");
+            for refused in [Target::ssh_directory(&word), Target::ssh_path(&format!("{word}/x"))] {
+                let error = refused.unwrap_err();
+                assert_eq!(error.code(), 2);
+                assert!(error.to_string().starts_with("a ticket where a host is expected"), "{error}");
+            }
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use afteryou_terminal::cut;
 use afteryou_terminal::output::printable;
 use afteryou_transfer::event::Event;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io;
 use std::time::{Duration, Instant};
 
 /// Faster than this no eye follows.
@@ -61,6 +62,12 @@ impl Bar {
         self.bar = Some(bar.with_style(style));
         self.drawn = None;
     }
+
+    fn clear(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
 }
 
 /// Two lines, neither wider than `width`.
@@ -88,7 +95,7 @@ impl View for Bar {
             Event::Connected { .. } | Event::Disconnected { retry_in_ms: 1.., .. } if self.bar.is_none() => {
                 self.begin();
             }
-            Event::Finished { .. } => self.finish(),
+            Event::Finished { .. } => self.clear(),
             Event::Pace { .. } => {
                 let sentence = pause(&mut self.said_paused, false, tally, now);
                 // The line below the bar shows it, where there is one.
@@ -128,9 +135,8 @@ impl View for Bar {
         self.say(line);
     }
 
-    fn finish(&mut self) {
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
-        }
+    fn finish(&mut self) -> io::Result<()> {
+        self.clear();
+        Ok(())
     }
 }

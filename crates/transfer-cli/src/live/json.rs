@@ -7,13 +7,15 @@ use super::View;
 use crate::tally::Tally;
 use afteryou_transfer::event::Event;
 use serde::Serialize;
-use std::io::Write;
+use std::io::{self, ErrorKind, Write};
 use std::time::Instant;
 
 /// Events on `out`.
 pub struct Json<W> {
     /// Gone when its reader is.
     out: Option<W>,
+    /// Why events were lost, if the reader did not go away.
+    failure: Option<io::Error>,
     began: Instant,
 }
 
@@ -29,7 +31,7 @@ struct Line<'a> {
 impl<W: Write + Send> Json<W> {
     /// Nothing was written yet.
     pub fn new(out: W) -> Json<W> {
-        Json { out: Some(out), began: Instant::now() }
+        Json { out: Some(out), failure: None, began: Instant::now() }
     }
 
     fn at_ms(&self, now: Instant) -> u64 {
@@ -40,9 +42,10 @@ impl<W: Write + Send> Json<W> {
         let Some(out) = &mut self.out else { return };
         let Ok(mut text) = serde_json::to_vec(line) else { return };
         text.push(b'\n');
-        // A reader that has seen enough is no reason to stop the job.
-        if out.write_all(&text).and_then(|()| out.flush()).is_err() {
+        // Neither a reader that has seen enough nor a full disk is a reason to stop the job.
+        if let Err(error) = out.write_all(&text).and_then(|()| out.flush()) {
             self.out = None;
+            self.failure = Some(error).filter(|error| error.kind() != ErrorKind::BrokenPipe);
         }
     }
 }
@@ -64,5 +67,7 @@ impl<W: Write + Send> View for Json<W> {
         self.write(&line);
     }
 
-    fn finish(&mut self) {}
+    fn finish(&mut self) -> io::Result<()> {
+        self.failure.take().map_or(Ok(()), Err)
+    }
 }

@@ -4,7 +4,7 @@ use super::{numbers, pause, remark, View};
 use crate::tally::Tally;
 use afteryou_terminal::output::printable;
 use afteryou_transfer::event::Event;
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 /// Enough to see in a log what went on, and not too much for a job of days.
@@ -67,7 +67,8 @@ impl<W: Write + Send> View for Lines<W> {
         self.say(line);
     }
 
-    fn finish(&mut self) {
+    fn finish(&mut self) -> io::Result<()> {
         let _ = self.out.flush();
+        Ok(())
     }
 }

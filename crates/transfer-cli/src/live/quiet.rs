@@ -5,6 +5,7 @@ use crate::tally::Tally;
 use afteryou_terminal::output::complain;
 use afteryou_terminal::output::printable;
 use afteryou_transfer::event::{Event, Outcome};
+use std::io;
 use std::time::Instant;
 
 /// Nothing but what failed, was left out or is incomplete.
@@ -26,5 +27,7 @@ impl View for Quiet {
 
     fn say(&mut self, _: &str) {}
 
-    fn finish(&mut self) {}
+    fn finish(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

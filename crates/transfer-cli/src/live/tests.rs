@@ -68,7 +68,7 @@ fn a_line_of_the_log_stands_above_the_bar() {
     let shown = terminal.contents();
     assert!(shown.starts_with("WARN a line of the log\n"), "{shown}");
     assert!(shown.contains("12 of 340 files"), "{shown}");
-    bar.finish();
+    bar.finish().unwrap();
 }
 
 fn on_terminal(columns: u16, events: &[Event]) -> (InMemoryTerm, Bar) {
@@ -88,7 +88,7 @@ fn a_terminal_shows_a_bar_the_numbers_and_what_it_does() {
 ━━━━━━━━━━━━━━━━╸·······················  41 %, 1.3 GB of 3.1 GB, 18.3 Mbit/s, 13 min left, 12 of 340 files
 yielding: queue is 148 ms over base 21 ms";
     assert_eq!(terminal.contents(), expected, "\n{}", terminal.contents());
-    bar.finish();
+    bar.finish().unwrap();
     assert_eq!(terminal.contents(), "", "the summary stays instead");
 }
 
@@ -220,4 +220,27 @@ fn a_pause_is_told_at_once_and_again_to_whoever_comes() {
     let said = "paused by ctl: `afteryou ctl resume` goes on\n";
     let expected = format!("{said}connected to [2001:db8::7]:4747\n{said}no longer paused\n");
     assert_eq!(String::from_utf8(out).unwrap(), expected);
+}
+
+/// Takes nothing.
+struct Refuses(std::io::ErrorKind);
+
+impl std::io::Write for Refuses {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+        Err(self.0.into())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn events_that_a_full_disk_loses_are_a_failure_at_the_end_and_a_reader_that_leaves_is_none() {
+    use std::io::ErrorKind::{BrokenPipe, StorageFull};
+    for (kind, fails) in [(StorageFull, true), (BrokenPipe, false)] {
+        let mut view = json::Json::new(Refuses(kind));
+        show(&mut view, &[connected(), progress()]);
+        assert_eq!(view.finish().map_err(|error| error.kind()), if fails { Err(kind) } else { Ok(()) });
+    }
 }

@@ -78,7 +78,7 @@ impl Job {
     }
 
     async fn session(&self, connection: &Connection, greeting: Greeting, lane: u16) -> Result<(), End> {
-        let control = session::admitted(connection, &greeting).await?;
+        let (control, _) = session::admitted(connection, &greeting).await?;
         let Disk { look, mirror } = self.disk().await.map_err(End::Failed)?;
         let role = sink::Role {
             look: look.clone(),
@@ -114,11 +114,12 @@ pub async fn get(
     path.truncate(path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1));
     store.allows(&options.wishes).map_err(Error::Paths)?;
     let pace = options.pace.clone();
+    let sink = store.whereabouts(&id);
     let job = Arc::new(Job { store, path, options, tally: tally.clone(), disk: OnceCell::new() });
     let mut running = Lanes::new();
     for lane in 0..lanes {
         let keeper = Lane::new(dial.clone(), tally.clone(), &job.options);
-        let job = job.clone();
+        let (job, sink) = (job.clone(), sink.clone());
         running.spawn(
             async move {
                 let greeting = || Greeting::Pull {
@@ -130,6 +131,7 @@ pub async fn get(
                     extent: job.options.wishes.delete,
                     keep: job.options.wishes.keep,
                     quick: job.options.quick,
+                    sink: sink.clone(),
                 };
                 keeper.keep(|connection| job.pull(connection, greeting(), lane)).await
             }

@@ -21,6 +21,7 @@ use crate::event::{Event, Listener};
 use crate::extras::Keep;
 use crate::filter::{Filter, Patterns};
 use crate::guard::Guard;
+use crate::inside::Token;
 use crate::pace::Pace;
 use crate::session::{self, sink, source, Control, End};
 use crate::source::{Served, Source, SourceOptions};
@@ -274,9 +275,9 @@ impl Host {
             Greeting::Push { job, lane, wishes } => {
                 self.push(job, wishes).await.map(|found| (job, lane, 1, found))
             }
-            Greeting::Pull { job, lane, lanes, path, patterns, extent, keep, quick } => {
+            Greeting::Pull { job, lane, lanes, path, patterns, extent, keep, quick, sink } => {
                 let asked = Asked::Pull { path, patterns, extent, keep, quick };
-                self.pull(job, asked).await.map(|found| (job, lane, lanes.clamp(1, MAX_LANES), found))
+                self.pull(job, asked, sink).await.map(|found| (job, lane, lanes.clamp(1, MAX_LANES), found))
             }
         };
         match answered {
@@ -312,7 +313,7 @@ impl Host {
         self.job(id, asked, |_| Ok(Part::Sink { store, mirror }))
     }
 
-    async fn pull(&self, id: [u8; 16], asked: Asked) -> Result<Arc<Job>, Answer> {
+    async fn pull(&self, id: [u8; 16], asked: Asked, sink: Vec<Token>) -> Result<Arc<Job>, Answer> {
         let Service::Serve { dir, mut options } = self.service.clone() else {
             return Err(refused("this side receives, it does not send; use send"));
         };
@@ -327,7 +328,11 @@ impl Host {
         options.quick = *quick;
         options.peer_excludes =
             Filter::new(patterns.clone(), 0).map_err(|error| refused(&error.to_string()))?;
-        let source = begun(on_thread("look", move || Source::within(&dir, &path, options)).await)?;
+        let look = move || {
+            let source = Source::within(&dir, &path, options)?;
+            source.refuse_sink_inside(&id, &sink).map(|()| source)
+        };
+        let source = begun(on_thread("look", look).await)?;
         self.job(id, asked, |tally| {
             let work = Arc::new(Work::start(source, tally.clone())?);
             Ok(Part::Source { work, extent })
@@ -398,7 +403,11 @@ impl Host {
             job.tally.tell(Event::Connected { peer: session::peer(&connection) });
         }
         let reports = lane == 0 && !late;
-        let result = match session::answer(&mut control, &Answer::Welcome).await {
+        let sink = match &job.part {
+            Part::Sink { store, .. } => store.whereabouts(&id),
+            Part::Source { .. } => Vec::new(),
+        };
+        let result = match session::answer(&mut control, &Answer::Welcome { sink }).await {
             Ok(()) => self.session(&connection, control, &job, (lane, lanes), window, reports).await,
             Err(end) => Err(end),
         };

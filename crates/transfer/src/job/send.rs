@@ -3,7 +3,7 @@
 use super::lane::Lane;
 use super::tally::Tally;
 use super::work::Work;
-use super::{new_id, Dial, JobOptions, Lanes, Summary};
+use super::{new_id, on_thread, Dial, JobOptions, Lanes, Summary};
 use crate::error::Error;
 use crate::session::{self, source, End};
 use crate::source::Source;
@@ -57,7 +57,7 @@ impl Outgoing {
                         window: session::LARGE_WINDOW,
                     };
                     let greeting = || Greeting::Push { job, lane, wishes: wishes.clone() };
-                    keeper.keep(|connection| push(connection, greeting(), role())).await
+                    keeper.keep(|connection| push(connection, greeting(), role(), job)).await
                 }
                 .instrument(info_span!("connection", lane)),
             );
@@ -66,11 +66,20 @@ impl Outgoing {
     }
 }
 
-async fn push(connection: quinn::Connection, greeting: Greeting, role: source::Role) -> Result<(), End> {
-    let result = match session::admitted(&connection, &greeting).await {
-        Ok(control) => source::run(&connection, control, role).await,
-        Err(end) => Err(end),
+async fn push(
+    connection: quinn::Connection,
+    greeting: Greeting,
+    role: source::Role,
+    job: [u8; 16],
+) -> Result<(), End> {
+    let session = async {
+        let (control, sink) = session::admitted(&connection, &greeting).await?;
+        let work = role.work.clone();
+        let looked = on_thread("look", move || work.source().refuse_sink_inside(&job, &sink)).await;
+        looked.and_then(|looked| looked).map_err(End::Failed)?;
+        source::run(&connection, control, role).await
     };
+    let result = session.await;
     session::close(&connection, &result);
     result
 }

@@ -90,11 +90,8 @@ struct Shared {
 #[derive(Default)]
 struct State {
     ready: VecDeque<Offer>,
-    /// Directories in which something is not settled, by their paths.
-    held: HashMap<EntryPath, Offer>,
-    /// For each directory with unsettled entries: how many these are, and how many directories in it have such. So an entry
-    /// touches few of the directories above it.
-    unsettled: HashMap<EntryPath, usize>,
+    /// Directories, and how many entries below them are not settled.
+    held: Vec<(Offer, usize)>,
     /// Hard links whose first names are not settled, by these.
     links: HashMap<EntryPath, Vec<Offer>>,
     /// How many these are.
@@ -150,6 +147,10 @@ impl Work {
             start_thread("read", move || reading.read_all())?;
         }
         Ok(Work { shared, plan: plans, source, stopper })
+    }
+
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
     }
 
     pub(crate) fn tally(&self) -> &Arc<Tally> {
@@ -410,41 +411,19 @@ impl State {
         let offer = Offer { serial: self.next_serial, tries: 0, prepared: Arc::new(prepared) };
         let first = offer.prepared.entry().link.clone();
         let first = first.filter(|first| self.open.values().any(|other| other == first));
-        let waits = self.unsettled.contains_key(&path);
+        let below = match offer.prepared.entry().kind {
+            Kind::Directory => self.open.values().filter(|other| is_below(other, &path)).count(),
+            _ => 0,
+        };
         self.next_serial += 1;
-        self.begin(&path);
-        match (first, waits) {
+        self.open.insert(offer.serial, path);
+        match (first, below) {
             (Some(first), _) => {
                 self.links.entry(first).or_default().push(offer);
                 self.waiting_links += 1;
             }
-            (None, false) => self.ready.push_back(offer),
-            (None, true) => _ = self.held.insert(path.clone(), offer),
-        }
-        self.open.insert(self.next_serial - 1, path);
-    }
-
-    /// Something at `path` is not settled.
-    fn begin(&mut self, path: &EntryPath) {
-        for above in path.parents() {
-            let count = self.unsettled.entry(above).or_default();
-            *count += 1;
-            if *count > 1 {
-                return;
-            }
-        }
-    }
-
-    /// It is. Directories above it in which nothing else is not may be offered.
-    fn end(&mut self, path: &EntryPath) {
-        for above in path.parents() {
-            let Some(count) = self.unsettled.get_mut(&above) else { return };
-            *count -= 1;
-            if *count > 0 {
-                return;
-            }
-            self.unsettled.remove(&above);
-            self.ready.extend(self.held.remove(&above));
+            (None, 0) => self.ready.push_back(offer),
+            (None, _) => self.held.push((offer, below)),
         }
     }
 
@@ -473,7 +452,15 @@ impl State {
         };
         self.waiting_links -= links.len();
         self.ready.extend(links);
-        self.end(path);
+        for (directory, below) in &mut self.held {
+            if is_below(path, directory.path()) {
+                *below -= 1;
+            }
+        }
+        while let Some(index) = self.held.iter().position(|(_, below)| *below == 0) {
+            let (directory, _) = self.held.remove(index);
+            self.ready.push_back(directory);
+        }
         self.ready.len() > before
     }
 }
@@ -506,36 +493,15 @@ impl Drop for Exhausted<'_> {
     }
 }
 
+fn is_below(path: &EntryPath, directory: &EntryPath) -> bool {
+    path.0.strip_prefix(directory.0.as_slice()).is_some_and(|rest| rest.first() == Some(&b'/'))
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use crate::source::SourceOptions;
     use std::time::Instant;
-
-    #[test]
-    fn a_directory_waits_for_everything_below_it_and_for_nothing_else() {
-        let path = |text: &str| EntryPath(text.as_bytes().to_vec());
-        let mut state = State::default();
-        let waiting = |state: &State| {
-            let mut waiting: Vec<_> = state.unsettled.keys().map(ToString::to_string).collect();
-            waiting.sort();
-            waiting
-        };
-        for entry in ["a/b/c/x", "a/b/c/y", "a/b/c", "a/b", "a/z", "top"] {
-            state.begin(&path(entry));
-        }
-        for (settled, expected) in [
-            ("a/b/c/y", &["a", "a/b", "a/b/c"][..]),
-            ("top", &["a", "a/b", "a/b/c"]),
-            ("a/b/c/x", &["a", "a/b"]),
-            ("a/b/c", &["a"]),
-            ("a/z", &["a"]),
-            ("a/b", &[]),
-        ] {
-            state.end(&path(settled));
-            assert_eq!(waiting(&state), expected, "after {settled}");
-        }
-    }
 
     #[test]
     fn dropped_in_the_middle_of_a_huge_file_its_threads_end_within_a_second() {

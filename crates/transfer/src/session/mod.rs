@@ -9,6 +9,7 @@ pub(crate) mod source;
 
 use crate::codec::{CodecError, Incoming, Outgoing};
 use crate::error::Error;
+use crate::inside::Token;
 use crate::wire::{Answer, Greeting, Why};
 use quinn::{ConnectionError, VarInt};
 use std::net::SocketAddr;
@@ -200,9 +201,13 @@ pub(crate) async fn greet(
 }
 
 /// Greets with a request for a session, and returns when it was granted.
-pub(crate) async fn admitted(connection: &quinn::Connection, greeting: &Greeting) -> Result<Control, End> {
+/// Gives the names of a sink's directory, too.
+pub(crate) async fn admitted(
+    connection: &quinn::Connection,
+    greeting: &Greeting,
+) -> Result<(Control, Vec<Token>), End> {
     match greet(connection, greeting).await? {
-        (control, Answer::Welcome) => Ok(control),
+        (control, Answer::Welcome { sink }) => Ok((control, sink)),
         (_, Answer::Refused { reason }) => Err(End::Failed(Error::Refused(printable(&reason, 500)))),
         (_, Answer::Probed { .. }) => Err(End::violation("an answer to another question")),
     }

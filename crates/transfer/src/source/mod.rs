@@ -30,6 +30,7 @@
 //! sink makes holes of them.
 
 mod ahead;
+mod beneath;
 mod cache;
 mod content;
 mod describe;
@@ -48,6 +49,7 @@ use crate::entry::{bytes, EntryPath};
 use crate::error::Error;
 use crate::extras::Keep;
 use crate::filter::{Filter, Filters};
+use crate::inside::{Naming, Token};
 use crate::named::Named;
 use crate::store::{components, STATE};
 use crate::wire::{Extent, SMALL};
@@ -285,6 +287,39 @@ impl Source {
     pub fn stoppable(&self) -> (Self, Stopper) {
         let stopper = Stopper::default();
         (Self { stopper: stopper.clone(), ..self.clone() }, stopper)
+    }
+
+    /// Refuses a sink whose directory is in what is sent, by its names for this job (see [`crate::inside`]).
+    pub(crate) fn refuse_sink_inside(&self, job: &[u8; 16], sink: &[Token]) -> Result<(), Error> {
+        let Some(naming) = Naming::of(job).filter(|_| !sink.is_empty()) else { return Ok(()) };
+        let inside = self.tops.iter().find_map(|top| self.sink_below(top, &naming, sink));
+        inside.map_or(Ok(()), |path| Err(Error::SinkInside { path: path.to_string() }))
+    }
+
+    /// The path of a sink's directory, if the walk from `top` comes to it.
+    fn sink_below(&self, top: &Top, naming: &Naming, sink: &[Token]) -> Option<EntryPath> {
+        let token = |place: &Place, follow| {
+            let facts = place.facts(follow).ok().filter(|facts| facts.sort == Sort::Directory)?;
+            Some(naming.token(facts.id?))
+        };
+        let first = token(&top.place, true)?;
+        let mut left = sink.iter().position(|token| *token == first)?;
+        // All of a directory arrives in itself.
+        if left == 0 && top.path.0.is_empty() {
+            return None;
+        }
+        let (mut place, mut path) = (top.place.clone(), top.path.clone());
+        while !self.filters.exclude(&path, true) {
+            if left == 0 {
+                return Some(path);
+            }
+            left -= 1;
+            let names = place.names(&None).ok()?;
+            let name = names.into_iter().find(|name| token(&place.join(name), false) == Some(sink[left]))?;
+            place = place.join(&name);
+            path = path.join(&bytes(&name));
+        }
+        None
     }
 
     /// Counts what there is. Looks at names and sizes only.

@@ -160,7 +160,28 @@ fn file(
             }
         }
     }
-    Err("it changes while it is being read; try again when it holds still".into())
+    Err(match place.open().is_ok_and(|file| is_of_the_kernel(&file)) {
+        true => OF_THE_KERNEL.into(),
+        false => "it changes while it is being read; try again when it holds still".into(),
+    })
+}
+
+/// Why a file of `/proc`, `/sys` and the like cannot be sent.
+const OF_THE_KERNEL: &str =
+    "the kernel makes its content when it is read, so that its size is unknown before; copy it into a file and send that";
+
+/// True for a file whose content exists only while it is read.
+#[cfg(target_os = "linux")]
+fn is_of_the_kernel(file: &File) -> bool {
+    // linux/magic.h: procfs, sysfs, debugfs, tracefs, cgroup, cgroup2, securityfs.
+    const MAGIC: [u64; 7] =
+        [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x27_e0eb, 0x6367_7270, 0x7363_6673];
+    rustix::fs::fstatfs(file).is_ok_and(|found| MAGIC.contains(&(found.f_type as u64)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_of_the_kernel(_: &File) -> bool {
+    false
 }
 
 impl Prepared {
@@ -290,6 +311,9 @@ impl Prepared {
 
     /// Hashes it anew, whatever was known, when it holds still. Blocks for that.
     pub fn again(self) -> Item {
+        if self.place.open().is_ok_and(|file| is_of_the_kernel(&file)) {
+            return Item::Failed { path: self.entry.path, reason: OF_THE_KERNEL.into() };
+        }
         wait_until_still(&self.place);
         let facts = self.place.facts(true).unwrap_or_else(|_| (*self.facts).clone());
         self.trees.forget(&self.entry.path, &self.facts, &facts);

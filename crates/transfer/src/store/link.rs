@@ -3,7 +3,7 @@
 use super::path::link_stays_inside;
 use super::place::{self, refused, why};
 use super::root::Root;
-use super::{extras, names, Store, Target, Verdict};
+use super::{extras, names, times, Store, Target, Verdict};
 use crate::entry::Mtime;
 use crate::wire::Why;
 use cap_std::fs::Dir;
@@ -109,7 +109,11 @@ pub(super) fn set_time(dir: &Dir, name: &OsStr, mtime: Mtime) -> io::Result<()> 
         last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
         last_modification: Timespec { tv_sec: mtime.seconds, tv_nsec: mtime.nanos.min(999_999_999).into() },
     };
-    Ok(utimensat(dir, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+    utimensat(dir, name, &times, AtFlags::SYMLINK_NOFOLLOW)?;
+    match (mtime.to_system(), place::There::named(dir, name)?.mtime.to_system()) {
+        (Some(asked), Some(kept)) => times::check(asked, kept),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(not(unix))]

@@ -47,6 +47,7 @@ mod root;
 mod small;
 mod state;
 mod sync;
+mod times;
 mod unnamed;
 mod valid;
 
@@ -54,6 +55,7 @@ use crate::accounts::Accounts;
 use crate::entry::{Entry, EntryPath, Kind, Mtime};
 use crate::error::Error;
 use crate::extras::Extras;
+use crate::inside::{self, Naming};
 use crate::named::{self, Named};
 use crate::wire::{Change, Why, Wishes, SMALL};
 use cap_fs_ext::DirExt;
@@ -291,6 +293,11 @@ impl Store {
             accounts: self.accounts.clone(),
             made: Arc::default(),
         })
+    }
+
+    /// Names of the directory and those above it for a job, see [`crate::inside`].
+    pub(crate) fn whereabouts(&self, job: &[u8; 16]) -> Vec<inside::Token> {
+        Naming::of(job).map(|naming| naming.tokens(&self.inner.root)).unwrap_or_default()
     }
 
     /// True if the directory was removed since the job began.

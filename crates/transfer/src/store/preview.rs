@@ -2,6 +2,7 @@
 
 use super::partial::{self, Content};
 use super::place::{Attributes, There};
+use super::times::{self, Held};
 use super::{components, place, Kept, Store, Target, Verdict};
 #[cfg(unix)]
 use crate::entry::MODE_BITS;
@@ -54,12 +55,26 @@ impl Store {
         };
         let there = parent.symlink_metadata(&target.name);
         let there = there.map_err(|error| place::why("look at what is there", error))?;
+        if !is_same {
+            return Ok(Verdict::Would(Change::Replace));
+        }
+        let time = time_held(&parent, &target.attributes, &there);
         let differs = differs(&target.attributes, &there) || self.extras_differ(&parent, target);
-        Ok(match (is_same, differs) {
-            (false, _) => Verdict::Would(Change::Replace),
-            (true, true) => Verdict::Would(Change::Adjust),
-            (true, false) => Verdict::Have(Kept::All),
+        Ok(match (differs, time) {
+            (true, _) | (_, Held::Differs) => Verdict::Would(Change::Adjust),
+            (false, Held::Same) => Verdict::Have(Kept::All),
+            (false, Held::AsFarAsPossible) => Verdict::Have(Kept::ContentOnly(times::NOT_HELD.to_owned())),
         })
+    }
+}
+
+/// How the time there compares with the offered one.
+fn time_held(parent: &Dir, attributes: &Attributes, there: &Metadata) -> Held {
+    let there = there.modified().map(cap_std::time::SystemTime::into_std);
+    match (attributes.mtime.to_system(), there) {
+        (None, _) => Held::Same,
+        (Some(offered), Ok(there)) => times::compare(parent, offered, there),
+        (Some(_), Err(_)) => Held::Differs,
     }
 }
 
@@ -78,6 +93,7 @@ impl Store {
     }
 }
 
+/// True if mode or owner would be set.
 fn differs(attributes: &Attributes, there: &Metadata) -> bool {
     #[cfg(unix)]
     if let (Some(mode), false) = (attributes.mode, there.is_symlink()) {
@@ -93,6 +109,7 @@ fn differs(attributes: &Attributes, there: &Metadata) -> bool {
             return true;
         }
     }
-    let modified = there.modified().map(cap_std::time::SystemTime::into_std).ok();
-    attributes.mtime.to_system().is_some_and(|time| modified != Some(time))
+    #[cfg(not(unix))]
+    let _ = (attributes, there);
+    false
 }

@@ -57,6 +57,31 @@ async fn the_ticket_is_found_behind_what_start_up_files_print_and_ssh_names_the_
 }
 
 #[tokio::test]
+async fn the_ticket_is_found_wherever_it_begins_in_the_output() {
+    let directory = TempDir::new().unwrap();
+    let line = ticket(Role::Receive).to_line().unwrap();
+    let other = ticket(Role::Serve).to_line().unwrap();
+    for before in [
+        r"\033]0;me@host\007",
+        r"\033[2J\033[H",
+        "welcome to afteryou1 ",
+        "afteryou: hello; afteryou1x afteryou",
+        r"one\ntwo ",
+        r"\377\376",
+        r"motd\r",
+        &format!("{other} "),
+        &"no newline for long; ".repeat(1000),
+    ] {
+        let ssh = fake_ssh(&directory, &format!("printf '{before}'; echo {line}; cat > /dev/null"));
+        let far = via("far", &ssh).start(Role::Receive).await;
+        assert_eq!(far.expect(before).ticket().fingerprint, line.parse::<Ticket>().unwrap().fingerprint);
+    }
+    let cut = &line[..line.len() - 1];
+    let ssh = fake_ssh(&directory, &format!("printf 'title'; echo {cut}; cat > /dev/null"));
+    assert!(matches!(via("far", &ssh).start(Role::Receive).await, Err(SshError::Ticket { .. })));
+}
+
+#[tokio::test]
 async fn the_far_end_ends_with_us_and_is_ended_if_it_does_not() {
     let directory = TempDir::new().unwrap();
     let line = ticket(Role::Serve).to_line().unwrap();

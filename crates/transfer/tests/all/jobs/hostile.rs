@@ -55,7 +55,7 @@ impl Raw {
         let (mut send, receive) = connection.open_bi().await.unwrap();
         send.write_all(&bytes(&Greeting::Push { job, lane, wishes: Default::default() })).await.unwrap();
         let mut incoming = Incoming::new(receive);
-        assert_eq!(incoming.next::<Answer>().await.unwrap(), Some(Answer::Welcome));
+        assert!(matches!(incoming.next().await.unwrap(), Some(Answer::Welcome { .. })));
         Raw { connection, send, incoming }
     }
 
@@ -480,7 +480,7 @@ async fn lying_sink(words: Vec<FromSink>) -> Result<afteryou_transfer::job::Summ
             let Ok((mut send, receive)) = connection.accept_bi().await else { return };
             let mut incoming = Incoming::new(receive);
             _ = incoming.next::<Greeting>().await;
-            _ = send.write_all(&bytes(&Answer::Welcome)).await;
+            _ = send.write_all(&bytes(&Answer::Welcome { sink: Vec::new() })).await;
             loop {
                 match incoming.next::<FromSource>().await {
                     Ok(Some(FromSource::Offer { .. })) => break,
@@ -535,7 +535,7 @@ async fn lying_source(
             let Ok((mut send, receive)) = connection.accept_bi().await else { return };
             let mut incoming = Incoming::new(receive);
             _ = incoming.next::<Greeting>().await;
-            _ = send.write_all(&bytes(&Answer::Welcome)).await;
+            _ = send.write_all(&bytes(&Answer::Welcome { sink: Vec::new() })).await;
             for (id, entry) in (0..).zip(entries) {
                 _ = send.write_all(&bytes(&FromSource::Offer { id, entry })).await;
             }

@@ -11,6 +11,8 @@ mod full;
 #[cfg(unix)]
 mod hard_links;
 mod hostile;
+#[cfg(target_os = "linux")]
+mod inside;
 mod mirror;
 #[cfg(target_os = "linux")]
 mod mounted;
@@ -22,3 +24,5 @@ mod patterns;
 mod quick;
 mod spared;
 mod support;
+#[cfg(target_os = "linux")]
+mod times;
