@@ -32,6 +32,11 @@
 //! # Not implemented
 //! Linux's `ce_threshold`. Linux drops strictly after the interval, the RFC at its end, as here.
 //!
+//! # Slow links
+//! Below 2.4 Mbit/s a packet of 1500 B takes longer than the TARGET of 5 ms. Each packet that waits for another is then above it, and a
+//! SYN may be the packet that is dropped: its connection begins a second late. `handshake_timeouts` counts those. sqm-scripts raise TARGET
+//! to the time of one packet and CAKE to one and a half, and INTERVAL by as much, as `slow_link` does.
+//!
 //! # Known bad cases
 //! Senders that do not react: the drop rate rises slowly. Rates at which a packet takes longer than TARGET are a bad case:
 //! TARGET must be raised there. `slow_link` does so as CAKE does, to one and a half packets' time, and INTERVAL by as

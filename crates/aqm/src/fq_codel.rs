@@ -27,6 +27,12 @@
 //! Linux' limit of 32 MiB of memory and its `ce_threshold`. Half of the fattest queue: Linux'
 //! rule (bytes, at least half), since the RFC does not say whether packets or bytes.
 //!
+//! # Slow links
+//! Below 2.4 Mbit/s a packet of 1500 B takes longer than the TARGET of 5 ms. A queue then stands above TARGET as soon as a packet waits
+//! for the one in transmission, and the SYN of a new connection may be the packet that is dropped: that connection begins a second late.
+//! `handshake_timeouts` counts those. sqm-scripts raise TARGET to the time of one packet and CAKE to one and a half, and INTERVAL by as
+//! much: at 2 Mbit/s `target = "9 ms"`.
+//!
 //! # Known bad cases
 //! Flows that share a queue share its turns and its drops. Rates at which a packet takes longer than TARGET. Many
 //! flows, each with few packets: a quantum for each of them is the delay of all (with 1000 flows, 1.2 s at 10 Mbit/s).

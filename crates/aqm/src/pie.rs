@@ -68,6 +68,11 @@
 //! in integers, here it is floating point, so that the last digits differ. After a forced mark Linux keeps the accumulated
 //! probability and so marks all that follow.
 //!
+//! # Slow links
+//! Below 0.8 Mbit/s a packet of 1500 B takes longer than the target of 15 ms. The delay is then above it whenever a packet waits for
+//! another, and the probability rises with a queue of one packet. sqm-scripts raise the target of PIE, too, to the time of one packet: at
+//! 0.5 Mbit/s `target = "24 ms"`.
+//!
 //! # Known bad cases
 //! Few or slow senders: p must change by orders of magnitude. Senders that do not react. Short flows pay for the delay that a
 //! long one made. Without timestamps a delay is unknown until a threshold has waited: at low load nothing is dropped.

@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json};
 const RUN: [(&str, Kind); 5] = [
     ("run", Kind::Whole),
     ("repetition", Kind::Whole),
-    ("seed", Kind::Whole),
+    ("seed", Kind::Seed),
     ("key", Kind::Word),
     ("engine", Kind::Word),
 ];
@@ -210,6 +210,7 @@ mod tests {
             (kind("run_timeouts"), kind("kept"), kind("group")),
             (Kind::Whole, Kind::Number, Kind::Word)
         );
+        assert_eq!(kind("seed"), Kind::Seed, "it uses all 64 bits");
         let mut unique = names.clone();
         unique.sort_unstable();
         unique.dedup();
