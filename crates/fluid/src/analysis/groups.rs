@@ -306,6 +306,9 @@ impl Group {
         let holds = !self.path_is_too_long(link) && !self.has_constant_round_trips();
         if holds {
             says.number("utilisation alone, the 9/10 model", used.unwrap_or(f64::NAN), "", nine);
+            let printed = Some(alone.nine_tenths(Wait::Ramp)).filter(|used| (0.0..=1.0).contains(used));
+            let formula = "(4 + 2·W + 9·T·W)/(2·C·R + 10·T·W): the wait is nine ramps, not nine slowdowns";
+            says.number("the same as printed, Bagnulo 2022 eq. 9", printed.unwrap_or(f64::NAN), "", formula);
             let covered = "1 − lost/(10·length·C), with GAIN's ramp and what the queue covers";
             says.number("utilisation alone", alone.utilisation(rule), "", covered);
         }
@@ -316,6 +319,10 @@ impl Group {
                 "packets",
                 "s·(1 − β) = 9·(log₂ s − 1)",
             );
+            if let Some(printed) = long_path_as(rule, link, Ramp::FromOne) {
+                let formula = "s·(1 − β) = 9·log₂ s: the ramp begins at one packet, not at two";
+                says.number("the same as printed, Bagnulo 2022 eq. 13", printed.window, "packets", formula);
+            }
             let threshold = "β·s/C: the link is filled up to this round trip";
             says.number("longest round trip that is filled", root.threshold_s * 1e3, "ms", threshold);
         }
@@ -386,9 +393,14 @@ impl Group {
 /// The window that LEDBAT++'s slowdowns return to on a long path, in the lowest octave that a flow which grows cannot leave.
 /// One that its initial slow start takes further rests higher.
 fn long_path(rule: &LedbatPp, link: &Link) -> Option<Root> {
+    long_path_as(rule, link, Ramp::FromTwo)
+}
+
+/// The same with ramps that are counted from one packet or from two.
+fn long_path_as(rule: &LedbatPp, link: &Link, ramp: Ramp) -> Option<Root> {
     if rule.slowdowns == Slowdowns::None || link.rtt_s < LONG_PATH * rule.target_s {
         return None;
     }
-    let path = LongPath { capacity: link.capacity(), target_s: rule.target_s, ramp: Ramp::FromTwo };
+    let path = LongPath { capacity: link.capacity(), target_s: rule.target_s, ramp };
     path.root(path.lowest_trap()?).filter(Root::is_bounded)
 }
