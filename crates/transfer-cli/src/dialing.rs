@@ -25,7 +25,8 @@ use std::time::Duration;
 /// `afteryou send`.
 pub async fn send(args: &SendArgs) -> Result<(), Failure> {
     let (paths, target) = args.paths_and_target()?;
-    let job = Job { command: "send", done: "sent", direction: Direction::Up, what: names(&paths) };
+    let job =
+        Job { command: "send", done: "sent", direction: Direction::Up, what: names(&paths), store: None };
     let stage = Stage::start(&args.common, job, first(&target))?;
     let Some((paths, input)) = with_input(&stage, args, paths).await? else {
         return Err(Failure::Stopped(summary::stopped(&stage.end().0)));
@@ -93,6 +94,7 @@ pub async fn get(args: &GetArgs) -> Result<(), Failure> {
             "into {}",
             if output.is_some() { "standard output".into() } else { directory.display().to_string() }
         ),
+        store: Some(store.clone()),
     };
     let stage = Stage::start(&args.common, job, first(&target))?;
     let delete = wishes.delete;

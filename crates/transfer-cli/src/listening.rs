@@ -38,7 +38,13 @@ pub async fn receive(args: &ReceiveArgs) -> Result<(), Failure> {
     options.allow.acls = args.allowing.allow_acls;
     let store = Store::open(directory, options)?;
     let what = format!("into {}", shown(directory));
-    let job = Job { command: "receive", done: "received", direction: Direction::Down, what };
+    let job = Job {
+        command: "receive",
+        done: "received",
+        direction: Direction::Down,
+        what,
+        store: Some(store.clone()),
+    };
     let hint = format!(
         "waiting for files, to put them into {}; on the other machine: afteryou send PATH... TICKET",
         shown(directory)
@@ -58,7 +64,8 @@ pub async fn serve(args: &ServeArgs) -> Result<(), Failure> {
     }
     let options = sources::options(&args.common, args.symlinks, &args.choice)?;
     let service = Service::Serve { dir: Served::open(directory)?, options };
-    let job = Job { command: "serve", done: "sent", direction: Direction::Up, what: shown(directory) };
+    let job =
+        Job { command: "serve", done: "sent", direction: Direction::Up, what: shown(directory), store: None };
     let hint =
         format!("serving {}; on the other machine: afteryou get TICKET[/PATH] [DIR]", shown(directory));
     run(service, Role::Serve, directory, &args.listening, &args.common, job, hint).await

@@ -235,6 +235,7 @@ fn no_job(pid: u32) -> Failure {
 /// How the jobs go that answer. Sockets that nobody listens to any more are removed.
 #[cfg(unix)]
 fn running(directory: &std::path::Path) -> Result<Vec<Status>, Failure> {
+    super::place::tidy(directory);
     let mut running = Vec::new();
     for (_, socket) in super::place::jobs(directory)? {
         match ask(&socket, Question::Status) {

@@ -24,6 +24,7 @@ fn page(status: &Status) -> String {
             "# HELP afteryou_{name} {help}\n# TYPE afteryou_{name} gauge\nafteryou_{name}{{{labels}}} {value}"
         );
     };
+    let partial = |value: u64| (status.partial_files > 0).then_some(value);
     gauge("seconds", "Time since the job began, in seconds.", Some(status.seconds));
     gauge("entries", "Entries of the job known so far.", Some(status.entries));
     gauge("entries_done", "Entries that are complete.", Some(status.entries_done));
@@ -38,6 +39,8 @@ fn page(status: &Status) -> String {
         "Share of the time in which the job yielded, in per cent.",
         status.yielded_percent,
     );
+    gauge("partial_files", "Partial files that no job works on.", partial(status.partial_files));
+    gauge("partial_bytes", "Bytes of partial files that no job works on.", partial(status.partial_bytes));
     gauge("paused", "1 while the job is paused.", Some(status.paused.into()));
     page
 }

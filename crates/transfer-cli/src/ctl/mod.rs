@@ -3,7 +3,7 @@
 //! # How
 //! Each job listens on a Unix socket `PID.sock` in a directory that only its user can enter (`place`). One connection
 //! carries one question and one answer, a JSON object in a line each (`protocol`). A socket whose job was killed is
-//! removed by the next `ctl` of the same user; nothing that is no such socket is touched. An HTTP request gets the
+//! removed by the next `ctl` or job of the same user; nothing that is no such socket is touched. An HTTP request gets the
 //! job's state as Prometheus metrics (`metrics`) and changes nothing.
 //!
 //! # Whose word counts

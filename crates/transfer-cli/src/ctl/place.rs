@@ -13,6 +13,10 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A job listens at its socket long before that.
+const BEGINNING: Duration = Duration::from_secs(60);
 
 /// The directory, made if it is not there. `chosen` is what the user says.
 pub fn directory(chosen: Option<&Path>) -> anyhow::Result<PathBuf> {
@@ -41,7 +45,7 @@ pub fn jobs(directory: &Path) -> anyhow::Result<Vec<(u32, PathBuf)>> {
 /// A socket for job `pid`, closed to others, and its path. It gets its name when it listens already: between the two,
 /// another process would take it for the socket of a job that was killed.
 pub fn listen(directory: &Path, pid: u32) -> anyhow::Result<(UnixListener, PathBuf)> {
-    let (name, nameless) = (socket(directory, pid), directory.join(format!("{pid}.new")));
+    let (name, nameless) = (socket(directory, pid), nameless(directory, pid));
     // A job that was killed had the same number.
     remove_stale(&name);
     remove_stale(&nameless);
@@ -55,6 +59,33 @@ pub fn listen(directory: &Path, pid: u32) -> anyhow::Result<(UnixListener, PathB
     };
     let listener = listen().with_context(|| format!("cannot listen at {}", name.display()))?;
     Ok((listener, name))
+}
+
+/// Removes what killed jobs left there: their sockets, and those that had no name of their own yet.
+pub fn tidy(directory: &Path) {
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        let Some((pid, end)) = path.file_name().and_then(|name| name.to_str()?.split_once('.')) else {
+            continue;
+        };
+        let Ok(pid) = pid.parse() else { continue };
+        match end {
+            "sock" if path == socket(directory, pid) => remove_stale(&path),
+            "new" if path == nameless(directory, pid) && has_begun_long_ago(&path, pid) => {
+                remove_stale(&path)
+            }
+            _ => {}
+        }
+    }
+}
+
+/// True unless the job may be about to listen at a socket that it has made.
+fn has_begun_long_ago(socket: &Path, pid: u32) -> bool {
+    let process = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    let is_running = process
+        .is_some_and(|process| rustix::process::test_kill_process(process) != Err(rustix::io::Errno::SRCH));
+    let made = found(socket).and_then(|found| found.modified().ok());
+    !is_running || made.and_then(|made| made.elapsed().ok()).is_some_and(|age| age > BEGINNING)
 }
 
 /// Removes the socket of a job that was killed. Whatever else has that name stays.
@@ -88,6 +119,11 @@ fn identity(found: &Metadata) -> Identity {
 /// Returns the metadata of a socket; None for everything else, links to sockets included.
 fn found(socket: &Path) -> Option<Metadata> {
     fs::symlink_metadata(socket).ok().filter(|found| found.file_type().is_socket())
+}
+
+/// The socket of a job before it listens.
+fn nameless(directory: &Path, pid: u32) -> PathBuf {
+    directory.join(format!("{pid}.new"))
 }
 
 /// The socket of a job.
@@ -166,6 +202,24 @@ mod tests {
         std::os::unix::fs::symlink(at("7.sock"), at("15.sock")).unwrap();
         let pids: Vec<u32> = jobs(folder.path()).unwrap().into_iter().map(|(pid, _)| pid).collect();
         assert_eq!(pids, [7, 12]);
+    }
+
+    #[test]
+    fn sockets_of_killed_jobs_go_and_those_of_jobs_that_begin_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        // No process has such a number.
+        let dead_pid = u32::MAX >> 1;
+        let own = std::process::id();
+        let names =
+            [format!("{dead_pid}.sock"), format!("{dead_pid}.new"), format!("{own}.new"), "7.old".to_owned()];
+        names.iter().for_each(|name| dead(&at(name)));
+        let _live = UnixListener::bind(at("8.sock")).unwrap();
+        fs::write(at("9.new"), "a file of the user's").unwrap();
+        tidy(folder.path());
+        let left = names.map(|name| at(&name).symlink_metadata().is_ok());
+        assert_eq!(left, [false, false, true, true]);
+        assert!(at("8.sock").exists() && at("9.new").exists());
     }
 
     #[test]

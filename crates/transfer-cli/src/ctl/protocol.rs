@@ -4,6 +4,7 @@ use crate::figures::{count, percent, size};
 use crate::tally::Tally;
 use crate::timetable::Direction;
 use afteryou_transfer::pace::{Limit, Owner, Pace};
+use afteryou_transfer::store::Store;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -78,6 +79,16 @@ pub struct Status {
     /// Share of the observed time in which the job yielded, in per cent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yielded_percent: Option<u64>,
+    /// Partial files in the receiving directory that no job works on now.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub partial_files: u64,
+    /// Bytes that these take on the disk.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub partial_bytes: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A job's properties beside its tally.
@@ -91,12 +102,15 @@ pub struct Job {
     pub direction: Direction,
     /// Its files.
     pub what: String,
+    /// Where it receives.
+    pub store: Option<Store>,
 }
 
 impl Status {
     /// How it goes now.
     pub fn of(job: &Job, tally: &Tally, pace: &Pace, now: Instant) -> Status {
         let limit = pace.current();
+        let abandoned = job.store.as_ref().map(Store::abandoned).unwrap_or_default();
         Status {
             pid: std::process::id(),
             command: job.command.to_owned(),
@@ -113,6 +127,8 @@ impl Status {
             max_rate: limit.max_rate,
             paused: limit.paused,
             yielded_percent: tally.yielded_percent(),
+            partial_files: abandoned.files,
+            partial_bytes: abandoned.bytes,
         }
     }
 }
@@ -125,6 +141,16 @@ impl Status {
 
     /// "42 % of 3.1 GB, 12 of 340 files; yielding: queue is …".
     pub fn course(&self) -> String {
+        match self.partial_files {
+            0 => self.progress(),
+            files => {
+                let (files, bytes) = (count(files, "partial file"), size(self.partial_bytes));
+                format!("{}; {files} of earlier jobs, {bytes}", self.progress())
+            }
+        }
+    }
+
+    fn progress(&self) -> String {
         if self.entries == 0 {
             return self.words.clone();
         }

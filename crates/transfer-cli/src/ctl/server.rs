@@ -40,7 +40,9 @@ impl Server {
         pace: Pace,
         stop: watch::Sender<bool>,
     ) -> anyhow::Result<Server> {
-        let (listener, socket) = place::listen(&place::directory(directory)?, std::process::id())?;
+        let directory = place::directory(directory)?;
+        place::tidy(&directory);
+        let (listener, socket) = place::listen(&directory, std::process::id())?;
         let identity = place::identity_of(&socket);
         listener.set_nonblocking(true)?;
         let listener = UnixListener::from_std(listener)?;

@@ -49,6 +49,11 @@ impl Active {
         next.is_some_and(|(path, _)| path.starts_with(&prefix))
     }
 
+    /// Paths that are considered or received.
+    pub(super) fn paths(&self) -> impl Iterator<Item = EntryPath> + '_ {
+        self.paths.keys().map(|path| EntryPath(path.clone()))
+    }
+
     /// Keeps the attributes of a directory for later if something is under way below it and there is [room](WAITING).
     pub(super) fn postpone(&mut self, directory: &EntryPath, attributes: &Attributes) -> bool {
         self.stop_waiting(&directory.0);
@@ -127,6 +132,10 @@ impl Claim {
         drop(active);
         let work = Work::begin(&inner.root);
         Expected::New(Self { inner, path: path.clone(), is_expected: true, _work: work })
+    }
+
+    pub(super) fn inner(&self) -> &Inner {
+        &self.inner
     }
 
     pub(super) fn root(&self) -> &Root {

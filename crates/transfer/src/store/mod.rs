@@ -36,6 +36,7 @@ mod link;
 pub(crate) mod mirror;
 mod names;
 mod near;
+mod orphans;
 mod partial;
 mod path;
 mod place;
@@ -64,6 +65,7 @@ use claim::{Active, Claim};
 pub use delta::{Delta, Next};
 pub(crate) use names::are_ours;
 pub use near::Near;
+pub use orphans::Abandoned;
 use partial::{Content, Partial};
 pub(crate) use path::{components, link_stays_inside, STATE};
 use place::{refused, why, Attributes, There};
@@ -78,6 +80,7 @@ use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::SystemTime;
 use std::{fmt, io};
 use sync::Directories;
 
@@ -136,6 +139,8 @@ const MADE: usize = 64 * 1024;
 /// Hashes of their paths, with keys that no peer knows.
 #[derive(Debug, Default)]
 struct Made {
+    /// While it is there, a job runs.
+    _job: Option<Arc<()>>,
     hasher: RandomState,
     paths: HashSet<u64>,
 }
@@ -188,18 +193,28 @@ struct Home {
     allow: Allow,
     /// Shared by the jobs in one directory.
     current: Mutex<Arc<Inner>>,
+    /// Each job has a copy.
+    jobs: Arc<()>,
 }
 
 impl Home {
-    /// The directory to which the name leads now.
-    fn current(&self) -> Result<Arc<Inner>, Error> {
+    /// The directory that was opened last.
+    fn opened(&self) -> Arc<Inner> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The directory to which the name leads now, for a job that begins.
+    fn for_job(&self) -> Result<(Arc<Inner>, Arc<()>), Error> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let root = self.named.open()?;
         if !named::is_same(&root, &current.root) {
             tracing::info!("another directory has the name of the receiving one now");
             *current = Arc::new(Inner::open(root, "the receiving directory")?);
         }
-        Ok(current.clone())
+        if Arc::strong_count(&self.jobs) == 1 {
+            current.tidy(SystemTime::now());
+        }
+        Ok((current.clone(), self.jobs.clone()))
     }
 }
 
@@ -225,7 +240,9 @@ impl Inner {
         let mut active = Active::default();
         active.left_earlier(&bases);
         let states = States::of(&root).map_err(failed("open"))?;
-        Ok(Self { root, states, directories: Directories::default(), active: Mutex::new(active) })
+        let inner = Self { root, states, directories: Directories::default(), active: Mutex::new(active) };
+        inner.tidy(SystemTime::now());
+        Ok(inner)
     }
 
     fn active(&self) -> MutexGuard<'_, Active> {
@@ -266,7 +283,8 @@ impl Store {
         std::fs::create_dir_all(dir).map_err(failed)?;
         let (named, root) = Named::open_first(dir, "receiving").map_err(failed)?;
         let inner = Arc::new(Inner::open(root, &dir.display().to_string())?);
-        let home = Home { named, allow: options.allow, current: Mutex::new(inner.clone()) };
+        let home =
+            Home { named, allow: options.allow, current: Mutex::new(inner.clone()), jobs: Arc::default() };
         Ok(Self {
             inner,
             home: Arc::new(home),
@@ -284,14 +302,15 @@ impl Store {
     /// Requests that the store does not allow; a directory that is gone.
     pub fn for_job(&self, wishes: Wishes) -> Result<Self, Error> {
         self.allows(&wishes).map_err(Error::Paths)?;
+        let (inner, job) = self.home.for_job()?;
         Ok(Self {
-            inner: self.home.current()?,
+            inner,
             home: self.home.clone(),
             wishes: Arc::new(wishes),
             by_size: Arc::default(),
             roots: Arc::default(),
             accounts: self.accounts.clone(),
-            made: Arc::default(),
+            made: Arc::new(Mutex::new(Made { _job: Some(job), ..Made::default() })),
         })
     }
 

@@ -339,7 +339,7 @@ impl Content {
 }
 
 /// Removes a part file that nobody holds, with its tree file.
-fn remove_unheld(dir: &Dir, name: &str) -> io::Result<()> {
+pub(super) fn remove_unheld(dir: &Dir, name: &str) -> io::Result<()> {
     let Some(base) = name.strip_suffix(PART) else { return Ok(()) };
     let file = match open_existing(dir, name) {
         Err(error) if is_gone(&error) => return Ok(()),

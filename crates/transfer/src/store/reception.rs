@@ -3,8 +3,8 @@
 use super::file_system::is_border;
 use super::partial::{self, Content, Partial};
 use super::place::{self, why, There};
-use super::ranges;
 use super::state::State;
+use super::{orphans, ranges};
 use super::{Claim, Kept, Near, Store, Target};
 use crate::entry::{Wanted, GROUP_BYTES};
 use crate::wire::Why;
@@ -369,7 +369,10 @@ impl Drop for Reception {
         // Nothing came: leave nothing.
         match partial.is_empty().unwrap_or(false) {
             true => _ = partial.remove(),
-            false => self.claim.left_behind(),
+            false => {
+                self.claim.left_behind();
+                orphans::left_one_more(self.claim.inner(), &self.state);
+            }
         }
     }
 }

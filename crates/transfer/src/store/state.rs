@@ -54,7 +54,7 @@ impl States {
             return Ok(state);
         }
         below.retain(|_, state| state.strong_count() > 0);
-        let state = Arc::new(State { root: dir, open: Mutex::default(), makes_unnamed: OnceLock::new() });
+        let state = Arc::new(State::in_dir(dir));
         below.insert(system, Arc::downgrade(&state));
         if let Ok(dir) = state.root.open_dir_nofollow(STATE) {
             found(&names::bases(&dir)?);
@@ -143,11 +143,17 @@ pub(crate) struct State {
     open: Mutex<Weak<Dir>>,
     /// Whether files can be made that have no name at first.
     makes_unnamed: OnceLock<bool>,
+    /// Partial files that were left there, once they were counted.
+    pub(super) left: Mutex<Option<usize>>,
 }
 
 impl State {
     pub(crate) fn of(root: &Dir) -> io::Result<Self> {
-        Ok(Self { root: root.try_clone()?, open: Mutex::default(), makes_unnamed: OnceLock::new() })
+        Ok(Self::in_dir(root.try_clone()?))
+    }
+
+    fn in_dir(root: Dir) -> Self {
+        Self { root, open: Mutex::default(), makes_unnamed: OnceLock::new(), left: Mutex::default() }
     }
 
     pub(super) fn get(&self) -> io::Result<Arc<Dir>> {

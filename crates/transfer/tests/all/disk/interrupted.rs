@@ -393,3 +393,22 @@ fn a_file_that_changes_between_two_runs_ends_as_the_new_one() {
     assert_eq!(move_all(&source, &pair.store()), [("file".into(), Outcome::Stored)]);
     pair.assert_same();
 }
+
+#[test]
+fn files_that_are_begun_and_never_ended_leave_so_many_partial_ones() {
+    let pair = Pair::new();
+    let store = pair.store();
+    let (entry, encoded) = super::common::file(b"", &content(70_000, 1));
+    for n in 0..3000 {
+        let entry = afteryou_transfer::entry::Entry {
+            path: afteryou_transfer::entry::EntryPath(format!("d/{n}").into_bytes()),
+            ..entry.clone()
+        };
+        let Ok(Verdict::Want(reception)) = store.consider(&entry) else { panic!("it is not there") };
+        assert!(reception.receive(&encoded[..40_000], &mut |_, _| {}).is_err());
+    }
+    let parts = || pair.leftovers().iter().filter(|name| name.ends_with(".part")).count() as u64;
+    assert!((1024..=1281).contains(&parts()), "{}", parts());
+    let abandoned = store.abandoned();
+    assert!(abandoned.files == parts() && abandoned.bytes >= 16_384 * parts(), "{abandoned:?}");
+}
