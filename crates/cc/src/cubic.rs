@@ -119,6 +119,8 @@ struct Epoch {
     t: Span,
     /// Until when `t` is counted.
     counted_to: Time,
+    /// Since when it has been counted without a break.
+    counted_since: Time,
     /// The window of a Reno flow with the same average window, bytes.
     w_est: f64,
 }
@@ -212,12 +214,14 @@ impl Cubic {
             k: self.k(w_max),
             t: Span::ZERO,
             counted_to: ack.now,
+            counted_since: ack.now,
             w_est: cwnd,
         });
         let passed = ack.now.since(epoch.counted_to);
         epoch.counted_to = ack.now;
         if ack.app_limited {
             // §5.8: no growth, and the time does not count, or the window would jump afterwards.
+            epoch.counted_since = ack.now;
             self.curve.epoch = Some(epoch);
             return;
         }
@@ -332,7 +336,11 @@ impl Controller for Cubic {
             self.undo.forget();
         }
         if let Some(epoch) = &mut self.curve.epoch {
-            epoch.counted_to = idle.now; // §5.8: idle time is application-limited time
+            // §5.8: idle time is application-limited time, from the last packet on, whose ack was counted. Linux moves its epoch by
+            // the same time.
+            let silent_since = Time(idle.now.0.saturating_sub(idle.idle_for.0));
+            epoch.t = epoch.t - epoch.counted_to.since(silent_since.max(epoch.counted_since));
+            (epoch.counted_to, epoch.counted_since) = (idle.now, idle.now);
         }
     }
 

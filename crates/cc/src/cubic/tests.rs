@@ -206,6 +206,28 @@ fn application_limited_time_does_not_count() {
 }
 
 #[test]
+fn a_pause_begins_with_the_last_packet_and_not_with_its_ack() {
+    let mut controller = after_loss_at_100();
+    (2..=10).for_each(|i| controller.on_ack(&ack(100 * i, 10)));
+    let t = controller.curve.epoch.unwrap().t;
+    assert_eq!(t, Span::from_millis(800));
+    let idle = |idle_ms| Idle {
+        now: Time::from_millis(1200),
+        idle_for: Span::from_millis(idle_ms),
+        rto: Span::from_secs(1),
+    };
+    for (idle_ms, counted_ms) in [(200, 800), (300, 700), (250, 750)] {
+        let mut paused = controller.clone();
+        paused.on_idle(&idle(idle_ms));
+        assert_eq!(paused.curve.epoch.unwrap().t, Span::from_millis(counted_ms));
+    }
+    // An ack of an application-limited packet was not counted.
+    controller.on_ack(&Ack { app_limited: true, ..ack(1100, 1) });
+    controller.on_idle(&idle(150));
+    assert_eq!(controller.curve.epoch.unwrap().t, t);
+}
+
+#[test]
 fn pauses_of_any_length_do_not_count() {
     let mut busy = after_loss_at_100();
     busy.on_ack(&ack(200, 1));

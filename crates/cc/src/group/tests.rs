@@ -251,7 +251,7 @@ fn strangers_do_not_make_a_job_that_wants_nothing_look_busy() {
     inner.told();
     group.on_sent(stranger, &sent(Time::from_millis(5)));
     let told = inner.told();
-    assert!(matches!(told[..], [Told::Sent(Sent { app_limited: true, .. })]), "{told:?}");
+    assert!(matches!(told[..], [Told::Idle(_), Told::Sent(Sent { app_limited: true, .. })]), "{told:?}");
 }
 
 #[test]

@@ -107,6 +107,8 @@ struct Path {
     delivery: Delivery,
     /// Since when nothing has been in flight.
     quiet_since: Option<Time>,
+    /// When data last left.
+    last_sent: Time,
 }
 
 /// The packets that the current ACK frame has acknowledged so far.
@@ -170,8 +172,8 @@ impl Adapter {
     /// Sending starts again.
     fn end_idle(&mut self, now: Time) {
         let Some(since) = self.path.quiet_since.take() else { return };
-        let (idle_for, rto) = (now.since(since), self.path.rtt.rto(GRANULARITY, MIN_RTO));
-        if idle_for > Span::ZERO {
+        let (idle_for, rto) = (now.since(self.path.last_sent), self.path.rtt.rto(GRANULARITY, MIN_RTO));
+        if now > since {
             self.controller().on_idle(&Idle { now, idle_for, rto });
         }
     }
@@ -315,6 +317,7 @@ impl congestion::Controller for Adapter {
         }
         if bytes > ACKS_ALONE_BYTES {
             self.end_idle(now);
+            self.path.last_sent = now;
         }
         // Acknowledgements alone never count as in flight, but cannot be told apart here. Nothing leaves beyond the window.
         let most = self.controller().directive().cwnd.max(self.path.in_flight);

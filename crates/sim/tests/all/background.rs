@@ -181,7 +181,8 @@ fn an_aqm_below_the_lifetimes_range_keeps_tcp_lp_from_yielding_and_linuxs_memory
     for queue in ["codel", "pie"] {
         let kept = ["lifetime", "linux"].map(|memory| {
             let link = Link { queue: Algorithm::named(queue), ..link("20 Mbit/s", "300 ms") };
-            let lp = flow("lp", &format!("tcp-lp,memory={memory}"), 50);
+            // Of one round-trip time the two would take their turns in step with the link: see `calls`.
+            let lp = flow("lp", &format!("tcp-lp,memory={memory}"), 53);
             let [kept, taken] = beside_tcp_lp(link, flow("foreground", "newreno", 50), lp, [20.0, 0.0]);
             println!("{queue}, memory = {memory}: {kept:.3}, TCP-LP {taken:.3}");
             kept / (kept + taken)

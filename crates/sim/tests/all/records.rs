@@ -186,12 +186,13 @@ fn an_outage_is_a_stall_with_timeouts() {
             "#
         ));
         let sender = run.windows[0].flows[0].sender.unwrap();
-        assert!((1.95..6.0).contains(&sender.longest_stall_s), "{transport}: {} s", sender.longest_stall_s);
+        // What was in the queue of 240 ms and on the path still arrives.
+        assert!((1.7..6.0).contains(&sender.longest_stall_s), "{transport}: {} s", sender.longest_stall_s);
         let since = |what: &str, at_s: f64| {
             let found = run.events.iter().find(|event| event.what == what && event.at_s >= at_s);
             found.unwrap_or_else(|| panic!("{transport}: no {what} from {at_s} s on"))
         };
-        assert!(since("stall", 10.5).seconds.unwrap() >= 1.95, "{transport}: {:?}", since("stall", 10.5));
+        assert!(since("stall", 10.5).seconds.unwrap() >= 1.7, "{transport}: {:?}", since("stall", 10.5));
         assert!(since("stall", 10.5).at_s >= 12.0, "{transport}: {:?}", since("stall", 10.5));
         assert!(since("timeout", 10.0).at_s < 12.0, "{transport}: {:?}", since("timeout", 10.0));
     }

@@ -274,8 +274,8 @@ fn the_only_uploader_of_a_swarm_fills_its_uplink_and_the_others_receive_alone() 
 /// more than its share; tit-for-tat leaves them fewer uploads.
 #[test]
 fn tit_for_tat_leaves_a_free_rider_less() {
-    let part = |rule: &str| {
-        let swarm = SWARM
+    let part = |rule: &str, seed: u32| {
+        let swarm = format!("seed = {seed}\n{SWARM}")
             .replace("30 s", "150 s")
             .replace("{ from = \"5 s\"", "{ from = \"30 s\"")
             .replace("count = 8", "count = 24")
@@ -286,7 +286,9 @@ fn tit_for_tat_leaves_a_free_rider_less() {
         };
         mean(&hosts[20..]) / mean(&hosts[..20])
     };
-    let (with, without) = (part("tit_for_tat = true"), part("persist = 0.5"));
+    // Of single runs the two differ by a factor between 0.5 and 1.
+    let mean = |rule: &str| (1..=4).map(|seed| part(rule, seed)).sum::<f64>() / 4.0;
+    let (with, without) = (mean("tit_for_tat = true"), mean("persist = 0.5"));
     assert!(with > 0.0 && with < 0.8 * without, "{with} for {without}");
 }
 

@@ -93,8 +93,7 @@ fn way_back(transport: &Transport, rtt_ms: u64, on_ms: u64) -> (f64, f64) {
         .find(|(_, packets)| *packets < 0.8 * before)
         .expect("a cut");
     let k = ((before - after) / 0.4).cbrt();
-    // Each period has its last packets' round trip, too.
-    let active = ((on_ms + rtt_ms) as f64 / 250.0).min(1.0);
+    let active = on_ms as f64 / 250.0;
     ((at(cut_s + k) - after) / (before - after), 1.0 - (1.0 - active).powi(3))
 }
 
