@@ -721,7 +721,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__get)
-            opts="-n -u -v -q -h --exclude --include --exclude-from --dry-run --update --quick --delete --delete-all --max-delete --backup-dir --owner --xattrs --acls --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --notify --qlog --verbose --log --quiet --state --control-dir --route-mtu --json-groups --help"
+            opts="-n -u -v -q -h --exclude --include --exclude-from --dry-run --update --quick --verify --delete --delete-all --max-delete --backup-dir --owner --xattrs --acls --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --notify --qlog --verbose --log --quiet --state --control-dir --route-mtu --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1416,7 +1416,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__send)
-            opts="-n -u -v -q -h --symlinks --name --exclude --include --exclude-from --dry-run --update --quick --delete --delete-all --max-delete --backup-dir --owner --xattrs --acls --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --notify --qlog --verbose --log --quiet --state --control-dir --route-mtu --json-groups --help"
+            opts="-n -u -v -q -h --symlinks --name --exclude --include --exclude-from --dry-run --update --quick --verify --delete --delete-all --max-delete --backup-dir --owner --xattrs --acls --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --notify --qlog --verbose --log --quiet --state --control-dir --route-mtu --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

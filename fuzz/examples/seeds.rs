@@ -227,6 +227,7 @@ fn transfer_control() -> io::Result<()> {
                 keep: Keep { owner: Some(Naming::Names), xattrs: true, acls: false },
                 quick: true,
                 sink: vec![[7; 16]],
+                verify: false,
             },
         ),
         ("probe", Greeting::Probe),

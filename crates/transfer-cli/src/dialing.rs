@@ -34,6 +34,7 @@ pub async fn send(args: &SendArgs) -> Result<(), Failure> {
     let mut options = sources::options(&args.common, args.symlinks, &args.choice)?;
     options.keep = args.keeping.keep();
     options.quick = args.mirroring.quick;
+    options.verify = args.mirroring.verify;
     let source = Source::of(&paths, options).map_err(Failure::usage)?;
     let source = match input {
         Some((name, input)) => source.with_input(&name, input).map_err(Failure::usage)?,
@@ -80,7 +81,7 @@ pub async fn get(args: &GetArgs) -> Result<(), Failure> {
     let directory = output.as_ref().map_or(directory, |output| output.path().to_owned());
     sources::check_directory(&directory)?;
     let exclude = args.choice.filter()?;
-    let (wishes, quick) = (args.wishes(), args.mirroring.quick);
+    let (wishes, quick, verify) = (args.wishes(), args.mirroring.quick, args.mirroring.verify);
     // A dry run makes no directory: what would go into one that is not there is compared with an empty one.
     let empty = (wishes.dry_run && !directory.exists()).then(Temporary::new).transpose()?;
     let mut store = StoreOptions::default();
@@ -99,7 +100,7 @@ pub async fn get(args: &GetArgs) -> Result<(), Failure> {
     let stage = Stage::start(&args.common, job, first(&target))?;
     let delete = wishes.delete;
     run(stage, target, Role::Serve, &args.common, &args.dialing, delete, |options| {
-        let options = JobOptions { wishes, exclude, quick, ..options };
+        let options = JobOptions { wishes, exclude, quick, verify, ..options };
         Ok(|dial, path: String| job::get(dial, path.into_bytes(), store, options))
     })
     .await?;

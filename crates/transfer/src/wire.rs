@@ -81,6 +81,8 @@ pub enum Greeting {
         quick: bool,
         /// As in [`Answer::Welcome`].
         sink: Vec<[u8; 16]>,
+        /// The source reads every file.
+        verify: bool,
     },
     /// `doctor`: it asks how its packets arrive.
     Probe,

@@ -102,6 +102,19 @@ pub struct Mirroring {
     #[arg(long, env = "AFTERYOU_QUICK", hide_env_values = true, value_parser = BoolishValueParser::new())]
     pub quick: bool,
 
+    /// Read every file at the source, instead of taking hashes that earlier runs have kept
+    ///
+    /// Earlier runs keep the hash of a file until its size, time of modification, time of change or inode differs. --verify
+    /// finds damage of the disk, too, which changes none of these. The receiver reads its files in any case.
+    #[arg(
+        long,
+        conflicts_with = "quick",
+        env = "AFTERYOU_VERIFY",
+        hide_env_values = true,
+        value_parser = BoolishValueParser::new()
+    )]
+    pub verify: bool,
+
     /// Afterwards remove at the receiver what is not there at the source, in the directories that were sent
     ///
     /// Excluded files stay. If anything failed or was left out, nothing is removed. A receiver must allow it: `receive

@@ -132,6 +132,7 @@ pub async fn get(
                     keep: job.options.wishes.keep,
                     quick: job.options.quick,
                     sink: sink.clone(),
+                    verify: job.options.verify,
                 };
                 keeper.keep(|connection| job.pull(connection, greeting(), lane)).await
             }

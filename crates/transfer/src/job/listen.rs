@@ -172,7 +172,7 @@ struct Job {
 #[derive(PartialEq)]
 enum Asked {
     Push(Wishes),
-    Pull { path: Vec<u8>, patterns: Patterns, extent: bool, keep: Keep, quick: bool },
+    Pull { path: Vec<u8>, patterns: Patterns, extent: bool, keep: Keep, quick: bool, verify: bool },
 }
 
 /// This side's part in a job.
@@ -275,8 +275,8 @@ impl Host {
             Greeting::Push { job, lane, wishes } => {
                 self.push(job, wishes).await.map(|found| (job, lane, 1, found))
             }
-            Greeting::Pull { job, lane, lanes, path, patterns, extent, keep, quick, sink } => {
-                let asked = Asked::Pull { path, patterns, extent, keep, quick };
+            Greeting::Pull { job, lane, lanes, path, patterns, extent, keep, quick, sink, verify } => {
+                let asked = Asked::Pull { path, patterns, extent, keep, quick, verify };
                 self.pull(job, asked, sink).await.map(|found| (job, lane, lanes.clamp(1, MAX_LANES), found))
             }
         };
@@ -320,12 +320,13 @@ impl Host {
         if let Some(known) = self.known(id, &asked) {
             return known;
         }
-        let Asked::Pull { path, patterns, extent, keep, quick } = &asked else {
+        let Asked::Pull { path, patterns, extent, keep, quick, verify } = &asked else {
             return Err(refused("a push to a source"));
         };
         let (path, extent) = (path.clone(), *extent);
         options.keep = *keep;
         options.quick = *quick;
+        options.verify = *verify;
         options.peer_excludes =
             Filter::new(patterns.clone(), 0).map_err(|error| refused(&error.to_string()))?;
         let look = move || {

@@ -100,6 +100,8 @@ pub struct JobOptions {
     pub exclude: Filter,
     /// A `get` takes files of the same size and time for the same. `send` has this in its source.
     pub quick: bool,
+    /// A `get` requests that the source reads every file. `send` has this in its source.
+    pub verify: bool,
 }
 
 impl Default for JobOptions {
@@ -114,6 +116,7 @@ impl Default for JobOptions {
             wishes: Wishes::default(),
             exclude: Filter::default(),
             quick: false,
+            verify: false,
         }
     }
 }

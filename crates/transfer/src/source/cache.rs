@@ -13,8 +13,8 @@
 //! # Known bad cases
 //! A change that leaves size and times as they were goes unseen. A sink that has the old content reports so, and keeps
 //! it; for any other sink, sending fails and the file is hashed anew. It takes a system without ctime (Windows) and a
-//! program that sets mtime back, a clock that jumps back to the very nanosecond, or a write through a memory map that
-//! the kernel has not noticed yet. A change of mode or of the number of hard links costs hashing anew.
+//! program that sets mtime back, a clock that jumps back to the very nanosecond, or a write to the disk below the file
+//! system. A file that a memory map could change without new times has no tree here: see [`super::file_systems`]. A change of mode or of the number of hard links costs hashing anew.
 
 use super::hashes::{Hashes, Region};
 use super::place::Facts;
@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use tempfile::NamedTempFile;
 
-const MAGIC: &[u8; 16] = b"afteryou tree 2\n";
+const MAGIC: &[u8; 16] = b"afteryou tree 3\n";
 
 /// Magic, root, hash of the rest.
 const HEADER_BYTES: u64 = 16 + 32 + 32;

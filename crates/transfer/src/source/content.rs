@@ -14,6 +14,7 @@
 use super::place::{Facts, Here, Place};
 use crate::store::with_whole;
 use crate::wire::SMALL;
+use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
@@ -87,6 +88,8 @@ pub(super) struct Small {
     pub(super) root: [u8; 32],
     pub(super) facts: Facts,
     pub(super) content: Option<Content>,
+    /// A later change sets its times.
+    pub(super) may_remember: bool,
 }
 
 /// Reads a small file of which these facts were seen a moment ago. None: it is large, or changes.
@@ -96,11 +99,14 @@ pub(super) fn read(
     seen: &Facts,
     uses: &Uses,
     now: SystemTime,
+    may_remember: impl FnOnce(&File) -> bool,
 ) -> io::Result<Option<Small>> {
     if seen.size > SMALL {
         return Ok(None);
     }
     let file = place.open_here(here)?;
+    // Facts that are the same before the flush and after the reading were so in between.
+    let may_remember = may_remember(&file);
     let read = with_whole(&file, seen.size, |bytes| {
         let content = if uses.are_likely() { Content::keep(bytes, now) } else { None };
         uses.count_kept(content.is_some());
@@ -108,7 +114,7 @@ pub(super) fn read(
     });
     let (read, facts) = (read?, Facts::of(&file)?);
     let read = read.filter(|_| facts.same_content(seen));
-    Ok(read.map(|(root, content)| Small { root, facts, content }))
+    Ok(read.map(|(root, content)| Small { root, facts, content, may_remember }))
 }
 
 #[cfg(test)]

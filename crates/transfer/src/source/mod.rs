@@ -35,6 +35,7 @@ mod cache;
 mod content;
 mod describe;
 mod extras;
+mod file_systems;
 mod hashes;
 mod input;
 mod parents;
@@ -97,6 +98,8 @@ pub struct SourceOptions {
     pub keep: Keep,
     /// A file of the same size and time of modification at the sink counts as the same: neither side reads it.
     pub quick: bool,
+    /// Every file is read, whatever earlier runs have kept of it.
+    pub verify: bool,
 }
 
 impl SourceOptions {
@@ -339,7 +342,12 @@ impl Source {
     pub fn entries(&self) -> Entries {
         Entries {
             walk: self.walk(),
-            trees: Arc::new(Trees::new(self.options.cache.clone(), self.job(), self.stopper.clone())),
+            trees: Arc::new(Trees::new(
+                self.options.cache.clone(),
+                self.job(),
+                self.options.verify,
+                self.stopper.clone(),
+            )),
             keeping: Arc::new(Keeping::new(self.options.keep)),
             quick: self.options.quick,
         }

@@ -128,16 +128,19 @@ fn file(
         return Ok((Kind::File { size: seen.size, root }, seen.clone(), OnceLock::new(), None));
     }
     let now = SystemTime::now();
-    if let Some(Small { root, facts, content }) =
-        content::read(place, here, seen, &trees.uses, now).map_err(unreadable)?
+    if let Some(Small { root, facts, content, may_remember }) =
+        content::read(place, here, seen, &trees.uses, now, |file| trees.may_remember(file, seen, now))
+            .map_err(unreadable)?
     {
-        trees.remember_root(path, &facts, root, now);
+        if may_remember {
+            trees.remember_root(path, &facts, root);
+        }
         return Ok((Kind::File { size: facts.size, root }, facts, OnceLock::new(), content));
     }
     for _ in 0..ATTEMPTS {
         let file = place.open().map_err(unreadable)?;
         let now = SystemTime::now();
-        let facts = Facts::of(&file).map_err(unreadable)?;
+        let mut facts = Facts::of(&file).map_err(unreadable)?;
         if facts.sort != Sort::File {
             return Err("it is no file any more".into());
         }
@@ -147,7 +150,13 @@ fn file(
         if let Some((root, hashes)) = trees.find(path, &facts) {
             return looked(root, facts, hashes);
         }
-        let hashed = trees.hash(&file, path, &facts, now);
+        let remember = trees.may_remember(&file, &facts, now);
+        if remember {
+            // The flush may have set the times.
+            facts = Facts::of(&file).map_err(unreadable)?;
+        }
+        let remember = remember && facts.settled(now);
+        let hashed = trees.hash(&file, path, &facts, remember);
         let after = Facts::of(&file).map_err(unreadable)?;
         match hashed {
             // Shorter than it was.
@@ -155,7 +164,9 @@ fn file(
             Err(error) => return Err(unreadable(error)),
             Ok(_) if !after.same_content(&facts) => continue,
             Ok((root, hashes)) => {
-                trees.remember_root(path, &facts, root, now);
+                if remember {
+                    trees.remember_root(path, &facts, root);
+                }
                 return looked(root, facts, hashes);
             }
         }
@@ -277,7 +288,8 @@ impl Prepared {
         }
         let Kind::File { root, .. } = self.entry.kind else { return Err(EncodeError::Ranges) };
         let file = self.open()?;
-        let hashed = self.trees.hash(&file, &self.entry.path, &self.facts, SystemTime::now());
+        let remember = self.trees.may_remember(&file, &self.facts, SystemTime::now());
+        let hashed = self.trees.hash(&file, &self.entry.path, &self.facts, remember);
         match hashed.map_err(EncodeError::Io)? {
             (now, hashes) if now == root => Ok(self.hashes.get_or_init(|| hashes)),
             _ => Err(EncodeError::Changed),

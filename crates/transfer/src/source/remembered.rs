@@ -11,11 +11,12 @@
 //! replaces the old file when the walk has come to its end.
 //!
 //! A file whose times were less than 2 s old when it was read is not remembered: it might change once more and keep them,
-//! because clocks of file systems have steps.
+//! because clocks of file systems have steps. Nor is one that a memory map could change without new times: see
+//! [`super::file_systems`].
 //!
 //! # Known bad cases
-//! A change that leaves size and times as they were goes unseen: a clock that jumps back to the very nanosecond, a write
-//! through a memory map that the kernel has not noticed yet, a defect of the disk. A sink that has the old content keeps
+//! A change that leaves size and times as they were goes unseen: a clock that jumps back to the very nanosecond, a write to the
+//! disk below the file system, a defect of the disk. A sink that has the old content keeps
 //! it. For any other sink, sending fails, the file is hashed anew, and the job's records are removed. A change of mode costs
 //! reading anew. A walk that is interrupted remembers nothing of what it read.
 //!
@@ -29,10 +30,9 @@ use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
-use std::time::SystemTime;
 use tempfile::NamedTempFile;
 
-const MAGIC: &[u8; 16] = b"afteryou roots1\n";
+const MAGIC: &[u8; 16] = b"afteryou roots2\n";
 /// Bytes of a check: that of a changed file agrees by chance once in 2^128.
 const CHECK: usize = 16;
 
@@ -103,9 +103,9 @@ impl Remembered {
         is_valid.then_some(found.root)
     }
 
-    /// Remembers a file that was read. `now` is a moment before that.
-    pub(super) fn add(&mut self, path: &EntryPath, facts: &Facts, root: [u8; 32], now: SystemTime) {
-        let Some(check) = check(path, facts, &root).filter(|_| facts.settled(now)) else { return };
+    /// Remembers a file that was read.
+    pub(super) fn add(&mut self, path: &EntryPath, facts: &Facts, root: [u8; 32]) {
+        let Some(check) = check(path, facts, &root) else { return };
         self.differ();
         self.write(&Record { path: path.0.clone(), root, check });
     }
@@ -210,7 +210,6 @@ fn order(one: &[u8], other: &[u8]) -> Ordering {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     struct Yard(tempfile::TempDir);
 
@@ -247,7 +246,7 @@ mod tests {
                     Some(root) => assert_eq!(root, right, "{name}"),
                     None => {
                         read.push(*name);
-                        remembered.add(&path, &facts, right, SystemTime::now() + Duration::from_secs(3));
+                        remembered.add(&path, &facts, right);
                     }
                 }
             }
@@ -284,19 +283,6 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_changed_a_moment_ago_is_not_remembered() {
-        let yard = Yard::with(&["a"]);
-        let facts = Facts::of(&File::open(yard.0.path().join("files/a")).expect("opens")).expect("facts");
-        for _ in 0..2 {
-            let mut remembered = yard.remembered();
-            assert_eq!(remembered.find(&EntryPath(b"a".to_vec()), &facts), None);
-            remembered.add(&EntryPath(b"a".to_vec()), &facts, [7; 32], SystemTime::now());
-            remembered.finish();
-        }
-        assert_eq!(yard.kept(), [""; 0].map(PathBuf::from));
-    }
-
-    #[test]
     fn damaged_records_are_read_over_and_no_wrong_root_comes_of_them() {
         let yard = Yard::with(&NAMES);
         yard.walk(&NAMES);
@@ -320,8 +306,7 @@ mod tests {
         let mut remembered = yard.remembered();
         remembered.forget();
         let facts = Facts::of(&File::open(yard.0.path().join("files/a")).expect("opens")).expect("facts");
-        let later = SystemTime::now() + Duration::from_secs(3);
-        remembered.add(&EntryPath(b"a".to_vec()), &facts, [7; 32], later);
+        remembered.add(&EntryPath(b"a".to_vec()), &facts, [7; 32]);
         remembered.finish();
         assert_eq!(yard.kept(), [""; 0].map(PathBuf::from));
     }

@@ -4,6 +4,7 @@
 
 use super::cache::Cache;
 use super::content::Uses;
+use super::file_systems::FileSystems;
 use super::hashes::{Hashes, Region};
 use super::parents::Parents;
 use super::place::Facts;
@@ -36,19 +37,24 @@ pub(super) struct Trees {
     roots: Mutex<Roots>,
     /// Roots of smaller files from earlier runs.
     remembered: Option<Mutex<Remembered>>,
+    /// What earlier runs have left is not used.
+    verify: bool,
+    systems: FileSystems,
     pub(super) stopper: Stopper,
     /// Of the content of small files.
     pub(super) uses: Uses,
 }
 
 impl Trees {
-    /// `job`: whose roots are remembered.
-    pub(super) fn new(cache: Option<PathBuf>, job: Option<[u8; 32]>, stopper: Stopper) -> Self {
+    /// `job`: whose roots are remembered. `verify`: every file is read.
+    pub(super) fn new(cache: Option<PathBuf>, job: Option<[u8; 32]>, verify: bool, stopper: Stopper) -> Self {
         let cache = cache.map(Cache::open);
         let remembered = cache.clone().zip(job).map(|(cache, job)| Remembered::open(cache, &job));
         Self {
             cache,
             remembered: remembered.map(Mutex::new),
+            verify,
+            systems: FileSystems::default(),
             spool: Mutex::new(None),
             roots: Mutex::default(),
             stopper,
@@ -62,7 +68,7 @@ impl Trees {
 
     /// Root and hashes of a file that was hashed in an earlier run.
     pub(super) fn find(&self, path: &EntryPath, facts: &Facts) -> Option<([u8; 32], Hashes)> {
-        self.cache_for(facts)?.find(path, facts)
+        self.cache_for(facts).filter(|_| !self.verify)?.find(path, facts)
     }
 
     fn roots(&self) -> MutexGuard<'_, Roots> {
@@ -75,16 +81,26 @@ impl Trees {
 
     /// The root of a file that was read in an earlier run.
     pub(super) fn remembered_root(&self, path: &EntryPath, facts: &Facts) -> Option<[u8; 32]> {
-        self.remembered()?.find(path, facts)
+        self.remembered().filter(|_| !self.verify)?.find(path, facts)
     }
 
-    /// Keeps the root of a file for later runs. `now` is a moment before it was read.
-    pub(super) fn remember_root(&self, path: &EntryPath, facts: &Facts, root: [u8; 32], now: SystemTime) {
+    /// True if what is read of a file from now on may be remembered, because every change after `now` sets its times. Takes to
+    /// the disk what was written to it through a memory map, see [`FileSystems`].
+    pub(super) fn may_remember(&self, file: &File, facts: &Facts, now: SystemTime) -> bool {
+        let is_kept = match facts.size > IN_MEMORY_BYTES {
+            true => self.cache.is_some(),
+            false => self.remembered.is_some(),
+        };
+        is_kept && facts.settled(now) && self.systems.flush(file, facts, now)
+    }
+
+    /// Keeps the root of a file for later runs.
+    pub(super) fn remember_root(&self, path: &EntryPath, facts: &Facts, root: [u8; 32]) {
         if facts.size > IN_MEMORY_BYTES {
             return;
         }
         if let Some(mut remembered) = self.remembered() {
-            remembered.add(path, facts, root, now);
+            remembered.add(path, facts, root);
         }
     }
 
@@ -124,13 +140,13 @@ impl Trees {
         }
     }
 
-    /// Hashes a file. `now` is when its facts were looked at.
+    /// Hashes a file. `remember`: for later runs, too, if it is large.
     pub(super) fn hash(
         &self,
         file: &File,
         path: &EntryPath,
         facts: &Facts,
-        now: SystemTime,
+        remember: bool,
     ) -> io::Result<([u8; 32], Hashes)> {
         let tree = BaoTree::new(facts.size, GROUP);
         if facts.size <= IN_MEMORY_BYTES {
@@ -146,10 +162,8 @@ impl Trees {
             hashes.data.flush()?;
             io::Result::Ok(*root.as_bytes())
         };
-        if let Some((mut kept, cache)) = self
-            .cache_for(facts)
-            .filter(|_| facts.settled(now))
-            .and_then(|cache| Some((cache.begin().ok()?, cache)))
+        if let Some((mut kept, cache)) =
+            self.cache_for(facts).filter(|_| remember).and_then(|cache| Some((cache.begin().ok()?, cache)))
         {
             let root = hash_to(cache.region(&mut kept))?;
             // A cache that fails costs time, nothing else.
@@ -176,5 +190,33 @@ impl Trees {
         };
         *spool = Some((file.clone(), length + bytes));
         Ok((file, length))
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_that_verifies_takes_nothing_from_earlier_runs() {
+        let dir = tempfile::tempdir().expect("a directory");
+        std::fs::write(dir.path().join("file"), b"content").expect("a file");
+        let facts = Facts::of(&File::open(dir.path().join("file")).expect("opens")).expect("facts");
+        let path = EntryPath(b"file".to_vec());
+        let cache = dir.path().join("cache");
+        let trees = |verify| Trees::new(Some(cache.clone()), Some([1; 32]), verify, Stopper::default());
+        let first = trees(false);
+        first.remember_root(&path, &facts, [7; 32]);
+        first.finish();
+        assert_eq!(trees(false).remembered_root(&path, &facts), Some([7; 32]));
+        let second = trees(true);
+        assert_eq!(second.remembered_root(&path, &facts), None);
+        second.remember_root(&path, &facts, [8; 32]);
+        second.finish();
+        assert_eq!(
+            trees(false).remembered_root(&path, &facts),
+            Some([8; 32]),
+            "it remembers what it has read"
+        );
     }
 }

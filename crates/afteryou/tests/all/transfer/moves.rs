@@ -394,6 +394,39 @@ fn standard_input_becomes_a_file_and_a_file_standard_output() {
     }
 }
 
+/// The page is dirty when the file is hashed, so a further write sets no times, unless the source has flushed it.
+#[test]
+fn a_change_through_a_memory_map_is_sent_by_the_next_run() {
+    const WRITER: &str = "import mmap, sys\n\
+        m = mmap.mmap(open('photos/db', 'r+b').fileno(), 0)\n\
+        m[0:4] = b'AAAA'; print(flush=True); sys.stdin.readline()\n\
+        m[0:4] = b'BBBB'; m.flush(); m.close()";
+    let place = Place::new();
+    place.file("photos/db", 100_000);
+    let (_receive, ticket) = place.listen(&["receive", "archive"]);
+    let mut python = std::process::Command::new("python3");
+    python.args(["-c", WRITER]).current_dir(place.0.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let Ok(mut child) = python.spawn() else {
+        println!("SKIPPED: no python3 to write through a memory map");
+        return;
+    };
+    let mut go = child.stdin.take().unwrap();
+    let mut writer = Running::new(child);
+    assert_eq!(writer.line(), "");
+    // Its times are old enough to be relied upon.
+    std::thread::sleep(Duration::from_millis(2500));
+    let send = |words: &[&str]| {
+        let sent = place.run(&[&["send", "photos", &ticket][..], words].concat());
+        assert_eq!(sent.status.code(), Some(0), "{}", text(&sent.stderr));
+        fs::read(place.path("archive/photos/db")).unwrap()[..4].to_vec()
+    };
+    assert_eq!(send(&[]), b"AAAA");
+    go.write_all(b"\n").unwrap();
+    assert_eq!(writer.child.wait().unwrap().code(), Some(0));
+    assert_eq!(send(&[]), b"BBBB");
+    assert_eq!(send(&["--verify"]), b"BBBB");
+}
+
 #[test]
 fn standard_input_that_is_being_read_leaves_nothing_behind_however_the_job_ends() {
     use rustix::process::Signal;
