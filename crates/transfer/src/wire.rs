@@ -46,6 +46,9 @@ pub const MAX_RANGES: usize = 2048;
 /// Bytes of the paths and reasons of a [`LeftOut`]: two of them fit a message.
 pub const MAX_LEFT_OUT: usize = 24 * 1024;
 
+/// Entries that a source lists as unsettled at most: a sink keeps 16 bytes or more of each.
+pub const MAX_LISTED: usize = 200_000;
+
 /// Entries that a [`LeftOut`] names: nobody reads more.
 const MAX_NAMED: usize = 256;
 
@@ -194,6 +197,8 @@ pub enum Why {
     TooManyFiles,
     /// The sink's directory was removed. Nothing else will be stored either: the session ends.
     Gone,
+    /// A directory lies at its place.
+    Occupied(String),
 }
 
 /// A source's messages.
@@ -244,6 +249,25 @@ pub enum FromSource {
         /// The files.
         files: Vec<Glance>,
     },
+    /// All else is settled: these entries wait, for a [`FromSink::Later`] or for an entry that got one. So the sink has the
+    /// whole list. It may remove what is not in it, and answers [`FromSink::Continue`]. Then they are offered again.
+    Listed {
+        /// Some of them.
+        unsettled: Vec<Unsettled>,
+        /// These are the last.
+        is_last: bool,
+        /// With the last: what was settled, unless something failed or was left out.
+        extent: Option<Extent>,
+    },
+}
+
+/// An entry that is not settled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unsettled {
+    /// Where it goes.
+    pub path: EntryPath,
+    /// It is a directory.
+    pub is_directory: bool,
 }
 
 /// A file by its size and attributes.
@@ -369,6 +393,13 @@ pub enum FromSink {
         /// Positions of the [`Extent::patterns`] that matched nothing here.
         unmatched: Vec<u32>,
     },
+    /// It needs room, or the place of a directory: offer it again when all else is settled. Only in a job that removes.
+    Later {
+        /// Number of the offer.
+        id: u64,
+    },
+    /// The answer to [`FromSource::Listed`].
+    Continue,
 }
 
 /// How a file is described. Hashes are BLAKE3's first 16 bytes, in the order of the file.

@@ -11,6 +11,9 @@
 //!
 //! Entries are handed over in batches: a session that is woken for each of many small files does little else.
 //!
+//! A sink that removes what was not sent may put entries off until other entries are gone. When all else is settled or waits for
+//! them, one session lists them, and they are offered once more.
+//!
 //! In a quick job files are offered by size and time first, and read by a second thread if the sink has them otherwise.
 //!
 //! # Known bad cases
@@ -26,7 +29,7 @@ use crate::event::{Event, Outcome};
 use crate::filter::Filters;
 use crate::session::printable;
 use crate::source::{Item, Prepared, Source, Stopper, Totals};
-use crate::wire::{Extent, LeftOut};
+use crate::wire::{Extent, LeftOut, Unsettled, MAX_LISTED};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
@@ -55,6 +58,16 @@ impl Offer {
     fn path(&self) -> &EntryPath {
         &self.prepared.entry().path
     }
+}
+
+/// What a session does next.
+pub(crate) enum Next {
+    /// It offers these.
+    Offers(Vec<Offer>),
+    /// It lists these, since all else is settled: [`Work::go_on`].
+    List(Vec<Unsettled>),
+    /// Everything is settled.
+    Nothing,
 }
 
 /// The job's size, as far as it is known.
@@ -101,6 +114,12 @@ struct State {
     next_serial: u64,
     /// Files to read, since the sink has them otherwise.
     unread: VecDeque<Offer>,
+    /// Entries for which the sink needs room, or the place of others.
+    later: Vec<Offer>,
+    /// A session lists them.
+    listing: bool,
+    /// They were listed, and offered again.
+    listed: bool,
     /// Of the entries that were prepared.
     totals: Totals,
     exhausted: bool,
@@ -165,9 +184,8 @@ impl Work {
         self.plan.clone()
     }
 
-    /// The next entries to offer: at most so many, and one more than has so many bytes. None when everything is settled. When
-    /// cancelled, nothing is taken.
-    pub(crate) async fn next(&self, most: usize, most_bytes: u64) -> Vec<Offer> {
+    /// The next entries to offer: at most so many, and one more than has so many bytes. When cancelled, nothing is taken.
+    pub(crate) async fn next(&self, most: usize, most_bytes: u64) -> Next {
         loop {
             let woken = self.shared.wake.notified();
             tokio::pin!(woken);
@@ -180,10 +198,14 @@ impl Work {
                     if !state.unread.is_empty() {
                         self.shared.unread.notify_one();
                     }
-                    return offers;
+                    return Next::Offers(offers);
                 }
                 if state.is_over() {
-                    return offers;
+                    return Next::Nothing;
+                }
+                if state.may_list() {
+                    state.listing = true;
+                    return Next::List(state.list());
                 }
             }
             woken.await;
@@ -208,11 +230,9 @@ impl Work {
     /// All that was offered, when everything is settled; None if something failed or was left out.
     pub(crate) fn extent(&self) -> Option<Extent> {
         let summary = self.tally().summary();
-        let (stored, empty) = {
-            let state = self.shared.state();
-            (state.stored, state.empty.clone())
-        };
-        (summary.failed == 0 && summary.skipped == 0).then(|| self.source.extent(stored, empty))
+        let state = self.shared.state();
+        let is_whole = summary.failed == 0 && summary.skipped == 0 && state.open.len() <= MAX_LISTED;
+        is_whole.then(|| self.source.extent(state.stored, state.empty.clone()))
     }
 
     /// The entry cannot be sent, for a reason of this side's own.
@@ -232,6 +252,34 @@ impl Work {
             self.shared.tally.settled(&entry.path, entry.content(), Outcome::Had);
         }
         self.shared.close(offers.len() as u64, offers.iter().map(|offer| (offer.serial, offer.path())));
+    }
+
+    /// The sink cannot store it before others are gone there. False: it was told so before, when they were.
+    pub(crate) fn later(&self, offer: Offer) -> bool {
+        tracing::debug!(path = %offer.path(), "it waits until other entries are gone at the sink");
+        let mut state = self.shared.state();
+        let is_first = !state.listed;
+        state.later.push(offer);
+        drop(state);
+        self.shared.wake.notify_waiters();
+        is_first
+    }
+
+    /// The sink has removed what it may: what waits is offered again.
+    pub(crate) fn go_on(&self) {
+        let mut state = self.shared.state();
+        (state.listing, state.listed) = (false, true);
+        let mut later = std::mem::take(&mut state.later);
+        later.sort_by_key(|offer| offer.serial);
+        state.ready.extend(later);
+        drop(state);
+        self.shared.wake.notify_waiters();
+    }
+
+    /// The connection broke before the sink answered the list.
+    pub(crate) fn list_again(&self) {
+        self.shared.state().listing = false;
+        self.shared.wake.notify_waiters();
     }
 
     /// The connection broke; another may try.
@@ -361,6 +409,7 @@ impl Shared {
             may_be_offered |= state.release(path);
         }
         let is_over = state.is_over();
+        may_be_offered |= state.may_list();
         drop(state);
         if may_be_offered || is_over {
             self.wake.notify_waiters();
@@ -435,6 +484,29 @@ impl State {
             offers.push(offer);
         }
         offers
+    }
+
+    /// All else is settled, or waits for them.
+    fn may_list(&self) -> bool {
+        let waiting = self.later.len() + self.held.len() + self.waiting_links;
+        self.exhausted && !self.later.is_empty() && !self.listing && self.open.len() == waiting
+    }
+
+    /// What is not settled; nothing if that is too much.
+    fn list(&self) -> Vec<Unsettled> {
+        if self.open.len() > MAX_LISTED {
+            return Vec::new();
+        }
+        let offers = self
+            .later
+            .iter()
+            .chain(self.held.iter().map(|(offer, _)| offer))
+            .chain(self.links.values().flatten());
+        let unsettled = |offer: &Offer| Unsettled {
+            path: offer.path().clone(),
+            is_directory: offer.prepared.entry().kind == Kind::Directory,
+        };
+        offers.map(unsettled).collect()
     }
 
     /// Everything is settled.

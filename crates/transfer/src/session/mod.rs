@@ -250,7 +250,7 @@ pub(crate) fn close(connection: &quinn::Connection, result: &Result<(), End>) {
 pub(crate) fn say(why: &Why) -> String {
     match why {
         Why::DiskFull => "no space left on the disk of the receiving side".into(),
-        Why::Refused(reason) | Why::Io(reason) => printable(reason, 500),
+        Why::Refused(reason) | Why::Io(reason) | Why::Occupied(reason) => printable(reason, 500),
         Why::Mismatch => "what arrived does not hash to what was offered; send it again".into(),
         Why::Withdrawn => "it was withdrawn".into(),
         Why::Gone => RECEIVING_GONE.to_string(),

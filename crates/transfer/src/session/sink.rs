@@ -142,6 +142,8 @@ enum Done {
     Compared(u64, Compared, Place),
     /// Everything that was not sent is gone, as far as that was possible, or the reason for which it stays.
     Removed(Result<Option<Swept>, Error>),
+    /// What may go before the end is gone.
+    RemovedEarly,
 }
 
 /// Runs the session to its end. Returns when no task of it touches the disk any more.
@@ -166,6 +168,7 @@ pub(crate) async fn run(connection: &quinn::Connection, mut control: Control, ro
         room: Room::new(),
         state_told: None,
         starved_since: None,
+        is_tight: false,
     };
     let result = session.talk(connection, &mut control).await;
     super::close(connection, &result);
@@ -198,6 +201,8 @@ struct Session {
     state_told: Option<Instant>,
     /// Since when the system has opened no file for it.
     starved_since: Option<Instant>,
+    /// Something did not fit.
+    is_tight: bool,
 }
 
 impl Session {
@@ -226,6 +231,13 @@ impl Session {
                             }
                             None => None,
                         }
+                    }
+                    Done::RemovedEarly => {
+                        let mut reports = self.removing.take();
+                        while let Some((path, outcome)) = removal::next(&mut reports).await {
+                            outgoing.push(&self.removed(path, outcome))?;
+                        }
+                        Some(FromSink::Continue)
                     }
                     Done::Considered(batch, is_much) => {
                         self.considering -= 1;
@@ -330,7 +342,7 @@ impl Session {
                     self.settle(id, Ok(outcome(kept, Outcome::Stored)));
                 }
                 Ok(Done::Compared(id, Compared::Next(Next::Stored(kept)), _)) => {
-                    self.settle(id, Ok(outcome(kept, Outcome::Had)));
+                    self.settle(id, Ok(outcome(kept, Outcome::Stored)));
                 }
                 _ => {}
             }
@@ -345,7 +357,7 @@ impl Session {
         let is_soon_done = self.considering > self.considering_much;
         let is_large = |id: &u64| self.open.get(id).is_some_and(|open| size_of(&open.entry) > SMALL);
         let enough = if is_soon_done && !self.queue.front().is_some_and(is_large) { BATCH / 4 } else { 1 };
-        self.considering < CONSIDERERS && self.queue.len() >= enough
+        self.considering < CONSIDERERS && self.queue.len() >= enough && self.removing.is_none()
     }
 
     fn consider_next(&mut self) {
@@ -427,7 +439,7 @@ impl Session {
             Done::Opened(Some((id, stream))) => self.receive(id, stream).map(|()| None),
             Done::Received(id, received) => self.received(id, received),
             Done::Compared(id, compared, place) => self.compared(id, compared, place),
-            Done::Considered(..) | Done::Removed(..) | Done::Stored(..) => Ok(None),
+            Done::Considered(..) | Done::Removed(_) | Done::RemovedEarly | Done::Stored(..) => Ok(None),
         }
     }
 

@@ -12,6 +12,10 @@
 //! The source withdraws the offer, the sink's answer settles it, and the file is prepared and offered again. So is one whose
 //! content did not hash to its root at the sink.
 //!
+//! # Entries that wait
+//! A sink that removes what is not sent may put an entry off, since it does not fit yet. When all else is settled, it gets the list
+//! of those that are left, and each is offered once more.
+//!
 //! # A quick job
 //! Files are offered by size and time first (see [`glances`]). Those that the sink has otherwise are read and offered.
 
@@ -20,14 +24,17 @@ mod glances;
 use self::glances::Glances;
 use super::encoder::{self, Note, Order};
 use super::{printable, say, Control, End, RECEIVING_GONE};
-use crate::entry::{Entry, EntryPath, Kind, Wanted, GROUP_BYTES};
+use crate::entry::{EntryPath, Kind, Wanted, GROUP_BYTES};
 use crate::error::Error;
 use crate::event::{Event, Outcome};
-use crate::job::work::{Offer, Plan, Work};
+use crate::job::work::{Next, Offer, Plan, Work};
 use crate::job::StateOf;
 use crate::pace::{Limit, Owner, Pace};
 use crate::source::EncodeError;
-use crate::wire::{Change, FromSink, FromSource, How, Removal, Why, MAX_RANGES, MAX_UNSETTLED, PAUSED};
+use crate::wire::{
+    Change, FromSink, FromSource, How, Removal, Unsettled, Why, MAX_MESSAGE, MAX_RANGES, MAX_UNSETTLED,
+    PAUSED,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,6 +47,8 @@ const AHEAD: u64 = 16 * 1024 * 1024;
 const OUTGOING: usize = 128 * 1024;
 /// Entries that are taken from the job at a time.
 const TAKEN: usize = 256;
+/// Bytes of a listed entry beside its path at most.
+const LISTED_BYTES: usize = 16;
 /// The interval at which the state is sent.
 const TICK: Duration = Duration::from_millis(200);
 
@@ -95,6 +104,7 @@ pub(crate) async fn run(connection: &quinn::Connection, mut control: Control, ro
         unsent: 0,
         ordered: Vec::new(),
         orders,
+        listing: false,
         ended: false,
     };
     tokio::pin!(writer);
@@ -124,6 +134,8 @@ struct Session {
     /// Orders that go to the encoder together.
     ordered: Vec<Order>,
     orders: mpsc::UnboundedSender<Vec<Order>>,
+    /// The sink has the list of what is not settled, and has not answered it.
+    listing: bool,
     ended: bool,
 }
 
@@ -190,7 +202,7 @@ impl Session {
 
     fn may_offer(&self) -> bool {
         let is_idle = self.open.is_empty() && self.glances.is_empty();
-        !self.ended && self.room() > 0 && (self.ahead() > 0 || is_idle)
+        !self.ended && !self.listing && self.room() > 0 && (self.ahead() > 0 || is_idle)
     }
 
     /// Entries that may be offered now.
@@ -203,7 +215,15 @@ impl Session {
         (AHEAD / u64::from(self.role.lanes.max(1))).saturating_sub(self.unsent)
     }
 
-    fn next_messages(&mut self, offers: Vec<Offer>) -> Vec<FromSource> {
+    fn next_messages(&mut self, next: Next) -> Vec<FromSource> {
+        let offers = match next {
+            Next::Offers(offers) => offers,
+            Next::List(unsettled) => {
+                self.listing = true;
+                return self.list(unsettled);
+            }
+            Next::Nothing => Vec::new(),
+        };
         if offers.is_empty() {
             self.ended = true;
             let (failed, skipped) = self.role.work.left_out();
@@ -256,6 +276,8 @@ impl Session {
                 Err(End::Failed(RECEIVING_GONE))
             }
             FromSink::Newer { id } => self.settle(id, Outcome::Newer),
+            FromSink::Later { id } => self.later(id),
+            FromSink::Continue => self.goes_on(),
             FromSink::Would { id, change } => self.settle(id, Outcome::Would(change)),
             FromSink::Removed { path, removal } => self.removed(&path, removal),
             FromSink::Spared(spared) => {
@@ -279,7 +301,7 @@ impl Session {
     }
 
     fn may_remove(&self) -> Result<(), End> {
-        match self.role.extent && self.ended {
+        match self.role.extent && (self.ended || self.listing) {
             true => Ok(()),
             false => Err(End::violation("the sink removed what it was not asked to remove")),
         }
@@ -348,19 +370,67 @@ impl Session {
         Ok(())
     }
 
-    fn settle(&mut self, id: u64, outcome: Outcome) -> Result<(), End> {
+    /// The entry waits until others are gone at the sink.
+    fn later(&mut self, id: u64) -> Result<(), End> {
+        let open = self.answer(id)?;
+        let work = &self.role.work;
+        let is_first = match open.stage {
+            Stage::Withdrawn(Ok(())) => {
+                work.changed(open.offer);
+                true
+            }
+            Stage::Withdrawn(Err(reason)) => {
+                work.fail(open.offer, reason);
+                true
+            }
+            _ => work.later(open.offer),
+        };
+        match is_first && self.role.extent {
+            true => Ok(()),
+            false => Err(End::violation("the sink puts off an entry that it has to settle")),
+        }
+    }
+
+    /// The sink has the list, and removed what it may.
+    fn goes_on(&mut self) -> Result<(), End> {
+        match std::mem::take(&mut self.listing) {
+            true => self.role.work.go_on(),
+            false => return Err(End::violation("the sink answers a list that it did not get")),
+        }
+        Ok(())
+    }
+
+    /// Messages with these entries, and what was settled.
+    fn list(&self, unsettled: Vec<Unsettled>) -> Vec<FromSource> {
+        let listed = |unsettled| FromSource::Listed { unsettled, is_last: false, extent: None };
+        let (mut messages, mut some, mut bytes) = (Vec::new(), Vec::new(), 0);
+        for one in unsettled {
+            bytes += one.path.0.len() + LISTED_BYTES;
+            some.push(one);
+            if bytes > MAX_MESSAGE / 2 {
+                messages.push(listed(std::mem::take(&mut some)));
+                bytes = 0;
+            }
+        }
+        let extent = self.role.work.extent();
+        messages.push(FromSource::Listed { unsettled: some, is_last: true, extent });
+        messages
+    }
+
+    fn answer(&mut self, id: u64) -> Result<Open, End> {
         let unknown = || End::violation("the sink answers what was not asked");
         let open = self.open.remove(&id).ok_or_else(unknown)?;
         self.unsent -= open.unsent;
+        self.role.work.tally().uncredit(open.credited);
+        Ok(open)
+    }
+
+    fn settle(&mut self, id: u64, outcome: Outcome) -> Result<(), End> {
+        let open = self.answer(id)?;
         let work = &self.role.work;
-        work.tally().uncredit(open.credited);
         match (open.stage, outcome) {
             (Stage::Withdrawn(Ok(())), _) => work.changed(open.offer),
             (Stage::Withdrawn(Err(reason)), _) => work.fail(open.offer, reason),
-            (Stage::Offered, Outcome::Stored) if needs_content(open.offer.prepared.entry()) => {
-                work.give_back(open.offer);
-                return Err(End::violation("the sink stored what it did not request"));
-            }
             (_, outcome) => work.settle(open.offer, outcome),
         }
         Ok(())
@@ -426,6 +496,9 @@ impl Session {
         // Their orders hold them, too.
         self.ordered.clear();
         self.glances.give_back(&self.role.work);
+        if std::mem::take(&mut self.listing) {
+            self.role.work.list_again();
+        }
         while let Some((_, open)) = self.open.pop_last() {
             self.role.work.tally().uncredit(open.credited);
             match open.stage {
@@ -442,11 +515,6 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.give_back();
     }
-}
-
-/// True for a file that a sink cannot make without its content.
-fn needs_content(entry: &Entry) -> bool {
-    matches!(entry.kind, Kind::File { .. }) && entry.link.is_none()
 }
 
 /// Refuses ranges that make no sense for a file of `size` bytes.

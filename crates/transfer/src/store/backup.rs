@@ -3,25 +3,51 @@
 //! # Model
 //! The file at a place gets a second name among the partial files, and that one goes below the backup directory, under its own path,
 //! before the new file takes the place. If the backup directory lies on another file system, a copy with the same attributes goes there,
-//! which was on the disk before. So a kill at any moment leaves the old file or the new one, and the older backup or the newer.
+//! which was on the disk before. So a kill at any moment leaves the old file or the new one, and the older backup or the newer. An older
+//! backup is replaced, also one that is a directory where the new one is a file, or the other way round.
 //!
 //! # Known bad case
 //! Pipes, sockets and devices are not copied to another file system. They stay, and the entry fails.
 
 use super::file_system::is_border;
 use super::place::{self, writable, There};
-use super::root::Root;
-use super::{link, names, partial, Store};
-use crate::entry::EntryPath;
+use super::root::{Root, Work};
+use super::{components, descent, link, names, partial, Store};
+use crate::entry::{Entry, EntryPath, Kind};
 use crate::extras::Keep;
 use crate::wire::Why;
 use crate::xattrs;
+use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileTimes};
 use std::io;
 
 impl Store {
+    /// # Errors
+    /// The directory of backups is none, or cannot be made.
+    pub(super) fn check_backups(&self, directory: &EntryPath) -> Result<(), String> {
+        let refused = |reason| format!("\"{directory}\" is refused: {reason}");
+        let steps = self.steps(directory).map_err(refused)?;
+        let _work = Work::begin(&self.inner.root);
+        match place::find(&self.inner.root, &steps) {
+            Err(Why::Refused(reason) | Why::Io(reason)) => Err(format!("no backups can be kept: {reason}")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses what would take the place of the backups.
+    pub(super) fn keep_backups_apart(&self, entry: &Entry) -> Result<(), Why> {
+        let Some(backup) = self.wishes.backup.as_ref().filter(|_| entry.kind != Kind::Directory) else {
+            return Ok(());
+        };
+        let rest = backup.0.strip_prefix(entry.path.0.as_slice());
+        match rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/') {
+            true => Err(place::refused(&entry.path, "backups are kept there")),
+            false => Ok(()),
+        }
+    }
+
     /// Keeps what lies under a name, if the job has a backup directory and there is something.
     pub(super) fn back_up(&self, parent: &Dir, name: &OsStr, path: &EntryPath) -> io::Result<()> {
         let Some(backup) = &self.wishes.backup else { return Ok(()) };
@@ -30,12 +56,19 @@ impl Store {
         }
         let whole = EntryPath([&backup.0, &b"/"[..], &path.0].concat());
         let mut steps = self.steps(&whole).map_err(io::Error::other)?;
+        let top = steps.len() - components(path).map_or(0, |steps| steps.len());
         let Some(last) = steps.pop() else { return Ok(()) };
-        let shelf = place::make(&self.inner.root, &steps, None, &mut 0).map_err(|why| match why {
+        let clear_way = |dir: &Dir, steps: &[OsString], _: &There| match steps.len() > top {
+            true => writable(dir, || dir.remove_file(&steps[steps.len() - 1])).map(|()| true),
+            false => Ok(false),
+        };
+        let made = place::make(&self.inner.root, &steps, None, &mut 0, clear_way);
+        let shelf = made.map_err(|why| match why {
             Why::DiskFull => io::ErrorKind::StorageFull.into(),
             Why::Refused(reason) | Why::Io(reason) => io::Error::other(reason),
             _ => io::Error::other("the backup directory cannot be made"),
         })?;
+        clear_directory(&shelf, &last)?;
         let new = format!("{}{}", names::any_base(&whole), names::LINK);
         self.by_way_of_state(&steps, &shelf, |state| {
             let dir = state.make(&new, |dir| match parent.hard_link(name, dir, &new) {
@@ -102,4 +135,13 @@ fn keep_attributes(from: &File, seen: &std::fs::Metadata, to: &File) {
     if let Ok(modified) = seen.modified() {
         _ = to.set_times(FileTimes::new().set_modified(modified));
     }
+}
+
+/// Removes an older backup that is a directory.
+fn clear_directory(shelf: &Dir, name: &OsStr) -> io::Result<()> {
+    if There::if_any(shelf, name)?.is_some_and(|there| there.is_directory) {
+        descent::empty(&shelf.open_dir_nofollow(name)?)?;
+        writable(shelf, || shelf.remove_dir(name))?;
+    }
+    Ok(())
 }

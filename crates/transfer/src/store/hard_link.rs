@@ -13,16 +13,14 @@
 //! Both names are reached from the receiving directory through real directories only. A sender that names a file which it has
 //! not sent must know its hash. It learns no more than from an offer under that name.
 //!
-//! # Known bad case
-//! Two names that are one file here and two files at the source stay one file while their contents are equal.
+//! Names that are one file here and several at the source are parted where that matters (see [`super::shared`]).
 
 use super::file_system::identity;
 use super::names;
-use super::partial::{self, Content, Partial};
+use super::partial::{self, Content};
 use super::place::{self, refused, why, There};
-use super::reception::Reception;
-use super::{has, Kept, Store, Target, Verdict};
-use crate::entry::{EntryPath, Wanted};
+use super::{Kept, Store, Target, Verdict};
+use crate::entry::EntryPath;
 use crate::wire::Why;
 use cap_std::fs::Dir;
 use std::collections::HashMap;
@@ -59,7 +57,7 @@ impl Roots {
     }
 
     /// Another name and other attributes change the inode, and not the content.
-    fn linked(&self, first: &First) {
+    pub(super) fn linked(&self, first: &First) {
         let known = self.of(first.identity);
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &mut *known {
@@ -84,11 +82,11 @@ fn changed(_: &File) -> Option<(i64, i64)> {
 }
 
 /// A file under its first name.
-struct First {
+pub(super) struct First {
     parent: Dir,
     name: OsString,
     file: File,
-    identity: (u64, u64),
+    pub(super) identity: (u64, u64),
 }
 
 impl Store {
@@ -134,7 +132,7 @@ impl Store {
     }
 
     /// The file at `path`, if it has this content.
-    fn first(&self, path: &EntryPath, content: Content) -> Result<Option<First>, Why> {
+    pub(super) fn first(&self, path: &EntryPath, content: Content) -> Result<Option<First>, Why> {
         let mut steps = self.steps(path).map_err(|reason| refused(path, reason))?;
         let Some(name) = steps.pop() else { return Ok(None) };
         let Ok(Some(parent)) = place::find(&self.inner.root, &steps) else { return Ok(None) };
@@ -147,7 +145,7 @@ impl Store {
         Ok(is_first.then_some(First { parent, name, file, identity }))
     }
 
-    fn link_at_its_place(
+    pub(super) fn link_at_its_place(
         &self,
         first: &First,
         target: &Target,
@@ -172,21 +170,10 @@ impl Store {
 
     /// A copy of the first file, since there can be no link to it.
     fn copy_of(&self, first: &First, target: Target, content: Content, parent: &Dir) -> Result<Verdict, Why> {
-        if let Some(kept) = has(&self.inner.root, parent, &target, content)? {
-            return Ok(Verdict::Have(kept));
+        match self.found(parent, target, content)? {
+            Ok(verdict) => Ok(verdict),
+            Err(target) => self.copied(&first.file, target, content),
         }
-        let private = target.attributes.mode.is_some();
-        let state = self.state_of(&target)?;
-        let partial = Partial::open(&state, &target.path, content, private)
-            .map_err(|error| why("open the partial file", error))?;
-        let Some(partial) = partial else { return Ok(Verdict::Busy) };
-        let claim = self.claim(&target.path);
-        let mut reception =
-            Reception::new(Some(partial), content, Wanted::default(), (target, state, claim), self.clone());
-        let copied = reception.file().and_then(|file| place::copy(&first.file, file, content.size));
-        copied.map_err(|error| why("copy a file", error))?;
-        reception.copied(Wanted::default(), true);
-        reception.finish().map(Verdict::Made)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Symbolic links that a peer sends.
 
 use super::path::link_stays_inside;
-use super::place::{self, refused, why};
+use super::place::{self, refused, why, There};
 use super::root::Root;
 use super::{extras, names, times, Store, Target, Verdict};
 use crate::entry::Mtime;
@@ -11,22 +11,36 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Makes the link unless it is there. An entry that is no directory gives way to it.
-pub(super) fn consider(store: &Store, target: &Target, to: &[u8]) -> Result<Verdict, Why> {
+/// A link's text as the system has it, if it may be made here.
+pub(super) fn check(store: &Store, target: &Target, to: &[u8]) -> Result<OsString, Why> {
     let as_is = store.wishes.links_as_is;
     if !as_is {
         link_stays_inside(target.parents.len(), to).map_err(|reason| refused(&target.path, reason))?;
     }
     let to = native(to).map_err(|reason| refused(&target.path, reason))?;
-    let claim = store.claim(&target.path);
-    let parent = store.make(&target.parents, None)?;
-    if !as_is && leaves_by_another_link(claim.root(), target, &to) {
+    if !as_is && leaves_by_another_link(&store.inner.root, target, &to) {
         return Err(refused(&target.path, "the link leads outside the directory by way of another link"));
     }
+    Ok(to)
+}
+
+/// True if this link lies at its place, and it may stay.
+pub(super) fn is_there(store: &Store, parent: &Dir, target: &Target, to: &OsStr) -> bool {
+    let is_same = parent.read_link_contents(&target.name).is_ok_and(|there| there.as_os_str() == to);
+    let is_taken =
+        || There::named(parent, &target.name).is_ok_and(|there| store.taken.by_another(target, &there));
+    is_same && !is_taken()
+}
+
+/// Makes the link unless it is there. An entry that is no directory gives way to it.
+pub(super) fn consider(store: &Store, target: &Target, to: &[u8]) -> Result<Verdict, Why> {
+    let to = check(store, target, to)?;
+    let _claim = store.claim(&target.path);
+    let parent = store.make(&target.parents, None)?;
     if parent.symlink_metadata(&target.name).is_ok_and(|there| there.is_dir()) {
         return Err(target.is_directory());
     }
-    let is_there = parent.read_link_contents(&target.name).is_ok_and(|there| there.as_os_str() == to);
+    let is_there = is_there(store, &parent, target, &to);
     if !is_there {
         store.back_up(&parent, &target.name, &target.path).map_err(|error| why("keep a backup", error))?;
         place_atomically(store, target, &to, &parent).map_err(|error| why("make the link", error))?;
@@ -45,6 +59,7 @@ pub(super) fn consider(store: &Store, target: &Target, to: &[u8]) -> Result<Verd
 
 /// True if the target passes a link of the user's own that leads outside. (A peer's links cannot.)
 fn leaves_by_another_link(root: &Root, target: &Target, to: &OsStr) -> bool {
+    // `..` comes first, where it leaves directories, which may not be there yet.
     let mut steps = target.parents.clone();
     for step in Path::new(to).components() {
         match step {
@@ -53,9 +68,12 @@ fn leaves_by_another_link(root: &Root, target: &Target, to: &OsStr) -> bool {
             _ => {}
         }
     }
+    let resolved = steps.iter().collect::<PathBuf>();
+    if resolved.as_os_str().is_empty() {
+        return false;
+    }
     // What it leads to need be no directory.
     steps.pop();
-    let resolved = target.parents.iter().collect::<PathBuf>().join(to);
     // The sandbox says that it refuses to leave with the same kind as the system that it may not look.
     let is_refused =
         || root.metadata(&resolved).is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);

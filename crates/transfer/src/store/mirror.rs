@@ -6,6 +6,12 @@
 //! them. One walk does that, with one open directory at a time (see [`Descent`]): a tree of any depth goes. The source sends the end only if nothing failed and nothing was left out. The number of entries must be the same on
 //! both sides, so a receiver that was restarted in the middle of the job removes nothing.
 //!
+//! # Before the end
+//! Entries may go before the end if one that the source has needs their room or their place. By then the source has settled all else,
+//! and has listed what it has not, so its whole list is known. If only a place is needed, only what lies there goes, and
+//! nothing of that if something in it stays. What stays is verified before anything goes for its room: files of a quick job
+//! were not read, so nothing does there. Where backups are kept a removal makes no room.
+//!
 //! # Bounds
 //! An entry whose path is longer than any that may be sent is removed with the directory above it that has a shorter one, and
 //! not named.
@@ -27,7 +33,7 @@ use crate::entry::{bytes, Entry, EntryPath, Kind};
 use crate::error::Error;
 use crate::event::Outcome;
 use crate::filter::{Filter, Filters};
-use crate::wire::{Because, Change, Extent, MaxDelete, Spared, MAX_PATH};
+use crate::wire::{Because, Change, Extent, MaxDelete, Spared, Unsettled, Wishes, MAX_LISTED, MAX_PATH};
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 use std::collections::{BTreeSet, HashSet};
@@ -35,7 +41,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs::FileTimes;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 /// The report about each entry that goes, would go, or cannot go. False: nobody listens any more, and the rest stays.
@@ -46,9 +53,12 @@ pub(crate) struct Mirror {
     store: Store,
     /// What this side excludes, beside the source.
     exclude: Filter,
-    seen: Mutex<Seen>,
     /// True when everything else is gone. Held while it goes.
     is_done: Mutex<bool>,
+    /// Nothing goes early any more.
+    is_over: AtomicBool,
+    /// Something waits for room.
+    lacks_room: AtomicBool,
 }
 
 /// What was found by looking at everything.
@@ -60,16 +70,31 @@ pub(crate) struct Swept {
     pub(crate) spared: Option<Spared>,
 }
 
-#[derive(Default)]
-struct Seen {
-    hashers: [RandomState; 2],
-    paths: HashSet<[u64; 2]>,
+/// Paths by their hashes.
+#[derive(Debug, Default)]
+struct Paths {
+    all: HashSet<[u64; 2]>,
     /// The directories among them.
     directories: HashSet<[u64; 2]>,
-    /// First components of these.
+}
+
+/// What a job has settled.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    hashers: [RandomState; 2],
+    settled: Paths,
+    /// What the source has, and is not settled.
+    listed: Paths,
+    /// First components of both.
     tops: BTreeSet<Vec<u8>>,
     /// Those among the paths under which nothing lay before the job, where that matters.
     made: HashSet<[u64; 2]>,
+    /// Files were taken for the same by size and time.
+    has_unread: bool,
+    /// Files at whose places a dry run has found directories that would go.
+    would_be_free: HashSet<[u64; 2]>,
+    /// Entries that went before the end, if they were counted.
+    gone_early: u64,
 }
 
 impl Seen {
@@ -80,7 +105,19 @@ impl Seen {
 
     /// How many of the entries lay there before the job.
     fn lay_there(&self) -> u64 {
-        (self.paths.len() - self.made.intersection(&self.paths).count()) as u64
+        (self.settled.all.len() - self.made.intersection(&self.settled.all).count()) as u64
+    }
+
+    /// True if this path was settled well.
+    pub(super) fn has_settled(&self, path: &EntryPath) -> bool {
+        self.settled.all.contains(&self.hash(path))
+    }
+
+    fn add_top(&mut self, path: &EntryPath) {
+        let top = path.0.split(|&byte| byte == b'/').next().unwrap_or_default();
+        if !self.tops.contains(top) {
+            self.tops.insert(top.to_vec());
+        }
     }
 
     /// Where to look if only directories in the sink's were sent.
@@ -92,27 +129,87 @@ impl Seen {
 
 impl Mirror {
     pub(crate) fn new(store: Store, exclude: Filter) -> Self {
-        Self { store, exclude, seen: Mutex::default(), is_done: Mutex::default() }
+        Self {
+            store,
+            exclude,
+            is_done: Mutex::default(),
+            is_over: AtomicBool::default(),
+            lacks_room: AtomicBool::default(),
+        }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.store.seen()
     }
 
     /// This entry lies at its place, or would.
     pub(crate) fn saw(&self, entry: &Entry) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen();
         let hash = seen.hash(&entry.path);
-        seen.paths.insert(hash);
-        if entry.kind == Kind::Directory && seen.directories.insert(hash) {
-            let top = entry.path.0.split(|&byte| byte == b'/').next().unwrap_or_default();
-            if !seen.tops.contains(top) {
-                seen.tops.insert(top.to_vec());
-            }
+        seen.settled.all.insert(hash);
+        if entry.kind == Kind::Directory && seen.settled.directories.insert(hash) {
+            seen.add_top(&entry.path);
         }
     }
 
-    /// A file lies at its place.
-    pub(crate) fn saw_file(&self, path: &EntryPath) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+    /// A file of this size and time lies at its place.
+    pub(crate) fn saw_unread(&self, path: &EntryPath) {
+        let mut seen = self.seen();
         let hash = seen.hash(path);
-        seen.paths.insert(hash);
+        seen.settled.all.insert(hash);
+        seen.has_unread = true;
+    }
+
+    /// True if entries may go before the end.
+    pub(crate) fn may_remove_early(&self) -> bool {
+        !self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// True if that would make room.
+    pub(crate) fn makes_room(&self) -> bool {
+        let Wishes { dry_run, backup, .. } = &*self.store.wishes;
+        let makes_room = !dry_run && backup.is_none() && self.may_remove_early() && !self.seen().has_unread;
+        self.lacks_room.fetch_or(makes_room, Ordering::Relaxed);
+        makes_room
+    }
+
+    /// The source has these, and they are not settled. False: that is more than a source lists.
+    pub(crate) fn list(&self, unsettled: &[Unsettled]) -> bool {
+        let mut seen = self.seen();
+        for Unsettled { path, is_directory } in unsettled {
+            let hash = seen.hash(path);
+            seen.listed.all.insert(hash);
+            if *is_directory {
+                seen.listed.directories.insert(hash);
+            }
+            seen.add_top(path);
+        }
+        seen.listed.all.len() <= MAX_LISTED
+    }
+
+    /// Removes what is neither settled nor listed, if the source has left nothing out. Blocks.
+    pub(crate) fn remove_early(&self, extent: Option<&Extent>, tell: &mut Tell<'_>) {
+        let mut seen = self.seen();
+        let is_verified = !(seen.has_unread && self.lacks_room.load(Ordering::Relaxed));
+        if let Some(extent) = extent.filter(|_| self.may_remove_early() && is_verified) {
+            match self.sweep(extent, &seen, tell) {
+                Ok((_, Walked { swept: Swept { spared: Some(spared), .. }, .. })) => {
+                    tracing::warn!(%spared, "nothing is removed before the end")
+                }
+                Ok((entries, walked)) => {
+                    (seen.would_be_free, seen.gone_early) = (walked.would_be_free, entries)
+                }
+                Err(error) => tracing::warn!(%error, "nothing is removed before the end"),
+            }
+        }
+        seen.listed = Paths::default();
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+
+    /// True if a dry run would have removed the directory at this file's place.
+    pub(crate) fn would_be_free(&self, path: &EntryPath) -> bool {
+        let seen = self.seen();
+        seen.would_be_free.contains(&seen.hash(path))
     }
 
     /// Notes whether something lies at this path, before the job makes anything there.
@@ -120,7 +217,7 @@ impl Mirror {
         let Some(MaxDelete::Percent(_)) = self.store.wishes.max_delete else { return };
         let _work = Work::begin(&self.store.inner.root);
         let missing = first_missing(&self.store.inner.root, path);
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen();
         for path in missing {
             let hash = seen.hash(&path);
             seen.made.insert(hash);
@@ -136,17 +233,24 @@ impl Mirror {
         if *is_done {
             return Ok(None);
         }
+        let (_, walked) = self.sweep(extent, &self.seen(), tell)?;
+        *is_done = !walked.is_stopped;
+        Ok(Some(walked.swept))
+    }
+
+    fn sweep(&self, extent: &Extent, seen: &Seen, tell: &mut Tell<'_>) -> Result<(u64, Walked), Error> {
         let theirs = Filter::new(extent.patterns.clone(), 0)?;
         let filters = Filters::new(extent.below.clone(), self.exclude.clone(), theirs.clone());
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if extent.entries != seen.paths.len() as u64 {
+        if extent.entries != seen.settled.all.len() as u64 {
             return Err(Error::Paths(
                 "nothing was removed: the receiving side was restarted during the job; run the same command again"
                     .to_owned(),
             ));
         }
         let _work = Work::begin(&self.store.inner.root);
-        let sweep = |does, tell: &mut Tell<'_>| {
+        let is_early = !seen.listed.all.is_empty();
+        let only_places = is_early && !self.lacks_room.load(Ordering::Relaxed);
+        let sweep = |does, free: Option<&HashSet<_>>, tell: &mut Tell<'_>| {
             let failed = |source| Error::Io { doing: "look for what was not sent", source };
             let way = Descent::below(&self.store.inner.root).map_err(failed)?;
             let names = match extent.whole {
@@ -155,7 +259,7 @@ impl Mirror {
             };
             let mut sweep = Sweep {
                 store: &self.store,
-                seen: &seen,
+                seen,
                 filters: &filters,
                 does,
                 tell,
@@ -163,24 +267,42 @@ impl Mirror {
                 levels: Vec::new(),
                 path: EntryPath::default(),
                 goes: Goes::default(),
+                only_places,
+                free,
+                would_be_free: HashSet::new(),
                 is_stopped: false,
             };
             sweep.run(names);
-            Ok::<_, Error>((sweep.goes, sweep.is_stopped))
+            let Sweep { goes, would_be_free, is_stopped, .. } = sweep;
+            Ok::<_, Error>((goes, would_be_free, is_stopped))
         };
         let wishes = &self.store.wishes;
         let empty = if wishes.delete_all { &[] } else { &*extent.empty };
-        if !empty.is_empty() || wishes.max_delete.is_some() {
-            let (goes, _) = sweep(Does::Count, &mut |_, _| true)?;
+        let (mut entries, mut free) = (0, None);
+        if is_early || !empty.is_empty() || wishes.max_delete.is_some() {
+            let (mut goes, would_be_free, _) = sweep(Does::Count, None, &mut |_, _| true)?;
+            // What went early counts, too, if there is more.
+            goes.entries += if goes.entries > 0 && !wishes.dry_run { seen.gone_early } else { 0 };
+            entries = goes.entries;
             if let Some(spared) = spared(&goes, empty, wishes.max_delete, seen.lay_there()) {
-                *is_done = true;
-                return Ok(Some(Swept { unmatched: theirs.unmatched_at(), spared: Some(spared) }));
+                let swept = Swept { unmatched: theirs.unmatched_at(), spared: Some(spared) };
+                return Ok((0, Walked { swept, would_be_free: HashSet::new(), is_stopped: false }));
             }
+            free = Some(would_be_free);
         }
-        let (_, is_stopped) = sweep(if wishes.dry_run { Does::Report } else { Does::Remove }, tell)?;
-        *is_done = !is_stopped;
-        Ok(Some(Swept { unmatched: theirs.unmatched_at(), spared: None }))
+        let does = if wishes.dry_run { Does::Report } else { Does::Remove };
+        let (_, would_be_free, is_stopped) = sweep(does, free.as_ref(), tell)?;
+        let swept = Swept { unmatched: theirs.unmatched_at(), spared: None };
+        Ok((entries, Walked { swept, would_be_free, is_stopped }))
     }
+}
+
+/// The outcome of a walk.
+struct Walked {
+    swept: Swept,
+    would_be_free: HashSet<[u64; 2]>,
+    /// Nobody listened any more.
+    is_stopped: bool,
 }
 
 /// The reason for which nothing is to be removed. `empty`: see [`Extent`]. `lay_there`: entries of the job that lay there before.
@@ -247,8 +369,21 @@ struct Level {
     names: std::vec::IntoIter<OsString>,
     /// Its time, if it was sent: a removal changes that.
     stays: Option<Option<SystemTime>>,
+    /// A file is to take its place.
+    is_place: bool,
     /// Nothing stays in it.
     is_empty: bool,
+}
+
+/// Why a directory is entered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Entered {
+    /// It was sent.
+    Stays,
+    /// It was not.
+    Goes,
+    /// A file or link was sent that is to take its place.
+    IsPlace,
 }
 
 struct Sweep<'a, 'b> {
@@ -262,8 +397,13 @@ struct Sweep<'a, 'b> {
     /// Of the entry that is looked at.
     path: EntryPath,
     goes: Goes,
+    /// Nothing goes but what lies at the place of a file.
+    only_places: bool,
+    /// The places that become free, by an earlier walk. None: that is not known, and each may.
+    free: Option<&'a HashSet<[u64; 2]>>,
     /// Nobody listens any more.
     is_stopped: bool,
+    would_be_free: HashSet<[u64; 2]>,
 }
 
 fn modified(dir: &Dir) -> Option<SystemTime> {
@@ -281,7 +421,7 @@ impl Sweep<'_, '_> {
     /// Works through these names of the sink's directory.
     fn run(&mut self, names: std::vec::IntoIter<OsString>) {
         let stays = Some(modified(self.way.dir()));
-        self.levels.push(Level { name: OsString::new(), names, stays, is_empty: true });
+        self.levels.push(Level { name: OsString::new(), names, stays, is_place: false, is_empty: true });
         while let Some(level) = self.levels.last_mut() {
             match level.names.next() {
                 Some(name) => self.entry(name),
@@ -317,13 +457,26 @@ impl Sweep<'_, '_> {
     /// True if it is gone, or would be. A directory is entered first.
     fn look_at(&mut self, name: OsString) -> bool {
         let hash = (self.path.0.len() <= MAX_PATH).then(|| self.seen.hash(&self.path));
-        let was_sent = |paths: &HashSet<[u64; 2]>| hash.is_some_and(|hash| paths.contains(&hash));
+        let is_in = |paths: &HashSet<[u64; 2]>| hash.is_some_and(|hash| paths.contains(&hash));
         let there = There::named(self.way.dir(), &name);
         let is_directory = there.as_ref().is_ok_and(|there| there.is_directory);
-        if was_sent(&self.seen.paths) {
-            if let (true, Ok(there)) = (is_directory && was_sent(&self.seen.directories), there) {
-                self.enter(name, &there, true);
+        let Seen { settled, listed, .. } = self.seen;
+        if let (true, Ok(there)) = (is_directory, &there) {
+            if is_in(&settled.directories) || is_in(&listed.directories) {
+                self.enter(name, there, Entered::Stays);
+                return false;
             }
+            if is_in(&listed.all) {
+                if self.free.is_none_or(is_in) {
+                    self.enter(name, there, Entered::IsPlace);
+                }
+                return false;
+            }
+        }
+        if is_in(&settled.all) || is_in(&listed.all) {
+            return false;
+        }
+        if self.only_places && !self.levels.iter().any(|level| level.is_place) {
             return false;
         }
         if self.is_state(&name) || self.holds_backups() || self.filters.exclude(&self.path, is_directory) {
@@ -331,7 +484,7 @@ impl Sweep<'_, '_> {
         }
         match there {
             Ok(there) if is_directory => {
-                self.enter(name, &there, false);
+                self.enter(name, &there, Entered::Goes);
                 false
             }
             _ => self.gone(|store, dir, path| store.put_away(dir, &name, path)),
@@ -350,14 +503,15 @@ impl Sweep<'_, '_> {
             || names.is_ok_and(|names| are_ours(names.iter().map(|name| name.as_os_str())))
     }
 
-    fn enter(&mut self, name: OsString, there: &There, stays: bool) {
+    fn enter(&mut self, name: OsString, there: &There, entered: Entered) {
         if let Err(error) = self.way.enter(&name, there) {
             return self.failed(&error);
         }
         match self.way.names() {
             Ok(names) => {
-                let stays = stays.then(|| modified(self.way.dir()));
-                self.levels.push(Level { name, names, stays, is_empty: true });
+                let stays = (entered == Entered::Stays).then(|| modified(self.way.dir()));
+                let is_place = entered == Entered::IsPlace;
+                self.levels.push(Level { name, names, stays, is_place, is_empty: true });
             }
             Err(error) => {
                 self.failed(&error);
@@ -380,7 +534,7 @@ impl Sweep<'_, '_> {
 
     /// The directory is worked through.
     fn leave(&mut self) {
-        let Some(Level { name, stays, is_empty, .. }) = self.levels.pop() else { return };
+        let Some(Level { name, stays, is_place, is_empty, .. }) = self.levels.pop() else { return };
         if let Some(before) = stays {
             // Its time is the source's already.
             if before.is_some() && modified(self.way.dir()) != before {
@@ -392,10 +546,29 @@ impl Sweep<'_, '_> {
         }
         let is_gone = stays.is_none()
             && is_empty
-            && self.gone(|_, parent, _| writable(parent, || parent.remove_dir(&name)));
+            && match is_place {
+                true => self.place_is_free(&name),
+                false => self.gone(|_, parent, _| writable(parent, || parent.remove_dir(&name))),
+            };
         let above = self.path.0.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
         self.path.0.truncate(above);
         self.stays_unless(is_gone);
+    }
+
+    /// The directory at a file's place goes without a report: the file's own says that it takes the place.
+    fn place_is_free(&mut self, name: &OsStr) -> bool {
+        if self.does != Does::Remove {
+            self.would_be_free.insert(self.seen.hash(&self.path));
+            return true;
+        }
+        let parent = self.way.dir();
+        match writable(parent, || parent.remove_dir(name)) {
+            Ok(()) => true,
+            Err(error) => {
+                self.failed(&error);
+                false
+            }
+        }
     }
 
     /// The directory of backups, what lies in it, or a directory above it.

@@ -27,6 +27,7 @@
 mod backup;
 mod burst;
 mod claim;
+mod clear;
 mod delta;
 mod descent;
 mod extras;
@@ -45,6 +46,7 @@ pub(crate) mod ranges;
 mod reception;
 mod renamed;
 mod root;
+mod shared;
 mod small;
 mod state;
 mod sync;
@@ -131,6 +133,10 @@ pub struct Store {
     accounts: Arc<Accounts>,
     /// Hashes of directories that were made for what lies in them, and were not offered yet: [`MADE`] at most.
     made: Arc<Mutex<Made>>,
+    /// Which entries have taken inodes with several names.
+    taken: Arc<shared::Taken>,
+    /// What the job has settled, if it removes the rest.
+    seen: Arc<Mutex<mirror::Seen>>,
 }
 
 /// Directories that a job made before they were offered. A further one is reported as one that was there.
@@ -271,8 +277,12 @@ struct Target {
 }
 
 impl Target {
+    fn is_too_large(&self) -> Why {
+        refused(&self.path, "no file is that large")
+    }
+
     fn is_directory(&self) -> Why {
-        Why::Refused(format!("\"{}\" is a directory here; remove it or send to another place", self.path))
+        Why::Occupied(format!("\"{}\" is a directory here; remove it or send to another place", self.path))
     }
 }
 
@@ -293,6 +303,8 @@ impl Store {
             roots: Arc::default(),
             accounts: Arc::default(),
             made: Arc::default(),
+            taken: Arc::default(),
+            seen: Arc::default(),
         })
     }
 
@@ -303,7 +315,7 @@ impl Store {
     pub fn for_job(&self, wishes: Wishes) -> Result<Self, Error> {
         self.allows(&wishes).map_err(Error::Paths)?;
         let (inner, job) = self.home.for_job()?;
-        Ok(Self {
+        let store = Self {
             inner,
             home: self.home.clone(),
             wishes: Arc::new(wishes),
@@ -311,7 +323,13 @@ impl Store {
             roots: Arc::default(),
             accounts: self.accounts.clone(),
             made: Arc::new(Mutex::new(Made { _job: Some(job), ..Made::default() })),
-        })
+            taken: Arc::default(),
+            seen: Arc::default(),
+        };
+        if let Some(directory) = &store.wishes.backup {
+            store.check_backups(directory).map_err(Error::Paths)?;
+        }
+        Ok(store)
     }
 
     /// Names of the directory and those above it for a job, see [`crate::inside`].
@@ -386,6 +404,7 @@ impl Store {
     /// The same for an entry that may lie beside the last.
     pub fn consider_near(&self, entry: &Entry, near: &mut Near) -> Result<Verdict, Why> {
         let _work = Work::begin(&self.inner.root);
+        self.keep_backups_apart(entry)?;
         let target = self.target(&entry.path, (entry.mode, entry.mtime, entry.extras.as_deref()))?;
         if self.wishes.update && self.is_newer(entry, &target)? {
             return Ok(Verdict::Newer);
@@ -422,9 +441,9 @@ impl Store {
         Ok(verdict(kept.noting(&target.note)))
     }
 
-    fn file(&self, target: Target, content: Content) -> Result<Verdict, Why> {
+    fn file(&self, mut target: Target, content: Content) -> Result<Verdict, Why> {
         if content.size > ranges::MAX_SIZE {
-            return Err(refused(&target.path, "no file is that large"));
+            return Err(target.is_too_large());
         }
         let claim = self.claim(&target.path);
         let private = target.attributes.mode.is_some();
@@ -435,9 +454,15 @@ impl Store {
                     return Err(target.is_directory());
                 }
                 if there.is_file && there.bytes == content.size {
-                    if let Some(kept) = has(&self.inner.root, parent, &target, content)? {
-                        return Ok(Verdict::Have(kept));
+                    match self.found(parent, target, content)? {
+                        Ok(verdict) => return Ok(verdict),
+                        Err(other) => target = other,
                     }
+                }
+            }
+            if before.is_none() {
+                if let Some(renamed) = self.link_renamed(&target, content, &claim)? {
+                    return Ok(renamed);
                 }
             }
             let state = self.state_of(&target)?;
@@ -461,7 +486,7 @@ impl Store {
                 Reception::new(Some(partial), content, wanted, (target, state, claim), self.clone());
             let complete = complete || (before.is_none() && self.copy_renamed(&mut reception)?);
             return match complete {
-                true => reception.finish().map(Verdict::Have),
+                true => reception.finish().map(Verdict::Made),
                 false => Ok(Delta::of(reception)),
             };
         }
@@ -469,7 +494,7 @@ impl Store {
 
     /// The directory an entry goes to, and what lies there under its name.
     fn look(&self, target: &Target) -> Result<(Option<Dir>, Option<There>), Why> {
-        let Some(parent) = place::find(&self.inner.root, &target.parents)? else { return Ok((None, None)) };
+        let Some(parent) = self.find(&target.parents)? else { return Ok((None, None)) };
         let there = look_at(&parent, target)?;
         Ok((Some(parent), there))
     }
@@ -481,7 +506,8 @@ impl Store {
     /// Opens the directory that these steps lead to, and makes what is missing: see [`place::make`].
     fn make(&self, steps: &[OsString], changed: Option<&mut Vec<Dir>>) -> Result<Dir, Why> {
         let mut missing = 0;
-        let dir = place::make(&self.inner.root, steps, changed, &mut missing);
+        let clear = |dir: &Dir, steps: &[OsString], there: &There| self.clear(dir, steps, there);
+        let dir = place::make(&self.inner.root, steps, changed, &mut missing, clear);
         // What is missing are the last of the steps.
         let there = steps.len().saturating_sub(missing);
         if there < steps.len() {
@@ -490,6 +516,10 @@ impl Store {
             (there..names.len()).for_each(|last| made.add(&names[..=last].join(&b'/')));
         }
         dir
+    }
+
+    fn seen(&self) -> MutexGuard<'_, mirror::Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn claim(&self, path: &EntryPath) -> Claim {
@@ -515,17 +545,6 @@ fn probe(root: &Dir) -> io::Result<()> {
     }
     _ = root.remove_dir(STATE);
     Ok(())
-}
-
-/// Puts mode and time right if the file that lies there is the one that is offered. An unreadable file counts as
-/// missing.
-fn has(root: &Root, parent: &Dir, target: &Target, content: Content) -> Result<Option<Kept>, Why> {
-    let Ok(file) = root.read(parent, &target.name) else { return Ok(None) };
-    if !partial::hash(&file, content.size).is_ok_and(|root| root == Some(content.root)) {
-        return Ok(None);
-    }
-    let kept = target.attributes.apply(&file)?;
-    Ok(Some(kept.noting(&target.note)))
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ impl Store {
         if let Some(known) = near.known(&target.parents) {
             return Ok(known);
         }
-        let found = place::find(&self.inner.root, &target.parents)?.map(Arc::new);
+        let found = self.find(&target.parents)?.map(Arc::new);
         near.keep(&self.inner.root, &target.parents, found.clone());
         Ok(found)
     }

@@ -96,12 +96,22 @@ pub(crate) fn refused(path: &EntryPath, reason: &str) -> Why {
 
 /// Opens the directory that `parents` lead to; None where one does not exist.
 pub(crate) fn find(root: &Root, parents: &[OsString]) -> Result<Option<Dir>, Why> {
+    find_unless(root, parents, |_| false)
+}
+
+/// The same; None, too, where something lies that gives way to a directory.
+pub(super) fn find_unless(
+    root: &Root,
+    parents: &[OsString],
+    gives_way: impl Fn(&There) -> bool,
+) -> Result<Option<Dir>, Why> {
     let mut below: Option<Dir> = None;
     for name in parents {
         let dir = below.as_ref().unwrap_or(root);
         match root.enter(dir, name) {
             Ok(next) => below = Some(next),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(_) if There::named(dir, name).is_ok_and(|there| gives_way(&there)) => return Ok(None),
             Err(error) => return Err(in_the_way(dir, name, error)),
         }
     }
@@ -117,17 +127,27 @@ fn or_copy(below: Option<Dir>, root: &Dir) -> Result<Dir, Why> {
 }
 
 /// Opens the directory that `parents` lead to and makes what is missing, which is counted in `made`. Directories that got a
-/// new entry are added to `changed`; if these are many, they go to the disk at once.
+/// new entry are added to `changed`; if these are many, they go to the disk at once. `clear` removes what lies under the last of
+/// some steps and is no directory, and returns false if that has to stay.
 pub(crate) fn make(
     root: &Root,
     parents: &[OsString],
     mut changed: Option<&mut Vec<Dir>>,
     made: &mut usize,
+    clear: impl Fn(&Dir, &[OsString], &There) -> io::Result<bool>,
 ) -> Result<Dir, Why> {
     let mut below: Option<Dir> = None;
-    for name in parents {
+    for (at, name) in parents.iter().enumerate() {
         let dir = below.as_ref().unwrap_or(root);
-        let next = match root.enter(dir, name) {
+        let opened = root.enter(dir, name).or_else(|error| match There::if_any(dir, name) {
+            Ok(Some(there)) if !there.is_directory => match clear(dir, &parents[..=at], &there) {
+                Ok(true) => Err(io::ErrorKind::NotFound.into()),
+                Ok(false) => Err(error),
+                Err(error) => Err(error),
+            },
+            _ => Err(error),
+        });
+        let next = match opened {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 match writable(dir, || dir.create_dir(name)) {
                     Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -185,7 +205,7 @@ pub(crate) fn writable(dir: &Dir, act: impl Fn() -> io::Result<()>) -> io::Resul
 }
 
 /// Why a component could not be opened as a directory.
-fn in_the_way(dir: &Dir, name: &OsString, error: io::Error) -> Why {
+pub(super) fn in_the_way(dir: &Dir, name: &OsStr, error: io::Error) -> Why {
     let shown = EntryPath(name.as_encoded_bytes().to_vec());
     match dir.symlink_metadata(name) {
         Ok(metadata) if metadata.is_symlink() => {
@@ -203,6 +223,9 @@ fn in_the_way(dir: &Dir, name: &OsString, error: io::Error) -> Why {
 pub(crate) struct There {
     pub(crate) is_file: bool,
     pub(crate) is_directory: bool,
+    pub(crate) is_link: bool,
+    /// Names that it has, where the system counts them.
+    pub(crate) names: u64,
     pub(crate) bytes: u64,
     pub(crate) mtime: Mtime,
     /// Permissions, set-id and sticky bits; None where the system has none.
@@ -223,6 +246,8 @@ impl There {
             Ok(Self {
                 is_file: sort.is_file(),
                 is_directory: sort.is_dir(),
+                is_link: sort.is_symlink(),
+                names: stat.st_nlink as u64,
                 bytes: u64::try_from(stat.st_size).unwrap_or(0),
                 mtime: Mtime { seconds: stat.st_mtime as i64, nanos: stat.st_mtime_nsec as u32 },
                 mode: Some(stat.st_mode as u32 & 0o7777),
@@ -236,6 +261,8 @@ impl There {
             Ok(Self {
                 is_file: metadata.is_file(),
                 is_directory: metadata.is_dir(),
+                is_link: metadata.is_symlink(),
+                names: 1,
                 bytes: metadata.len(),
                 mtime: metadata
                     .modified()
@@ -263,6 +290,20 @@ impl There {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             other => other.map(Some),
         }
+    }
+}
+
+/// Bytes that this user may still store in a directory's file system, if it says.
+pub(super) fn room(dir: &Dir) -> Option<u64> {
+    #[cfg(unix)]
+    {
+        let system = rustix::fs::fstatvfs(dir).ok()?;
+        Some(system.f_bavail.saturating_mul(system.f_frsize))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = dir;
+        None
     }
 }
 

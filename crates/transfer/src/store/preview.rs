@@ -3,12 +3,13 @@
 use super::partial::{self, Content};
 use super::place::{Attributes, There};
 use super::times::{self, Held};
-use super::{components, place, Kept, Store, Target, Verdict};
+use super::{components, link, place, ranges, Kept, Store, Target, Verdict};
 #[cfg(unix)]
 use crate::entry::MODE_BITS;
 use crate::entry::{Entry, EntryPath, Kind};
 use crate::wire::{Change, Why};
 use cap_std::fs::{Dir, Metadata};
+use std::io;
 
 impl Store {
     /// True if the file at `first` is the one that was found.
@@ -34,23 +35,34 @@ impl Store {
     }
 
     pub(super) fn preview(&self, entry: &Entry, target: &Target) -> Result<Verdict, Why> {
+        match &entry.kind {
+            Kind::Symlink { target: to } => _ = link::check(self, target, to)?,
+            Kind::File { size, .. } if *size > ranges::MAX_SIZE => return Err(target.is_too_large()),
+            _ => {}
+        }
         let (Some(parent), Some(there)) = self.look(target)? else {
             return Ok(Verdict::Would(Change::Create));
         };
         let is_same = match &entry.kind {
-            Kind::Directory => there.is_directory,
+            Kind::Directory if there.is_directory => true,
+            Kind::Directory if self.gives_way(&there) => false,
+            Kind::Directory => {
+                return Err(place::in_the_way(&parent, &target.name, io::ErrorKind::NotADirectory.into()))
+            }
             _ if there.is_directory => return Err(target.is_directory()),
             Kind::File { size, root } => {
                 let content = Content { size: *size, root: *root };
-                let is_linked = entry.link.as_ref().is_none_or(|first| self.is_one_file(first, &there));
-                is_linked
-                    && there.is_file
+                there.is_file
                     && there.bytes == *size
                     && self.lies_there(&parent, target, content)
+                    && match &entry.link {
+                        Some(first) => self.is_one_file(first, &there),
+                        None => !self.taken.by_another(target, &there),
+                    }
             }
             Kind::Symlink { target: to } => {
-                let written = parent.read_link_contents(&target.name).ok();
-                written.is_some_and(|written| crate::entry::bytes(written.as_os_str()) == *to)
+                let to = link::check(self, target, to)?;
+                link::is_there(self, &parent, target, &to)
             }
         };
         let there = parent.symlink_metadata(&target.name);

@@ -113,6 +113,17 @@ impl Reception {
         self.partial.as_mut().map(|partial| &mut partial.file).ok_or_else(not_open)
     }
 
+    /// Removes its partial file: nothing in it is of use.
+    pub(super) fn give_up(&mut self) {
+        _ = self.partial.as_ref().map(|partial| partial.remove());
+        self.partial = None;
+    }
+
+    /// True if the file system has less room than the request needs.
+    pub(crate) fn has_no_room(&self) -> bool {
+        place::room(self.claim.root()).is_some_and(|room| room < self.wanted.bytes())
+    }
+
     /// The same, if there is one.
     pub(super) fn part(&self) -> Option<&File> {
         self.partial.as_ref().map(|partial| &partial.file)

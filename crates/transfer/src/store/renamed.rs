@@ -2,7 +2,8 @@
 //!
 //! # Model
 //! When the first large file comes for which nothing lies at its place, the store's files are listed by size, once in a job. One of the
-//! same size is hashed, and copied if it is the file that is offered. Small files are not looked for: to list them costs more than
+//! same size is hashed, and copied if it is the file that is offered. In a job that removes what was not sent it gets the new name
+//! beside its own, which goes at the end: it is renamed. Small files are not looked for: to list them costs more than
 //! to send them.
 //!
 //! What has the name of the directory of partial files is left out.
@@ -11,11 +12,11 @@
 //! The list takes at most [`MOST`] bytes, and of one size [`TRIES`] files are hashed for an offer.
 
 use super::descent::Descent;
-use super::partial;
+use super::partial::{self, Content};
 use super::place::There;
 use super::reception::Reception;
 use super::root::Root;
-use super::{place, Store, STATE};
+use super::{place, Claim, Kept, Store, Target, Verdict, STATE};
 use crate::entry::{bytes, EntryPath, Wanted};
 use crate::wire::{Why, MAX_PATH};
 use std::collections::HashMap;
@@ -38,29 +39,71 @@ impl Store {
     /// Fills the partial file from a file with the same content, if the store has one.
     pub(super) fn copy_renamed(&self, reception: &mut Reception) -> Result<bool, Why> {
         let content = reception.content();
-        if content.size < LEAST {
-            return Ok(false);
+        let same = self.same_size(content).find_map(|path| {
+            let (file, _) = self.open_file(path)?;
+            let is_same = partial::hash(&file, content.size).is_ok_and(|root| root == Some(content.root));
+            is_same.then_some((path, file))
+        });
+        let Some((path, file)) = same else { return Ok(false) };
+        tracing::debug!(%path, "the same content lies here under another name");
+        let copied = reception.file().and_then(|to| place::copy(&file, to, content.size));
+        if let Err(error) = copied {
+            // What was copied takes room, and nothing verifies it.
+            reception.give_up();
+            return Err(place::why("copy a file", error));
         }
-        let by_size = self.by_size.get_or_init(|| list(&self.inner.root));
-        for path in by_size.get(&content.size).into_iter().flatten().take(TRIES) {
-            let Some(file) = self.open_file(path) else { continue };
-            if !partial::hash(&file, content.size).is_ok_and(|root| root == Some(content.root)) {
-                continue;
-            }
-            tracing::debug!(%path, "the same content lies here under another name");
-            let copied = reception.file().and_then(|to| place::copy(&file, to, content.size));
-            copied.map_err(|error| place::why("copy a file", error))?;
-            reception.copied(Wanted::default(), true);
-            return Ok(true);
-        }
-        Ok(false)
+        reception.copied(Wanted::default(), true);
+        Ok(true)
     }
 
-    fn open_file(&self, path: &EntryPath) -> Option<File> {
+    /// In a job that removes what was not sent: gives a file with the same content and attributes this name, too, if its own was
+    /// not sent so far. That costs neither time nor room. Its old name goes at the end. If that is sent after all, the two are
+    /// parted.
+    pub(super) fn link_renamed(
+        &self,
+        target: &Target,
+        content: Content,
+        claim: &Claim,
+    ) -> Result<Option<Verdict>, Why> {
+        if !self.wishes.delete || self.wishes.backup.is_some() || target.attributes.extras.is_some() {
+            return Ok(None);
+        }
+        for path in self.same_size(content) {
+            let has_attributes = self.open_file(path).is_some_and(|(_, there)| there.has(&target.attributes));
+            if !has_attributes || self.seen().has_settled(path) {
+                continue;
+            }
+            let Some(first) = self.first(path, content)? else { continue };
+            let mut changed = Vec::new();
+            let parent = self.make(&target.parents, Some(&mut changed))?;
+            if self.link_at_its_place(&first, target, content, &parent).is_err() {
+                continue;
+            }
+            tracing::debug!(%path, "it is renamed here");
+            self.roots.linked(&first);
+            self.taken.take(&target.path, first.identity);
+            changed.push(parent);
+            claim.sync(changed).map_err(|error| place::why("write the directory to the disk", error))?;
+            return Ok(Some(Verdict::Made(Kept::All.noting(&target.note))));
+        }
+        Ok(None)
+    }
+
+    /// Large files here of this size.
+    fn same_size(&self, content: Content) -> impl Iterator<Item = &EntryPath> {
+        let paths = match content.size < LEAST {
+            true => None,
+            false => self.by_size.get_or_init(|| list(&self.inner.root)).get(&content.size),
+        };
+        paths.into_iter().flatten().take(TRIES)
+    }
+
+    fn open_file(&self, path: &EntryPath) -> Option<(File, There)> {
         let mut steps = super::components(path).ok()?;
         let name = steps.pop()?;
         let parent = place::find(&self.inner.root, &steps).ok()??;
-        self.inner.root.read(&parent, &name).ok()
+        let file = self.inner.root.read(&parent, &name).ok()?;
+        Some((file, There::named(&parent, &name).ok()?))
     }
 }
 

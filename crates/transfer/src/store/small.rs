@@ -50,6 +50,9 @@ impl Store {
             return self.file(target, content);
         }
         if seen.len() == content.size && has(&file, content).unwrap_or(false) {
+            if has_other_names(&seen) {
+                return self.had(&parent, &file, target, content);
+            }
             let kept = target.attributes.apply_to(&file, &seen)?;
             return Ok(Verdict::Have(kept.noting(&target.note)));
         }
@@ -86,6 +89,9 @@ impl Store {
         if !there.is_file || there.bytes != glance.size || !there.has(&target.attributes) {
             return None;
         }
+        if self.taken.by_another(&target, &there) {
+            return None;
+        }
         match &target.attributes.extras {
             Some(extras) if extras.has_xattrs() => {
                 Some(extras.differs(&self.inner.root.read(&parent, &target.name).ok()?))
@@ -93,6 +99,16 @@ impl Store {
             _ => Some(false),
         }
     }
+}
+
+#[cfg(unix)]
+fn has_other_names(seen: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(seen) > 1
+}
+
+#[cfg(not(unix))]
+fn has_other_names(_: &std::fs::Metadata) -> bool {
+    false
 }
 
 /// Reads a small file.
@@ -266,7 +282,7 @@ mod tests {
 
             let store = open(dir.path());
             match store.consider(&entry("a/file", b"content")) {
-                Ok(Verdict::Have(Kept::All)) if had_a_name => {
+                Ok(Verdict::Made(Kept::All)) if had_a_name => {
                     assert_eq!(std::fs::read(dir.path().join("a/file")).expect("it is there"), b"content");
                 }
                 Ok(Verdict::Want(reception)) if !had_a_name => drop(reception),

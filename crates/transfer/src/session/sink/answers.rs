@@ -7,7 +7,7 @@ use crate::session::intake::{Compared, Received};
 use crate::session::room::Place;
 use crate::session::{printable, say, End};
 use crate::store::{Delta, Kept, Next, Reception, Verdict};
-use crate::wire::{FromSink, Why};
+use crate::wire::{Change, FromSink, Why};
 use std::sync::atomic::Ordering;
 use tokio::time::Instant;
 
@@ -53,6 +53,9 @@ impl Session {
     }
 
     fn want(&mut self, id: u64, reception: Reception, place: Place) -> Option<FromSink> {
+        if self.is_tight && reception.has_no_room() {
+            return self.settle(id, Err(Why::DiskFull));
+        }
         let open = self.open.get_mut(&id)?;
         let ranges = reception.wanted().clone();
         let had = size_of(&open.entry).saturating_sub(ranges.bytes());
@@ -89,7 +92,7 @@ impl Session {
         Ok(match next {
             Next::Want(reception) => self.want(id, reception, place),
             Next::Describe(delta) => self.describe(id, delta, place),
-            Next::Stored(kept) => self.settle(id, Ok(outcome(kept, Outcome::Had))),
+            Next::Stored(kept) => self.settle(id, Ok(outcome(kept, Outcome::Stored))),
         })
     }
 
@@ -112,9 +115,14 @@ impl Session {
     /// The one answer that ends an offer.
     pub(super) fn settle(&mut self, id: u64, result: Result<Outcome, Why>) -> Option<FromSink> {
         let open = self.open.remove(&id)?;
-        let tally = &self.role.tally;
+        let tally = self.role.tally.clone();
         tally.uncredit(open.credited.load(Ordering::Relaxed));
         let content = open.entry.content();
+        let result = match result {
+            Err(why) if self.may_wait(&why) => return Some(FromSink::Later { id }),
+            Err(Why::Occupied(_)) if self.would_be_free(&open.entry) => Ok(Outcome::Would(Change::Replace)),
+            result => result,
+        };
         Some(match result {
             Ok(outcome) => {
                 let answer = match &outcome {
@@ -166,6 +174,7 @@ fn short(why: Why) -> Why {
     match why {
         Why::Refused(reason) => Why::Refused(printable(&reason, REASON)),
         Why::Io(reason) => Why::Io(printable(&reason, REASON)),
+        Why::Occupied(reason) => Why::Occupied(printable(&reason, REASON)),
         why => why,
     }
 }

@@ -59,7 +59,7 @@ impl Session {
                 continue;
             }
             if let Some(mirror) = &self.role.mirror {
-                mirror.saw_file(&file.path);
+                mirror.saw_unread(&file.path);
             }
             self.role.tally.settled(&file.path, Some(file.size), Outcome::Had);
         }

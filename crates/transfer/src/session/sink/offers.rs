@@ -32,6 +32,7 @@ impl Session {
                 self.show(state);
                 Ok(None)
             }
+            FromSource::Listed { unsettled, is_last, extent } => self.listed(unsettled, is_last, extent),
             FromSource::EndOfOffers { failed, skipped, extent, unmatched } => {
                 self.ended = true;
                 let is_whole = failed.count == 0 && skipped.count == 0;

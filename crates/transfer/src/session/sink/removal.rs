@@ -3,14 +3,18 @@
 //! # Model
 //! A thread removes, and reports each entry. It waits while the source takes no reports, and ends when the session does: the
 //! next session of the job removes the rest.
+//!
+//! # Before the end
+//! An entry that does not fit, or has a directory at its place, waits. When all else is settled the source lists what is left, and
+//! what it does not list goes. Each entry waits once: when it is offered again, its answer is final.
 
 use super::answers::REASON;
 use super::{Done, Session};
-use crate::entry::EntryPath;
+use crate::entry::{Entry, EntryPath};
 use crate::event::Outcome;
-use crate::session::printable;
+use crate::session::{printable, End};
 use crate::store::mirror::Mirror;
-use crate::wire::{Extent, FromSink, Removal, Spared};
+use crate::wire::{Extent, FromSink, Removal, Spared, Unsettled, Why};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -37,6 +41,52 @@ impl Session {
     pub(super) fn spared(&self, spared: Spared) -> FromSink {
         self.role.tally.spared(spared.clone());
         FromSink::Spared(spared)
+    }
+
+    /// True if an entry that fails for this reason may be stored when others are gone.
+    pub(super) fn may_wait(&mut self, why: &Why) -> bool {
+        let Some(mirror) = &self.role.mirror else { return false };
+        match why {
+            Why::DiskFull => {
+                self.is_tight = true;
+                mirror.makes_room()
+            }
+            Why::Occupied(_) => mirror.may_remove_early(),
+            _ => false,
+        }
+    }
+
+    /// True if a dry run would have removed the directory at its place.
+    pub(super) fn would_be_free(&self, entry: &Entry) -> bool {
+        self.role.mirror.as_ref().is_some_and(|mirror| mirror.would_be_free(&entry.path))
+    }
+
+    /// The source has settled all else.
+    pub(super) fn listed(
+        &mut self,
+        unsettled: Vec<Unsettled>,
+        is_last: bool,
+        extent: Option<Extent>,
+    ) -> Result<Option<FromSink>, End> {
+        let Some(mirror) = self.role.mirror.clone() else {
+            return Err(End::violation("a list came for a job that removes nothing"));
+        };
+        if self.removing.is_some() || !mirror.list(&unsettled) {
+            return Err(End::violation("the list is too long, or came twice"));
+        }
+        if !is_last {
+            return Ok(None);
+        }
+        self.is_tight = false;
+        let extent = extent.filter(|_| self.role.tally.summary().failed == 0);
+        let (report, reports) = mpsc::channel(REPORTS);
+        self.removing = Some(reports);
+        self.tasks.spawn_blocking(move || {
+            let mut tell = |path: &EntryPath, outcome| report.blocking_send((path.clone(), outcome)).is_ok();
+            mirror.remove_early(extent.as_ref(), &mut tell);
+            Done::RemovedEarly
+        });
+        Ok(None)
     }
 
     pub(super) fn removed(&self, path: EntryPath, outcome: Outcome) -> FromSink {

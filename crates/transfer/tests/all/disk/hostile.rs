@@ -160,17 +160,19 @@ fn a_directory_that_flips_to_a_link_all_the_time_never_lets_anything_out() {
 }
 
 #[test]
-fn a_file_in_the_place_of_a_directory_is_refused_and_the_other_way_round() {
+fn a_directory_takes_the_place_of_a_file_and_gives_way_to_nothing() {
     let pair = Pair::new();
     let store = pair.store();
     assert!(stored(&store, b"a", b"file").is_ok());
-    assert!(matches!(stored(&store, b"a/b", b"below"), Err(Why::Refused(_))));
-    assert!(refused(&store, &entry(b"a", Kind::Directory)).contains("not a directory"));
+    assert!(stored(&store, b"a/b", b"below").is_ok());
+    assert_eq!(std::fs::read(pair.to().join("a/b")).expect("it is there"), b"below");
+    assert!(stored(&store, b"c", b"file").is_ok());
+    assert!(matches!(store.consider(&entry(b"c", Kind::Directory)), Ok(Verdict::Made(_))));
     assert!(stored(&store, b"d/x", b"file").is_ok());
-    assert!(matches!(stored(&store, b"d", b"file"), Err(Why::Refused(_))));
+    assert!(matches!(stored(&store, b"d", b"file"), Err(Why::Occupied(_))));
     #[cfg(unix)]
-    assert!(refused(&store, &link(b"d", b"a")).contains("is a directory"));
-    assert_eq!(std::fs::read(pair.to().join("a")).expect("it is there"), b"file");
+    assert!(matches!(store.consider(&link(b"d", b"a")), Err(Why::Occupied(_))));
+    assert_eq!(std::fs::read(pair.to().join("d/x")).expect("it is there"), b"file");
 }
 
 #[cfg(unix)]

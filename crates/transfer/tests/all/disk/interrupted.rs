@@ -175,13 +175,13 @@ fn a_whole_file_without_its_name_is_not_received_again() {
         let Ok(Verdict::Want(reception)) = pair.store().consider(&offered) else { panic!("wanted") };
         // A directory of its name keeps the file from getting it.
         std::fs::create_dir(pair.to().join("file")).expect("a directory");
-        assert!(matches!(reception.receive(&encoded[..], &mut |_, _| {}), Err(Why::Refused(_))));
+        assert!(matches!(reception.receive(&encoded[..], &mut |_, _| {}), Err(Why::Occupied(_))));
         std::fs::remove_dir(pair.to().join("file")).expect("removes");
         let tree = pair.leftovers().into_iter().find(|name| name.ends_with(".tree")).expect("a tree");
         if without_tree {
             std::fs::remove_file(pair.to().join(".afteryou").join(tree)).expect("removes");
         }
-        assert!(matches!(pair.store().consider(&offered), Ok(Verdict::Have(Kept::All))));
+        assert!(matches!(pair.store().consider(&offered), Ok(Verdict::Made(Kept::All))));
         assert!(std::fs::read(pair.to().join("file")).expect("it is there") == bytes);
         assert!(!pair.to().join(".afteryou").exists());
     }

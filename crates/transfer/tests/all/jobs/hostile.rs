@@ -511,7 +511,8 @@ async fn a_sink_that_breaks_the_rules_ends_the_job_with_a_clear_error() {
             vec![describe, want(0, &[(0, 40_000)]), FromSink::Stored { id: 0 }, FromSink::Have { id: 9 }],
             "not asked",
         ),
-        (vec![FromSink::Stored { id: 0 }], "did not request"),
+        (vec![FromSink::Later { id: 0 }], "has to settle"),
+        (vec![FromSink::Continue], "did not get"),
         (vec![FromSink::Have { id: 9 }], "not asked"),
         (vec![FromSink::Finished], "finished before"),
     ] {

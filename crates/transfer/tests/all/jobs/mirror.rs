@@ -166,13 +166,16 @@ async fn nothing_is_removed_when_something_was_left_out_or_failed() {
     assert_eq!((summary.removed, summary.skipped), (0, 1));
     std::fs::remove_file(pair.from().join("photos/outside")).unwrap();
 
-    // The receiver cannot store it.
-    std::fs::create_dir(pair.to().join("photos/blocked")).unwrap();
+    // The receiver cannot store it: a file that stays is in the directory at its place.
+    put(&pair.to().join("photos/blocked/stays.tmp"), "excluded");
     pair.write("photos/blocked", b"a file");
-    let (_, result) = push(&pair, DELETE, SourceOptions::default()).await;
+    put(&pair.to().join("photos/blocked/goes"), "not excluded");
+    let (_, result) = push(&pair, DELETE, excluding(&["*.tmp"])).await;
     let summary = result.unwrap();
     assert_eq!((summary.removed, summary.failed), (0, 1));
-    assert!(pair.to().join("photos/old.jpg").exists());
+    for stays in ["old.jpg", "blocked/stays.tmp", "blocked/goes"] {
+        assert!(pair.to().join("photos").join(stays).exists(), "{stays}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -22,6 +22,7 @@ mod named;
 mod paces;
 mod patterns;
 mod quick;
+mod sentences;
 mod spared;
 mod support;
 #[cfg(target_os = "linux")]
