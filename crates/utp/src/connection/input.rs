@@ -152,8 +152,11 @@ impl Connection {
         if matches!(kind, Kind::Data | Kind::Fin) {
             self.flight_limit.arrived(now, packet.payload.len() as u64, self.round_trip(packet));
             self.note_data(now);
-            let policy = self.ack_policy();
+            let (policy, before) = (self.ack_policy(), self.receiver.arrived());
             self.receiver.receive(now, packet.header.seq_nr, packet.payload, kind == Kind::Fin, policy);
+            if self.receiver.arrived() > before {
+                self.timers.arrived(now);
+            }
         }
         self.linger_if_done(now);
     }

@@ -9,6 +9,12 @@ use afteryou_base::{Span, Time};
 /// The longest burst in one piece, see [`Connection::burst`].
 const BURST: Span = Span::from_millis(1);
 
+/// A connection keeps its place for so long after data has moved once; a peer that comes meanwhile asks again within two
+/// seconds.
+const SHORTEST_STAY: Span = Span::from_secs(1);
+/// …and after data has moved for this long or longer.
+const LONGEST_STAY: Span = Span::from_secs(5);
+
 impl Connection {
     /// May a reset under `id` be for this connection? Either direction's id will do.
     pub(crate) fn may_be_reset_by(&self, id: u16) -> bool {
@@ -20,9 +26,20 @@ impl Connection {
         self.counters.packets_received <= u64::from(QUICK_PACKETS)
     }
 
-    /// No payload has arrived in either direction.
-    pub(crate) fn is_silent(&self) -> bool {
-        self.receiver.arrived() == 0 && self.board.board().delivered() == 0
+    /// Since when no payload has moved in either direction.
+    pub(crate) fn silent_since(&self) -> Time {
+        self.timers.activity().1
+    }
+
+    /// Until when a newcomer does not get the place of the connection: it has moved data within the last seconds. One that has for
+    /// long may pause for longer.
+    pub(crate) fn stays_until(&self) -> Time {
+        let (connected_at, moved_at) = self.timers.activity();
+        let has_moved = self.receiver.arrived() > 0 || self.board.board().delivered() > 0;
+        match has_moved {
+            true => moved_at + moved_at.since(connected_at).clamp(SHORTEST_STAY, LONGEST_STAY),
+            false => connected_at,
+        }
     }
 
     /// Memory of buffers and what is kept about each packet, bytes.

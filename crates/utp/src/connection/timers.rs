@@ -34,6 +34,9 @@ pub(super) struct Timers {
     last_progress: Time,
     /// An ack brought something new, whatever else the peer says.
     last_acknowledged: Time,
+    /// Payload last came that had not come before.
+    last_arrived: Time,
+    connected_at: Time,
     timeouts: u32,
 }
 
@@ -53,6 +56,8 @@ impl Default for Timers {
             keepalive: Time::NEVER,
             last_progress: Time::ZERO,
             last_acknowledged: Time::ZERO,
+            last_arrived: Time::ZERO,
+            connected_at: Time::ZERO,
             timeouts: 0,
         }
     }
@@ -73,6 +78,18 @@ impl Timers {
     pub(super) fn connected(&mut self, now: Time) {
         self.handshake = Time::NEVER;
         self.last_progress = now;
+        self.connected_at = now;
+    }
+
+    /// Payload has come that had not come before.
+    pub(super) fn arrived(&mut self, now: Time) {
+        self.last_arrived = now;
+    }
+
+    /// When the handshake was complete, and when data last moved since, in either direction.
+    #[cfg(feature = "net")]
+    pub(super) fn activity(&self) -> (Time, Time) {
+        (self.connected_at, self.last_acknowledged.max(self.last_arrived).max(self.connected_at))
     }
 
     pub(super) fn confirm(&mut self, now: Time, rto: Span) {

@@ -9,14 +9,17 @@
 //!   a newcomer is answered without one (`cookies.rs`). With its first packet, which shows that the address is its own, it displaces
 //!   the oldest one of the prefix that has most of them: the drop rule of fair queuing.
 //!
-//! - **A silent peer gives way.** When all places are established, the newcomer displaces the oldest connection that has not carried any
-//!   payload in either direction. Peers of BitTorrent send their handshake at once.
+//! - **A silent peer gives way.** When all places are established, the newcomer displaces the connection that was silent longest,
+//!   whatever it once carried, of the prefix that has most places. One that has moved data within the last seconds stays
+//!   (`Connection::stays_until`).
+//!
+//! Data that move change nothing here, since they would with every packet. A connection is looked at when its time is over and a newcomer asks.
 //!
 //! # Known bad cases
-//! A peer that has sent something is not displaced from an established place: twelve greedy prefixes with real addresses fill 3000 of
-//! them, until they have been silent for 89 s.
+//! Real addresses that fill all places and move a few bytes every second keep newcomers out.
 
 use super::handle::Handle;
+use afteryou_base::Time;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -44,9 +47,26 @@ struct Holder {
     places: usize,
     /// Those whose handshake is not complete, the oldest first.
     half_open: BTreeMap<u64, Handle>,
+    /// Established ones that were silent when a newcomer last asked, the one silent longest first.
+    silent: BTreeMap<Silence, Handle>,
+}
+
+/// Since when a connection is silent, and its generation.
+type Silence = (Time, u64);
+
+/// When data last moved, and until when the connection keeps its place for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Activity {
+    pub silent_since: Time,
+    pub stays_until: Time,
 }
 
 impl Holder {
+    /// Orders prefixes by places, the largest number last; among equals the one with the connection that was silent longest.
+    fn silence(&self) -> Option<(usize, Reverse<Silence>)> {
+        self.silent.first_key_value().map(|(silence, _)| (self.places, Reverse(*silence)))
+    }
+
     /// Orders prefixes by half-open places, the largest number last; among equals the one with the oldest.
     fn rank(&self) -> Option<(usize, Reverse<u64>)> {
         self.half_open.first_key_value().map(|(oldest, _)| (self.half_open.len(), Reverse(*oldest)))
@@ -59,14 +79,30 @@ pub(super) struct Places {
     holders: HashMap<Prefix, Holder>,
     by_rank: BTreeSet<((usize, Reverse<u64>), Prefix)>,
     half_open: usize,
-    /// Established ones that may not have carried any payload, the oldest first.
-    silent: BTreeMap<u64, Handle>,
+    /// Prefixes that have silent ones.
+    by_silence: BTreeSet<((usize, Reverse<Silence>), Prefix)>,
+    /// Established ones that keep their places, as far as is known until then.
+    staying: BTreeMap<Silence, Handle>,
+    /// Where each established one is.
+    established: HashMap<u64, Established>,
+}
+
+/// The list that a connection is in, and its place there.
+#[derive(Clone, Copy, Debug)]
+enum Established {
+    Staying(Time),
+    Silent(Time),
 }
 
 impl Places {
     /// Places whose handshake is not complete.
     pub(super) fn half_open(&self) -> usize {
         self.half_open
+    }
+
+    /// Is there an established place that a newcomer may get, now or later?
+    pub(super) fn any_established(&self) -> bool {
+        !self.established.is_empty()
     }
 
     /// May `prefix` have one more place if `free` are left?
@@ -86,16 +122,39 @@ impl Places {
     /// The handshake is complete.
     pub(super) fn establish(&mut self, handle: Handle) {
         self.half_open -= 1;
-        self.silent.insert(handle.generation, handle);
+        self.stay(handle, Time::ZERO);
         self.change(handle, |holder| {
             holder.half_open.remove(&handle.generation);
         });
     }
 
+    /// A connection is looked at after `until`.
+    fn stay(&mut self, handle: Handle, until: Time) {
+        self.staying.insert((until, handle.generation), handle);
+        self.established.insert(handle.generation, Established::Staying(until));
+    }
+
+    /// A connection is silent since `since`.
+    fn fall_silent(&mut self, handle: Handle, since: Time) {
+        self.established.insert(handle.generation, Established::Silent(since));
+        self.change(handle, |holder| _ = holder.silent.insert((since, handle.generation), handle));
+    }
+
+    /// Takes an established connection out of its list.
+    fn take_out(&mut self, handle: Handle) {
+        match self.established.remove(&handle.generation) {
+            Some(Established::Staying(until)) => _ = self.staying.remove(&(until, handle.generation)),
+            Some(Established::Silent(since)) => {
+                self.change(handle, |holder| _ = holder.silent.remove(&(since, handle.generation)));
+            }
+            None => {}
+        }
+    }
+
     /// The place is free again.
     pub(super) fn leave(&mut self, handle: Handle) {
         let mut was_half_open = false;
-        self.silent.remove(&handle.generation);
+        self.take_out(handle);
         self.change(handle, |holder| {
             holder.places -= 1;
             was_half_open = holder.half_open.remove(&handle.generation).is_some();
@@ -111,33 +170,61 @@ impl Places {
         holder.half_open.first_key_value().map(|(_, handle)| *handle)
     }
 
-    /// The oldest established place that `is_silent`, which a place that has carried payload never is again.
-    pub(super) fn oldest_silent(&mut self, is_silent: impl Fn(Handle) -> bool) -> Option<Handle> {
-        while let Some((generation, handle)) = self.silent.first_key_value() {
-            if is_silent(*handle) {
-                return Some(*handle);
+    /// The established place that a newcomer gets: of the prefix with most places that has any to give, the one silent longest.
+    pub(super) fn silent_longest(
+        &mut self,
+        now: Time,
+        of: impl Fn(Handle) -> Option<Activity>,
+    ) -> Option<Handle> {
+        while let Some(handle) = self.staying.first_key_value().filter(|((until, _), _)| *until <= now) {
+            let handle = *handle.1;
+            self.sort_in(now, handle, of(handle));
+        }
+        while let Some((_, prefix)) = self.by_silence.last() {
+            let ((since, _), handle) = self.holders.get(prefix)?.silent.first_key_value()?;
+            let (since, handle, activity) = (*since, *handle, of(*handle));
+            if activity.is_some_and(|now_is| now_is.silent_since == since) {
+                return Some(handle);
             }
-            let generation = *generation;
-            self.silent.remove(&generation);
+            self.sort_in(now, handle, activity); // data has moved since
         }
         None
+    }
+
+    /// Puts an established connection into the list that it belongs to.
+    fn sort_in(&mut self, now: Time, handle: Handle, activity: Option<Activity>) {
+        self.take_out(handle);
+        match activity {
+            Some(activity) if activity.stays_until > now => self.stay(handle, activity.stays_until),
+            Some(activity) => self.fall_silent(handle, activity.silent_since),
+            None => {}
+        }
     }
 
     fn change(&mut self, handle: Handle, change: impl FnOnce(&mut Holder)) {
         let prefix = Prefix::from(handle.key.peer);
         let holder = self.holders.entry(prefix).or_default();
-        let before = holder.rank();
+        let before = (holder.rank(), holder.silence());
         change(holder);
-        let after = holder.rank();
+        let after = (holder.rank(), holder.silence());
         if holder.places == 0 {
             self.holders.remove(&prefix);
         }
-        if before != after {
-            if let Some(rank) = before {
-                self.by_rank.remove(&(rank, prefix));
-            }
-            self.by_rank.extend(after.map(|rank| (rank, prefix)));
-        }
+        replace(&mut self.by_rank, prefix, before.0, after.0);
+        replace(&mut self.by_silence, prefix, before.1, after.1);
+    }
+}
+
+/// A prefix has another rank.
+fn replace<Rank: Ord + Copy>(
+    ranks: &mut BTreeSet<(Rank, Prefix)>,
+    prefix: Prefix,
+    before: Option<Rank>,
+    after: Option<Rank>,
+) {
+    if before != after {
+        before.into_iter().for_each(|rank| _ = ranks.remove(&(rank, prefix)));
+        ranks.extend(after.map(|rank| (rank, prefix)));
     }
 }
 

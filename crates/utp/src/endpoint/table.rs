@@ -37,6 +37,9 @@ enum Place {
     Free,
     /// That of a connection which is half open or silent.
     Of(Handle),
+    /// None until another one has been silent for long enough: the newcomer asks again.
+    Later,
+    /// Its prefix has enough.
     Nowhere,
 }
 
@@ -221,13 +224,13 @@ impl Table {
         if !self.accepts(config) || packet.header.connection_id == UNUSABLE_ID {
             return;
         }
-        match self.place_for(config, peer.into()) {
+        match self.place_for(config, at.now, peer.into()) {
             Place::Free => {
                 let seq_nr = self.cookies.seq_nr(at.now, peer, packet, &config.connection);
                 self.accept(config, at, key, packet, seq_nr, random);
             }
             // The address may be forged. It gets the place when it has answered.
-            Place::Of(_) => {
+            Place::Of(_) | Place::Later => {
                 let window = config.connection.recv_buffer.min(self.budget.share()).min(FIRST_WINDOW);
                 let answer = self.cookies.answer(at.now, peer, packet, &config.connection, window);
                 self.stray.push_back((peer, answer));
@@ -266,12 +269,15 @@ impl Table {
         random: impl FnMut() -> u16,
     ) -> bool {
         let Some(syn) = self.cookies.syn_before(at.now, key.peer, packet) else { return false };
-        let place =
-            if self.accepts(config) { self.place_for(config, key.peer.into()) } else { Place::Nowhere };
+        let place = if self.accepts(config) {
+            self.place_for(config, at.now, key.peer.into())
+        } else {
+            Place::Nowhere
+        };
         match place {
             Place::Free => {}
             Place::Of(handle) => self.displace(at.now, handle),
-            Place::Nowhere => return true, // the peer sends it again
+            Place::Later | Place::Nowhere => return true, // the peer sends it again
         }
         self.accept(config, at, key, &syn, packet.header.ack_nr.wrapping_add(1), random);
         self.deliver(at, key, packet);
@@ -298,17 +304,17 @@ impl Table {
     }
 
     /// Where a newcomer finds a place.
-    fn place_for(&mut self, config: &EndpointConfig, prefix: Prefix) -> Place {
+    fn place_for(&mut self, config: &EndpointConfig, now: Time, prefix: Prefix) -> Place {
         let is_crowded = self.entries.len() >= config.max_connections
             || self.places.half_open() >= config.max_half_open
             || !self.budget.admits_connection(CONNECTION);
         let (places, entries) = (&mut self.places, &self.entries);
-        let is_silent =
-            |handle: Handle| entries.get(&handle.key).is_some_and(|entry| entry.connection.is_silent());
+        let activity = |handle: Handle| entries.get(&handle.key).map(|entry| entry.activity());
         let place = match is_crowded {
             false => Place::Free,
-            true => match places.displaced_by(prefix).or_else(|| places.oldest_silent(is_silent)) {
+            true => match places.displaced_by(prefix).or_else(|| places.silent_longest(now, activity)) {
                 Some(handle) => Place::Of(handle),
+                None if places.any_established() => Place::Later,
                 None => return Place::Nowhere,
             },
         };

@@ -4,6 +4,7 @@ use crate::connection::receiver::ALWAYS_TAKEN;
 use crate::connection::Connection;
 use crate::endpoint::budget::Budget;
 use crate::endpoint::handle::Key;
+use crate::endpoint::places;
 use crate::endpoint::socket_buffer::Activity;
 use crate::endpoint::EndpointConfig;
 use afteryou_base::Time;
@@ -50,6 +51,12 @@ impl Entry {
     pub(super) fn given_up_at(&self, config: &EndpointConfig) -> Option<Time> {
         let since = self.detached.filter(|_| !self.connection.is_ending())?;
         Some(since.max(self.connection.last_acknowledged()) + config.connection.patience)
+    }
+
+    /// When data last moved.
+    pub(super) fn activity(&self) -> places::Activity {
+        let connection = &self.connection;
+        places::Activity { silent_since: connection.silent_since(), stays_until: connection.stays_until() }
     }
 
     /// Charges the budget with what the connection takes now.

@@ -10,7 +10,7 @@ fn ninety_seconds_after_three_thousand_peers_have_vanished_a_new_one_is_served_a
         assert!(table.connect(host(i), 1));
         send_data(&mut table, i, 1, 10, |n| n);
     }
-    assert_eq!(table.syn(host(5000), 1), None, "there is room for more than the limit");
+    assert!(!table.connect(host(5000), 1), "there is room for more than the limit");
     table.pass(Span::from_secs(90));
     assert!(table.connect(host(5000), 1));
     assert_eq!((table.streams.len(), table.table.entries.len()), (1, 1));
@@ -18,7 +18,7 @@ fn ninety_seconds_after_three_thousand_peers_have_vanished_a_new_one_is_served_a
 }
 
 #[test]
-fn three_thousand_silent_peers_give_way_to_others_and_peers_that_have_sent_data_do_not() {
+fn three_thousand_silent_peers_give_way_to_others_and_peers_that_have_just_sent_data_do_not() {
     let mut table = Host::new();
     assert!((0..1000).all(|i| table.connect(host(i), 1)));
     (0..1000).for_each(|i| send_data(&mut table, i, 1, 10, |n| n));
@@ -31,6 +31,121 @@ fn three_thousand_silent_peers_give_way_to_others_and_peers_that_have_sent_data_
     assert!((0..1000).all(stays) && !(1000..3000).any(stays));
     let is_gone = |handle: &Handle| !table.table.entries.contains_key(&handle.key);
     assert!(!table.streams.iter().any(is_gone), "the application has not been informed");
+}
+
+/// Address `i` connects and sends 14 bytes. Did it get in?
+fn connect_and_say(table: &mut Host, i: u32) -> bool {
+    let gets_in = table.connect(host(i), 1);
+    if gets_in {
+        send_data(table, i, 1, 14, |n| n);
+    }
+    gets_in
+}
+
+/// How long an honest peer takes to get in, which asks again as a libutp and this crate do.
+fn time_to_connect(table: &mut Host, peer: SocketAddr) -> Option<Span> {
+    let begin = table.now;
+    let seq_nr = table.syn(peer, 1)?;
+    for wait in [50, 500, 1000] {
+        table.pass(Span::from_millis(wait));
+        if table.confirm(peer, 1, seq_nr) {
+            return Some(table.now.since(begin));
+        }
+    }
+    None
+}
+
+#[test]
+fn an_honest_peer_gets_in_within_two_seconds_beside_ten_thousand_addresses_that_each_sent_14_bytes() {
+    for (apart, pause_s) in [(Span::ZERO, 0), (Span::from_micros(300), 0), (Span::from_millis(1), 5)] {
+        let mut table = Host::new();
+        for i in 0..10_000 {
+            connect_and_say(&mut table, i);
+            table.streams.clear(); // the application holds them and does nothing
+            table.pass(apart);
+        }
+        table.pass(Span::from_secs(pause_s));
+        assert_eq!(table.statistics().connections, 3000);
+        for i in 0..100 {
+            let took = time_to_connect(&mut table, host(20_000 + i));
+            assert!(took <= Some(Span::from_secs(2)) && took.is_some(), "{apart:?} apart, {i}: {took:?}");
+            send_data(&mut table, 20_000 + i, 1, 100, |n| n);
+            table.streams.clear();
+        }
+        let stays = |i| table.table.entries.contains_key(&Key::new(host(i), 2));
+        assert!((20_000..20_100).all(stays), "{apart:?} apart: an honest one was displaced");
+    }
+}
+
+#[test]
+fn of_all_connections_the_one_silent_longest_gives_way_whatever_it_once_carried() {
+    let mut table = Host::with(EndpointConfig { max_connections: 5, ..EndpointConfig::foreground() });
+    let second = Span::from_secs(1);
+    for i in 0..5 {
+        assert!(table.connect(host(i), 1));
+        send_data(&mut table, i, 1, 100_000 / 100, |n| n);
+        table.pass(second);
+    }
+    // The first one speaks again, so the second has been silent longest.
+    table.pass(second * 2);
+    send_data_from(&mut table, 0, 1, 10);
+    for (newcomer, gone) in [(10, 1), (11, 2), (12, 3)] {
+        assert!(table.connect(host(newcomer), 1), "{newcomer}");
+        let is_there = |i| table.table.entries.contains_key(&Key::new(host(i), 2));
+        assert!(!is_there(gone) && is_there(0), "{newcomer}");
+    }
+}
+
+#[test]
+fn the_prefix_with_most_places_gives_way_first() {
+    let mut table = Host::with(EndpointConfig { max_connections: 8, ..EndpointConfig::foreground() });
+    assert!(table.connect(host(1), 1));
+    table.pass(Span::from_secs(10));
+    let many = |i: u16| SocketAddr::new(host(2).ip(), 1000 + i);
+    let places = (0..8).filter(|i| table.connect(many(*i), 1)).count();
+    assert_eq!(places, 4);
+    (3..6).for_each(|i| assert!(table.connect(host(i), 1)));
+    table.pass(Span::from_secs(10));
+    for newcomer in 10..13 {
+        assert!(table.connect(host(newcomer), 1));
+        let left = (0..8).filter(|i| table.table.entries.contains_key(&Key::new(many(*i), 2))).count();
+        assert_eq!(left, 4 - (newcomer - 9) as usize);
+        assert!(table.table.entries.contains_key(&Key::new(host(1), 2)), "silent longer, but alone");
+    }
+}
+
+#[test]
+fn connections_that_move_data_every_second_all_stay() {
+    let mut table = Host::with(EndpointConfig { max_connections: 50, ..EndpointConfig::foreground() });
+    (0..50).for_each(|i| assert!(table.connect(host(i), 1)));
+    for round in 0..20 {
+        (0..50).for_each(|i| send_data_from(&mut table, i, round, 10));
+        if round > 2 {
+            assert!(!table.connect(host(1000 + u32::from(round)), 1), "{round}");
+        }
+        table.pass(Span::from_secs(1));
+    }
+    assert!((0..50).all(|i| table.table.entries.contains_key(&Key::new(host(i), 2))));
+    // They fall silent.
+    table.pass(Span::from_secs(6));
+    assert!(table.connect(host(2000), 1));
+}
+
+/// Address `i` sends the packet after `sent` others, of `len` bytes.
+fn send_data_from(table: &mut Host, i: u32, sent: u16, len: usize) {
+    let ack_nr = table.first_ack(host(i), 2);
+    let header = Header {
+        kind: Kind::Data,
+        connection_id: 2,
+        timestamp_us: 1,
+        timestamp_difference_us: 1,
+        wnd_size: 1 << 20,
+        seq_nr: 2 + sent,
+        ack_nr,
+    };
+    let (payload, mut datagram) = (vec![7; len], Vec::new());
+    Packet { header, sack: None, marks: None, payload: &payload }.encode(&mut datagram);
+    table.answers(host(i), &datagram);
 }
 
 /// `rate` SYNs a second, for some seconds, each from the host that `from` names, while once a second a peer with a
