@@ -1,5 +1,6 @@
 //! Makes a controller for each path of a connection.
 
+use crate::monitor::Monitor;
 use afteryou_base::param::{ParamError, Settings, Value};
 use afteryou_cc::list::Entry;
 use afteryou_cc::{ledbatpp, Controller, Setup};
@@ -7,7 +8,7 @@ use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 
-type Make = dyn Fn(Setup) -> Box<dyn Controller> + Send + Sync;
+type Make = dyn Fn(Setup, &Monitor) -> Box<dyn Controller> + Send + Sync;
 
 /// Makes controllers of [`afteryou_cc`] for quinn.
 ///
@@ -58,21 +59,23 @@ impl Factory {
     /// quinn asks for the window each time that it needs it, so it may also change with the experience of other
     /// connections.
     pub fn of(make: impl Fn(Setup) -> Box<dyn Controller> + Send + Sync + 'static) -> Arc<Factory> {
+        Arc::new(Factory { make: Box::new(move |setup, _| make(setup)) })
+    }
+
+    /// Makes what `inner` makes, after `change`: such as a controller [under observation](afteryou_cc::Observed). The monitor is that of the
+    /// connection.
+    pub fn changed(
+        inner: Arc<Factory>,
+        change: impl Fn(Box<dyn Controller>, &Monitor) -> Box<dyn Controller> + Send + Sync + 'static,
+    ) -> Arc<Factory> {
+        let make = move |setup, monitor: &Monitor| change((inner.make)(setup, monitor), monitor);
         Arc::new(Factory { make: Box::new(make) })
     }
 
-    /// Makes what `inner` makes, after `change`: such as a controller [under observation](afteryou_cc::Observed).
-    pub fn changed(
-        inner: Arc<Factory>,
-        change: impl Fn(Box<dyn Controller>) -> Box<dyn Controller> + Send + Sync + 'static,
-    ) -> Arc<Factory> {
-        Factory::of(move |setup| change((inner.make)(setup)))
-    }
-
-    pub(crate) fn make(&self, mss: u32) -> Box<dyn Controller> {
+    pub(crate) fn make(&self, mss: u32, monitor: &Monitor) -> Box<dyn Controller> {
         // A new hasher's keys are random.
         let seed = RandomState::new().build_hasher().finish();
-        (self.make)(Setup { seed, ..Setup::of(mss) })
+        (self.make)(Setup { seed, ..Setup::of(mss) }, monitor)
     }
 }
 
@@ -93,14 +96,14 @@ mod tests {
         let entry = list::find("ledbat++").unwrap();
         let target = |value| Factory::new(entry, &[("target", value)]);
         let factory = target(Value::Time(Span::from_millis(20))).unwrap();
-        assert_eq!(factory.make(1200).snapshot().target, Some(Span::from_millis(20)));
+        assert_eq!(factory.make(1200, &Monitor::default()).snapshot().target, Some(Span::from_millis(20)));
         let refusal = target(Value::Time(Span::from_secs(60))).unwrap_err().to_string();
         assert!(refusal.starts_with("target = 60000 ms is outside its range"), "{refusal}");
     }
 
     #[test]
     fn the_background_controller_is_ledbat_plus_plus_with_its_draft_target() {
-        let snapshot = background().make(1200).snapshot();
+        let snapshot = background().make(1200, &Monitor::default()).snapshot();
         assert_eq!((snapshot.target, snapshot.cwnd), (Some(Span::from_millis(60)), 2400));
     }
 }

@@ -2,6 +2,7 @@
 
 use afteryou_base::Span;
 use afteryou_cc::Snapshot;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Shows what the controller of one connection sees. Cheap to clone, and outlives the connection.
@@ -14,7 +15,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// # }
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Monitor(Arc<Mutex<Status>>);
+pub struct Monitor {
+    status: Arc<Mutex<Status>>,
+    is_admitted: Arc<AtomicBool>,
+}
 
 /// The state of a connection's controller after its latest ACK frame or loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -48,8 +52,18 @@ impl Monitor {
         *self.lock()
     }
 
+    /// Notes that the peer has proven that it may connect.
+    pub fn admit(&self) {
+        self.is_admitted.store(true, Ordering::Relaxed);
+    }
+
+    /// True once the program has [admitted](Monitor::admit) the peer.
+    pub fn is_admitted(&self) -> bool {
+        self.is_admitted.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn lock(&self) -> MutexGuard<'_, Status> {
         // A panic elsewhere while it was locked is no reason to panic here, too.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

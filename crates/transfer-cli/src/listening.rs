@@ -119,6 +119,7 @@ async fn run(
         pace: stage.pace.clone(),
         listener: stage.listener(),
         state_of: network::state_of(),
+        admitted: network::admitted(),
         arrival_of: network::arrival_of(socket),
         groups_in_events: common.json_groups,
         once: listening.once,

@@ -9,7 +9,7 @@ use afteryou_quic::{path_mtu, Factory, Monitor, Socket, MAX_ACK_DELAY};
 use afteryou_scenario::algorithm::Overrides;
 use afteryou_terminal::Failure;
 use afteryou_transfer::guard::ConfigFor;
-use afteryou_transfer::job::{Arrival, ArrivalOf, StateOf};
+use afteryou_transfer::job::{AdmittedTo, Arrival, ArrivalOf, StateOf};
 use afteryou_transfer::wire::State;
 use anyhow::Context;
 use quinn::{AckFrequencyConfig, MtuDiscoveryConfig, ServerConfig, TransportConfig};
@@ -151,6 +151,15 @@ pub fn state_of() -> StateOf {
             cwnd: snapshot.cwnd,
             phase: snapshot.phase.to_owned(),
         })
+    })
+}
+
+/// Notes that the peer of a connection is admitted, for its log.
+pub fn admitted() -> AdmittedTo {
+    Arc::new(|connection| {
+        if let Some(monitor) = Monitor::of(connection) {
+            monitor.admit();
+        }
     })
 }
 

@@ -4,34 +4,51 @@ use super::args::Common;
 use afteryou_base::Time;
 use afteryou_quic::Factory;
 use afteryou_report::{Qlogs, Vantage};
-use afteryou_scenario::senders::Begun;
+use afteryou_scenario::senders::{Begun, Observed};
 use afteryou_terminal::Failure;
 use std::sync::Arc;
 
 /// The logs of this process's connections, if they are asked for.
 #[derive(Clone, Debug)]
-pub struct Logs(Option<Qlogs>);
+pub struct Logs {
+    files: Option<Qlogs>,
+    /// Strangers may connect.
+    listens: bool,
+}
 
 impl Logs {
     /// Makes the folder.
     pub fn begin(common: &Common, command: &str, vantage: Vantage) -> Result<Logs, Failure> {
-        let Some(folder) = &common.qlog else { return Ok(Logs(None)) };
+        let listens = vantage == Vantage::Server;
+        let Some(folder) = &common.qlog else { return Ok(Logs { files: None, listens }) };
         let title = format!("afteryou {command}, {}", common.controller());
         let logs = Qlogs::of_connections(&title, "QUIC", vantage, folder);
-        Ok(Logs(Some(logs.map_err(|error| Failure::usage(format!("--qlog: {error}")))?)))
+        let logs = logs.map_err(|error| Failure::usage(format!("--qlog: {error}")))?;
+        Ok(Logs { files: Some(logs), listens })
     }
 
-    /// Makes the controllers of `factory`, each with a log. Times count from the first connection of this process.
+    /// Makes the controllers of `factory`, each with a log. Times count from the first connection of this process. The side that
+    /// listens writes nothing about a peer that is not admitted.
     pub fn of(&self, factory: Arc<Factory>) -> Arc<Factory> {
-        let Some(logs) = &self.0 else { return factory };
-        let observers = logs.observers();
+        let Some(logs) = &self.files else { return factory };
+        let (logs, listens) = (logs.clone(), self.listens);
         let begun = Begun { flow: 0, zero: Time::ZERO };
-        Factory::changed(factory, move |controller| observers.watch(begun, controller))
+        Factory::changed(factory, move |controller, monitor| {
+            let monitor = monitor.clone();
+            let observer = match listens {
+                true => logs.observer_once(begun, move || monitor.is_admitted()),
+                false => logs.observers().observer(begun),
+            };
+            match observer {
+                Some(observer) => Box::new(Observed::new(controller, observer)),
+                None => controller,
+            }
+        })
     }
 
     /// Gives names to the logs of connections that are still open.
     pub fn finish(self) -> Result<(), Failure> {
-        let Some(logs) = self.0 else { return Ok(()) };
+        let Some(logs) = self.files else { return Ok(()) };
         let files = logs.finish()?;
         tracing::debug!(?files, "the last logs of connections are written");
         Ok(())

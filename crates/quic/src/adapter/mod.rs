@@ -147,12 +147,12 @@ impl Adapter {
 
     fn cwnd(&self) -> u64 {
         let mut controller = self.controller.lock().unwrap_or_else(PoisonError::into_inner);
-        controller.get_or_insert_with(|| self.factory.make(self.mtu.into())).directive().cwnd
+        controller.get_or_insert_with(|| self.factory.make(self.mtu.into(), &self.monitor)).directive().cwnd
     }
 
     fn controller(&mut self) -> &mut dyn Controller {
         let controller = self.controller.get_mut().unwrap_or_else(PoisonError::into_inner);
-        controller.get_or_insert_with(|| self.factory.make(self.mtu.into())).as_mut()
+        controller.get_or_insert_with(|| self.factory.make(self.mtu.into(), &self.monitor)).as_mut()
     }
 
     /// The controller, woken if its time has come.
@@ -383,7 +383,7 @@ impl congestion::Controller for Adapter {
 
     fn metrics(&self) -> ControllerMetrics {
         let mut controller = self.controller.lock().unwrap_or_else(PoisonError::into_inner);
-        let controller = controller.get_or_insert_with(|| self.factory.make(self.mtu.into()));
+        let controller = controller.get_or_insert_with(|| self.factory.make(self.mtu.into(), &self.monitor));
         let mut metrics = ControllerMetrics::default();
         let directive = controller.directive();
         metrics.congestion_window = directive.cwnd;

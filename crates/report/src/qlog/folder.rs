@@ -1,6 +1,6 @@
 //! The files of a run: one for each sender.
 
-use super::file::{File, Growing};
+use super::file::{File, Growing, Waits};
 use crate::error::Error;
 use crate::escape::plain;
 use crate::result_folder::ResultFolder;
@@ -46,7 +46,7 @@ struct Files {
     names: HashSet<String>,
     /// Senders of each flow so far.
     senders: HashMap<String, u64>,
-    files: Vec<(PathBuf, Arc<Mutex<File>>)>,
+    files: Vec<Arc<Mutex<File>>>,
     /// A file that could not be made.
     error: Option<Error>,
 }
@@ -99,7 +99,19 @@ impl Qlogs {
     /// The observers of the run's senders.
     pub fn observers(&self) -> Observers {
         let shared = Arc::clone(&self.0);
-        Observers::new(move |begun| shared.observer(begun))
+        Observers::new(move |begun| shared.observer(begun, None))
+    }
+
+    /// The observer of a sender that has a file only once `is_worth_it`. Until then at most 64 KiB of records are kept, in memory.
+    pub fn observer_once(
+        &self,
+        begun: Begun,
+        is_worth_it: impl Fn() -> bool + Send + 'static,
+    ) -> Option<Box<dyn Observer>> {
+        let (shared, flow) = (Arc::downgrade(&self.0), begun.flow);
+        let name = move || shared.upgrade().and_then(|shared| shared.path(flow)).unwrap_or_default();
+        let waits = Waits { until: Box::new(is_worth_it), name: Box::new(name) };
+        self.0.observer(begun, Some(waits))
     }
 
     /// Gives the files their names, and returns those that had none yet. Those of an earlier run that this one does not have are removed. A sender that sent nothing has no file.
@@ -113,13 +125,16 @@ impl Qlogs {
         }
         let mut list = self.0.list.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut paths = Vec::new();
-        for (path, file) in files {
-            if let (Some(list), Some(name)) = (&mut list, path.file_name().and_then(|name| name.to_str())) {
+        for file in files {
+            let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+            if let (Some(list), Some(name)) =
+                (&mut list, file.path().file_name().and_then(|name| name.to_str()))
+            {
                 list.declare(name)?;
             }
-            let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-            if file.finish(&path).map_err(|reason| unwritten(&path, reason))? {
-                paths.push(path);
+            let finished = file.finish();
+            if finished.map_err(|reason| unwritten(file.path(), reason))? {
+                paths.push(file.path().to_owned());
             }
         }
         list.map_or(Ok(()), ResultFolder::finish)?;
@@ -132,27 +147,46 @@ impl Shared {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn observer(&self, begun: Begun) -> Option<Box<dyn Observer>> {
+    /// The path of the next file of a flow.
+    fn path(&self, flow: usize) -> Option<PathBuf> {
+        Some(self.folder.join(self.files().name(&self.flows.get(flow)?.name)))
+    }
+
+    fn observer(&self, begun: Begun, waits: Option<Waits>) -> Option<Box<dyn Observer>> {
         let Flow { name, protocol } = self.flows.get(begun.flow)?;
-        let mut files = self.files();
-        let path = self.folder.join(files.name(name));
-        let file = match File::new(&self.folder) {
-            Ok(file) => file,
-            Err(reason) => {
-                files.error.get_or_insert(unwritten(&path, reason));
-                return None;
+        let file = match waits {
+            Some(waits) => File::later(waits),
+            None => {
+                let path = self.path(begun.flow)?;
+                match File::new(path.clone()) {
+                    Ok(file) => file,
+                    Err(reason) => {
+                        self.files().error.get_or_insert(unwritten(&path, reason));
+                        return None;
+                    }
+                }
             }
         };
         let file = Arc::new(Mutex::new(file));
-        let at_its_end = self.one_by_one.then(|| path.clone());
-        files.files.push((path, Arc::clone(&file)));
+        self.files().add(Arc::clone(&file), self.one_by_one);
         let about = About { title: &self.title, flow: name, protocol, vantage: self.vantage };
-        let file = Box::new(Growing::new(file, at_its_end));
+        let file = Box::new(Growing::new(file, self.one_by_one));
         Some(Box::new(Sender::new(file, &about, begun.zero, 0.0)))
     }
 }
 
 impl Files {
+    /// Adds a file, and forgets those that have their names already.
+    fn add(&mut self, file: Arc<Mutex<File>>, one_by_one: bool) {
+        if one_by_one {
+            let is_open = |file: &Arc<Mutex<File>>| Arc::strong_count(file) > 1;
+            // Nobody else holds one that is not open.
+            let is_broken = |file: &Arc<Mutex<File>>| file.try_lock().is_ok_and(|file| file.is_broken());
+            self.files.retain(|file| is_open(file) || is_broken(file));
+        }
+        self.files.push(file);
+    }
+
     /// A name for the file of the next sender of `flow`: the flow's, with a number from the second sender on.
     fn name(&mut self, flow: &str) -> String {
         let safe: String =
@@ -176,6 +210,44 @@ impl Files {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_peer_that_is_not_admitted_leaves_no_file_and_little_memory() {
+        use afteryou_scenario::senders::Time;
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let folder = tempfile::tempdir().unwrap();
+        let logs = Qlogs::of_connections("test", "QUIC", Vantage::Server, folder.path()).unwrap();
+        let names = || {
+            let mut names: Vec<_> = std::fs::read_dir(folder.path())
+                .unwrap()
+                .map(|file| file.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        };
+        let begun = Begun { flow: 0, zero: Time::ZERO };
+        for stranger in 0..100 {
+            let observer = logs.observer_once(begun, || false).unwrap();
+            assert_eq!(names(), Vec::<String>::new(), "of stranger {stranger}");
+            drop(observer);
+        }
+        assert!(logs.0.files().files.len() <= 2, "they are forgotten");
+        let is_admitted = Arc::new(AtomicBool::new(false));
+        let (asked, path) = (is_admitted.clone(), folder.path().join("one.sqlog"));
+        let file = File::later(Waits {
+            until: Box::new(move || asked.load(Ordering::Relaxed)),
+            name: Box::new(move || path.clone()),
+        });
+        let file = Arc::new(Mutex::new(file));
+        let record = [b'x'; 1000];
+        (0..1000).for_each(|_| file.lock().unwrap().write(&record));
+        is_admitted.store(true, Ordering::Relaxed);
+        file.lock().unwrap().write(b"last");
+        drop(Growing::new(file, true));
+        assert_eq!(names(), ["one.sqlog"]);
+        let written = std::fs::metadata(folder.path().join("one.sqlog")).unwrap().len();
+        assert_eq!(written, 65 * 1000 + 4, "the first 64 KiB, and what came after the admission");
+    }
 
     #[test]
     fn no_two_senders_share_a_file_and_none_leaves_the_folder() {

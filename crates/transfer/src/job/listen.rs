@@ -15,7 +15,7 @@
 
 use super::tally::Tally;
 use super::work::Work;
-use super::{on_thread, tell_pace, StateOf, Summary, MAX_LANES};
+use super::{on_thread, tell_pace, AdmittedTo, StateOf, Summary, MAX_LANES};
 use crate::error::Error;
 use crate::event::{Event, Listener};
 use crate::extras::Keep;
@@ -94,6 +94,8 @@ pub struct ListenOptions {
     pub listener: Listener,
     /// State of the congestion controller, for events and the peer.
     pub state_of: StateOf,
+    /// Learns of each connection whose peer has the ticket.
+    pub admitted: AdmittedTo,
     /// How packets arrive, for `doctor`.
     pub arrival_of: ArrivalOf,
     /// Report every chunk group ([`crate::event::Event::Group`]).
@@ -108,6 +110,7 @@ impl Default for ListenOptions {
             pace: Pace::new(),
             listener: Arc::new(|_| {}),
             state_of: Arc::new(|_| None),
+            admitted: Arc::new(|_| {}),
             arrival_of: Arc::new(|_| Arrival::default()),
             groups_in_events: false,
             once: false,
@@ -134,6 +137,7 @@ pub async fn listen(
         tokio::select! {
             connection = door.accept() => match connection {
                 Some(connection) if sessions.len() < MAX_SESSIONS => {
+                    (host.options.admitted)(&connection);
                     let span = info_span!("session", peer = session::peer(&connection));
                     _ = sessions.spawn(host.clone().welcome(connection).instrument(span));
                 }

@@ -34,6 +34,9 @@ pub const MAX_LANES: u16 = 64;
 /// How long the other connections of a job may take to end when one has seen the end of the job.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// Learns of a connection whose peer is admitted.
+pub type AdmittedTo = Arc<dyn Fn(&quinn::Connection) + Send + Sync>;
+
 /// Asks for the state of a connection's congestion controller; None where it has none to show.
 pub type StateOf = Arc<dyn Fn(&quinn::Connection) -> Option<State> + Send + Sync>;
 
