@@ -91,7 +91,7 @@ impl Times {
         }
     }
 
-    /// Of several applications together: their quantiles do not tell those of all.
+    /// Of several applications together: their quantiles do not give those of all.
     fn together(all: &[Times]) -> Times {
         if let [one] = all {
             return one.clone();

@@ -23,8 +23,8 @@ pub struct Written {
 
 /// Writes `result.json`, `report.html` and `figure.svg` into `dir`, which is made if it is missing.
 ///
-/// Nothing appears under a final name before all three are safely on the disk; a failure leaves no temporary file. What an earlier run
-/// wrote into `dir` and this one does not is removed: see [`ResultFolder`] for a run with more files.
+/// Nothing appears under a final name before all three are safely on the disk; a failure leaves no temporary file. Files that an earlier run
+/// wrote into `dir` and this one does not are removed: see [`ResultFolder`] for a run with more files.
 pub fn write_folder(outcome: &Outcome, dir: &Path) -> Result<Written, Error> {
     let mut folder = ResultFolder::open(dir)?;
     let written = folder.write_outcome(outcome)?;

@@ -88,11 +88,11 @@ pub(crate) fn settle_file(file: NamedTempFile, path: &Path) -> io::Result<()> {
     settle(file.into_temp_path(), path)
 }
 
-/// What a name stands for.
+/// The kind of thing that has a name.
 enum Target {
     /// A regular file, or none yet: its place, behind all links.
     Regular(PathBuf),
-    /// What is opened as it is.
+    /// Anything else, which is opened as it is.
     Stream,
 }
 

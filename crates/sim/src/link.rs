@@ -327,7 +327,7 @@ impl Link {
         self.elements.as_ref().and_then(|elements| elements.rate.as_ref())
     }
 
-    /// Mean rate at which it could have sent between two times, bit/s. What its bucket holds at the first one can leave at once; that is
+    /// Mean rate at which it could have sent between two times, bit/s. The content of its bucket at the first one can leave at once. That is
     /// known for times at which [windows begin](Self::windows_begin).
     pub fn capacity(&self, from: Time, to: Time) -> f64 {
         if let Some(bucket) = self.bucket() {

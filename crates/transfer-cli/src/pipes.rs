@@ -2,7 +2,7 @@
 //!
 //! # Temporary files
 //! Standard input is kept in the file system of the directory of temporary files (`TMPDIR`) until it was sent, without a name
-//! (see [`Input`]). What is got waits in a directory there. It is removed at each end of the job that this process sees, the second
+//! (see [`Input`]). Received content waits in a directory there. It is removed at each end of the job that this process sees, the second
 //! signal among them.
 //!
 //! # Known bad cases

@@ -19,7 +19,7 @@ pub struct File {
     temporary: Option<TempPath>,
     /// Its name in the end.
     path: PathBuf,
-    /// What it waits for. None: it is made.
+    /// The event that it waits for. None: it is made.
     waits: Option<Waits>,
     records: u64,
     buffer: Vec<u8>,

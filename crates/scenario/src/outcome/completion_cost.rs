@@ -111,7 +111,7 @@ impl CompletionCost {
         ]
     }
 
-    /// Returns the cost to several flows together. Their percentiles do not tell that of all, so there is none.
+    /// Returns the cost to several flows together. Their percentiles do not give that of all, so there is none.
     pub fn together(costs: &[CompletionCost]) -> CompletionCost {
         if let [one] = costs {
             return *one;

@@ -44,8 +44,7 @@ pub struct HostFigures {
 pub struct LinkFigures {
     /// The link's name, as in the run's `links`.
     pub link: String,
-    /// The rate at which it could have sent, headers included, bit/s: the mean over the window. What a token bucket held as the window
-    /// began is part of it.
+    /// The rate at which it could have sent, headers included, bit/s: the mean over the window. The content of a token bucket as the window began is part of it.
     pub capacity_bit_s: f64,
     /// Bytes that left the link (headers included) over what it could have sent. Of a packet at an edge of the window the part counts
     /// that was sent within.

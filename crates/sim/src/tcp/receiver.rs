@@ -149,7 +149,7 @@ impl Receiver {
         Acknowledgement { cumulative: self.next, tsecr: self.ts_recent, sack, flags }
     }
 
-    /// What came twice and the block around it (RFC 2883 §4), then the block of the newest segment and those reported most
+    /// The segment that came twice and the block around it (RFC 2883 §4), then the block of the newest segment and those reported most
     /// recently.
     fn blocks(&self, duplicate: Option<u64>) -> Sack {
         let mut sack = Sack::default();

@@ -75,7 +75,7 @@ impl Choice {
     }
 }
 
-/// What was given, one by one. A variable has one in a line.
+/// The given options, one by one. A variable has one in a line.
 fn each<'a>(given: &'a [OsString], variable: &str) -> impl Iterator<Item = &'a [u8]> {
     let is_variable = given.len() == 1 && std::env::var_os(variable).as_ref() == given.first();
     given.iter().flat_map(move |one| {

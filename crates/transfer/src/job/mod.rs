@@ -99,7 +99,7 @@ pub struct JobOptions {
     pub groups_in_events: bool,
     /// Requests beyond storing what is sent. `send` has the extras to keep in its source.
     pub wishes: Wishes,
-    /// What a `get` leaves out, relative to the served directory. `send` has this in its source.
+    /// The entries that a `get` leaves out, relative to the served directory. `send` has this in its source.
     pub exclude: Filter,
     /// A `get` takes files of the same size and time for the same. `send` has this in its source.
     pub quick: bool,

@@ -60,7 +60,7 @@ impl Offer {
     }
 }
 
-/// What a session does next.
+/// The next step of a session.
 pub(crate) enum Next {
     /// It offers these.
     Offers(Vec<Offer>),
@@ -254,7 +254,7 @@ impl Work {
         self.shared.close(offers.len() as u64, offers.iter().map(|offer| (offer.serial, offer.path())));
     }
 
-    /// The sink cannot store it before others are gone there. False: it was told so before, when they were.
+    /// The sink cannot store it before others are gone there. False: it was informed before, when they were.
     pub(crate) fn later(&self, offer: Offer) -> bool {
         tracing::debug!(path = %offer.path(), "it waits until other entries are gone at the sink");
         let mut state = self.shared.state();
@@ -492,7 +492,7 @@ impl State {
         self.exhausted && !self.later.is_empty() && !self.listing && self.open.len() == waiting
     }
 
-    /// What is not settled; nothing if that is too much.
+    /// The entries that are not settled; nothing if that is too much.
     fn list(&self) -> Vec<Unsettled> {
         if self.open.len() > MAX_LISTED {
             return Vec::new();

@@ -142,7 +142,7 @@ enum Done {
     Compared(u64, Compared, Place),
     /// Everything that was not sent is gone, as far as that was possible, or the reason for which it stays.
     Removed(Result<Option<Swept>, Error>),
-    /// What may go before the end is gone.
+    /// The entries that may go before the end are gone.
     RemovedEarly,
 }
 

@@ -1,4 +1,4 @@
-//! What comes from elsewhere than a file, such as standard input: kept until it was sent.
+//! Content from elsewhere than a file, such as standard input: kept until it was sent.
 //!
 //! # Model
 //! A file has to be hashed before it is offered, so all of the input is kept, in a file without a name. No end of the process

@@ -37,7 +37,7 @@ pub(super) struct Trees {
     roots: Mutex<Roots>,
     /// Roots of smaller files from earlier runs.
     remembered: Option<Mutex<Remembered>>,
-    /// What earlier runs have left is not used.
+    /// Trees that earlier runs have left are not used.
     verify: bool,
     systems: FileSystems,
     pub(super) stopper: Stopper,

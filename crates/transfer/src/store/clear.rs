@@ -1,4 +1,4 @@
-//! What gives way to a directory.
+//! Entries that give way to a directory.
 //!
 //! # Model
 //! A directory takes the place of a file, as another file would. A symbolic link gives way only in a job that removes what was not

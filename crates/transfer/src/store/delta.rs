@@ -159,7 +159,7 @@ fn is_there(file: &File, at: u64, buffer: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// What was copied of a file, in ascending order: whole groups, which need not be requested.
+/// The copied parts of a file, in ascending order: whole groups, which need not be requested.
 struct Copied {
     size: u64,
     /// Anything at all.

@@ -9,7 +9,7 @@
 //! # Before the end
 //! Entries may go before the end if one that the source has needs their room or their place. By then the source has settled all else,
 //! and has listed what it has not, so its whole list is known. If only a place is needed, only what lies there goes, and
-//! nothing of that if something in it stays. What stays is verified before anything goes for its room: files of a quick job
+//! nothing of that if something in it stays. Everything that stays is verified before anything goes for its room: files of a quick job
 //! were not read, so nothing does there. Where backups are kept a removal makes no room.
 //!
 //! # Bounds
@@ -51,7 +51,7 @@ pub(crate) type Tell<'a> = dyn FnMut(&EntryPath, Outcome) -> bool + 'a;
 /// The entries of one job.
 pub(crate) struct Mirror {
     store: Store,
-    /// What this side excludes, beside the source.
+    /// The sink's own exclusions, beside the source's.
     exclude: Filter,
     /// True when everything else is gone. Held while it goes.
     is_done: Mutex<bool>,
@@ -61,7 +61,7 @@ pub(crate) struct Mirror {
     lacks_room: AtomicBool,
 }
 
-/// What was found by looking at everything.
+/// The result of looking at everything.
 #[derive(Debug)]
 pub(crate) struct Swept {
     /// Positions of the source's patterns that matched nothing.
@@ -78,12 +78,12 @@ struct Paths {
     directories: HashSet<[u64; 2]>,
 }
 
-/// What a job has settled.
+/// The entries that a job has settled.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     hashers: [RandomState; 2],
     settled: Paths,
-    /// What the source has, and is not settled.
+    /// The entries of the source that are not settled.
     listed: Paths,
     /// First components of both.
     tops: BTreeSet<Vec<u8>>,
@@ -447,7 +447,7 @@ impl Sweep<'_, '_> {
         }
     }
 
-    /// What lies in the directory that is worked through is gone, or stays.
+    /// The entries of the directory that is worked through are gone, or stay.
     fn stays_unless(&mut self, is_gone: bool) {
         if let Some(level) = self.levels.last_mut() {
             level.is_empty &= is_gone;

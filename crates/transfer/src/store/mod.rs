@@ -135,7 +135,7 @@ pub struct Store {
     made: Arc<Mutex<Made>>,
     /// Which entries have taken inodes with several names.
     taken: Arc<shared::Taken>,
-    /// What the job has settled, if it removes the rest.
+    /// The entries that the job has settled, if it removes the rest.
     seen: Arc<Mutex<mirror::Seen>>,
 }
 

@@ -20,7 +20,7 @@ pub struct Near(Option<Known>);
 
 #[derive(Debug)]
 struct Known {
-    /// What was opened stays open for its owner.
+    /// An entry that was opened stays open for its owner.
     _work: Work,
     steps: Vec<OsString>,
     /// None: it is not there.

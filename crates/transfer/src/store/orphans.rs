@@ -91,8 +91,7 @@ fn list(dir: &Dir, under_way: &UnderWay) -> io::Result<Vec<Orphan>> {
     Ok(all.iter().filter(|name| is_alone(name)).filter(is_idle).filter_map(look).collect())
 }
 
-/// The last write. A whole file has the time of the source's already, and so has a link: then the tree tells, or the change of the
-/// inode.
+/// The last write. A whole file has the time of the source's already, and so has a link: then the tree's time counts, or that of the inode's change.
 #[cfg(unix)]
 fn written(there: &Metadata, tree: Option<&Metadata>) -> i64 {
     use cap_std::fs::MetadataExt;

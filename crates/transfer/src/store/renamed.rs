@@ -6,7 +6,7 @@
 //! beside its own, which goes at the end: it is renamed. Small files are not looked for: to list them costs more than
 //! to send them.
 //!
-//! What has the name of the directory of partial files is left out.
+//! An entry with the name of the directory of partial files is left out.
 //!
 //! # Bounds
 //! The list takes at most [`MOST`] bytes, and of one size [`TRIES`] files are hashed for an offer.

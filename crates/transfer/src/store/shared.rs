@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::sync::{Mutex, PoisonError};
 
-/// Who has taken an inode.
+/// The path that has taken an inode.
 #[derive(Debug)]
 struct Holder {
     path: blake3::Hash,

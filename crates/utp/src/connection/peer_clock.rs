@@ -1,4 +1,4 @@
-//! What a packet's two time stamps show: how long it travelled, and which of our packets it answers at the latest.
+//! The evidence of a packet's two time stamps: how long it travelled, and which of our packets it answers at the latest.
 //!
 //! ```text
 //!   ours:   t ──────▶ arrives          peer's clock − t  = timestamp_difference
@@ -12,7 +12,7 @@
 //! Source: BEP 29, "timestamp_difference_microseconds"; RFC 3522 has the same test with TCP's time stamps.
 //!
 //! # Known bad cases
-//! A libutp times the packet that came last. Behind a retransmission that was overtaken on its way by no ack, an older packet hides it.
+//! A libutp times the packet that came last. Behind a retransmission that no ack overtook, an older packet hides it.
 
 /// A packet whose time stamp is behind the newest by no more than this was overtaken, µs; by more, the peer's clock was set.
 const OVERTAKEN_US: u32 = 1_000_000;
