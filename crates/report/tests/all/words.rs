@@ -184,8 +184,8 @@ fn completion_times_lead_where_the_foreground_has_any_and_the_kept_goodput_follo
         size: Law::Fixed(Size::from_bytes(20_000)),
         connections: 6,
     };
-    let named = |name: &str, traffic| Flow { name: name.to_owned(), traffic, ..scenario.flow[1].clone() };
-    scenario.flow[1] = named("photo upload", Traffic::Web(web));
+    scenario.flow[1] =
+        Flow { name: "photo upload".to_owned(), traffic: Traffic::Web(web), ..scenario.flow[1].clone() };
     let run = |run: &Run, times_ms: &[f64], begun| {
         let time = Quantiles::of(times_ms);
         let completed = times_ms.len() as u64;

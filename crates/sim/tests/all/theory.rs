@@ -92,9 +92,10 @@ fn way_back(transport: &Transport, rtt_ms: u64, on_ms: u64) -> (f64, f64) {
         .map(|(time, kb)| (*time, kb * 1000.0 / 1448.0))
         .find(|(_, packets)| *packets < 0.8 * before)
         .expect("a cut");
-    let k = ((before - after) / 0.4).cbrt();
+    let k = libm::cbrt((before - after) / 0.4);
     let active = on_ms as f64 / 250.0;
-    ((at(cut_s + k) - after) / (before - after), 1.0 - (1.0 - active).powi(3))
+    let idle = 1.0 - active;
+    ((at(cut_s + k) - after) / (before - after), 1.0 - idle * idle * idle)
 }
 
 #[test]

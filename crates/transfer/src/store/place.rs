@@ -139,13 +139,13 @@ pub(crate) fn make(
     let mut below: Option<Dir> = None;
     for (at, name) in parents.iter().enumerate() {
         let dir = below.as_ref().unwrap_or(root);
-        let opened = root.enter(dir, name).or_else(|error| match There::if_any(dir, name) {
+        let opened = root.enter(dir, name).map_err(|error| match There::if_any(dir, name) {
             Ok(Some(there)) if !there.is_directory => match clear(dir, &parents[..=at], &there) {
-                Ok(true) => Err(io::ErrorKind::NotFound.into()),
-                Ok(false) => Err(error),
-                Err(error) => Err(error),
+                Ok(true) => io::ErrorKind::NotFound.into(),
+                Ok(false) => error,
+                Err(error) => error,
             },
-            _ => Err(error),
+            _ => error,
         });
         let next = match opened {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -76,7 +76,7 @@ pub struct Reception {
     target: Box<Target>,
     state: Arc<State>,
     claim: Claim,
-    store: Store,
+    store: Box<Store>,
     named: bool,
     /// Bytes were copied that nothing verified.
     has_copies: bool,
@@ -90,7 +90,7 @@ impl Reception {
         (target, state, claim): (Target, Arc<State>, Claim),
         store: Store,
     ) -> Self {
-        let (partial, target) = (partial.map(Box::new), Box::new(target));
+        let (partial, target, store) = (partial.map(Box::new), Box::new(target), Box::new(store));
         Self { partial, content, wanted, target, state, claim, store, named: false, has_copies: false }
     }
 

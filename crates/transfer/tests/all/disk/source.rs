@@ -26,7 +26,7 @@ fn list(source: &Source) -> (Vec<String>, Vec<(String, String)>) {
 fn nothing_is_remembered() -> bool {
     #[cfg(target_os = "linux")]
     {
-        let system = rustix::fs::statfs(&std::env::temp_dir()).expect("a file system");
+        let system = rustix::fs::statfs(std::env::temp_dir()).expect("a file system");
         // ext2 to ext4, XFS, Btrfs, F2FS.
         if ![0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010].contains(&(system.f_type as u32)) {
             println!("SKIPPED: set TMPDIR to a directory on a disk, for no hash is kept of files in memory");
