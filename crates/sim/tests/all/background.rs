@@ -1,7 +1,7 @@
 //! Background controllers behave as theory says, over both transports.
 
 use crate::support::*;
-use afteryou_scenario::{Algorithm, Flow, Gaps, Link, Scenario, Size, Traffic, Transport};
+use afteryou_scenario::{Algorithm, Experiment, Flow, Gaps, Link, Scenario, Size, Traffic, Transport};
 
 /// Both transports with this controller.
 fn both(name: &str, controller: &str, rtt_ms: u64) -> [Flow; 2] {
@@ -332,4 +332,27 @@ fn a_latecomer_takes_the_rest_of_the_first_ones_slow_start_for_the_path() {
         assert!(packets.contains(&standing), "{buffer}: {standing} packets");
         assert!(of(window, "first").goodput_bit_s < 0.05 * of(window, "late").goodput_bit_s, "{buffer}");
     }
+}
+
+#[test]
+fn jitter_of_both_directions_beyond_its_target_is_a_queue_to_ledbatpp_and_that_of_one_is_none() {
+    let share = |controller: &str, jitter_ms: u64, both: bool| {
+        let jitter = format!("{{ uniform = \"{jitter_ms} ms\" }}");
+        let of_link = if both { format!("jitter = {jitter}") } else { String::new() };
+        let of_flow = if both { String::new() } else { format!("jitter = {jitter}") };
+        let file = format!(
+            "duration = \"200 s\"\nmeasure = {{ from = \"60 s\" }}\n[link]\nrate = \"20 Mbit/s\"\nbuffer = \"500 ms\"\n{of_link}\n\
+             [[flow]]\nname = \"a\"\nrole = \"background\"\ncontroller = \"{controller}\"\nrtt = \"50 ms\"\n{of_flow}\n"
+        );
+        let experiment =
+            Experiment::parse(&file, "jitter.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+        let outcome = run(&experiment.runs(None, None).expect("one run")[0].scenario);
+        let used = outcome.run.windows[0].bottleneck().unwrap().utilisation;
+        println!("{controller}, {jitter_ms} ms, both directions: {both}: {used:.3}");
+        used
+    };
+    assert!(share("ledbat++", 50, true) < 0.25, "two times 50 ms are more than its target of 60 ms");
+    assert!(share("ledbat++", 25, true) > 0.85, "two times 25 ms are less");
+    assert!(share("ledbat++", 50, false) > 0.85);
+    assert!(share("ledbat++,signal=one-way", 50, true) > 0.85);
 }
