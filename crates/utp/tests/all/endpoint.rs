@@ -345,3 +345,53 @@ async fn unpaced_bursts_do_not_overflow_sockets_on_loopback() {
     assert_eq!(timeout(PATIENCE, server).await.unwrap().unwrap().0, 100 << 20);
     assert!(statistics.retransmissions * 20 < statistics.data_packets_sent, "{statistics:?}");
 }
+
+/// Connects from an address of its own, says 14 bytes, and nothing more. Linux' loopback has all of 127.0.0.0/8.
+#[cfg(target_os = "linux")]
+async fn connect_and_say(i: u8, to: SocketAddr) -> tokio::net::UdpSocket {
+    let socket = tokio::net::UdpSocket::bind(SocketAddr::from(([127, 1, 0, i], 0))).await.unwrap();
+    let encode = |kind, connection_id, seq_nr, ack_nr, payload: &[u8]| {
+        let (timestamp_us, timestamp_difference_us, wnd_size) = (1, 1, 1 << 20);
+        let header =
+            Header { kind, connection_id, timestamp_us, timestamp_difference_us, wnd_size, seq_nr, ack_nr };
+        let mut datagram = Vec::new();
+        Packet { header, sack: None, marks: None, payload }.encode(&mut datagram);
+        datagram
+    };
+    let mut buf = [0; 2000];
+    socket.send_to(&encode(Kind::Syn, 7, 1, 0, &[]), to).await.unwrap();
+    if let Ok(received) = timeout(Duration::from_secs(1), socket.recv(&mut buf)).await {
+        let answer = Packet::decode(&buf[..received.unwrap()]).unwrap().header;
+        socket.send_to(&encode(Kind::Data, 8, 2, answer.seq_nr.wrapping_sub(1), &[1; 14]), to).await.unwrap();
+    }
+    socket
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn an_honest_peer_is_served_within_two_seconds_while_others_that_spoke_once_hold_all_places() {
+    let config = EndpointConfig { max_connections: 40, ..EndpointConfig::foreground() };
+    let server = std::sync::Arc::new(Endpoint::bind(v4(), config).unwrap());
+    let to = server.local_addr().unwrap();
+    let application = std::sync::Arc::clone(&server);
+    tokio::spawn(async move {
+        while let Ok(mut stream) = application.accept().await {
+            tokio::spawn(async move {
+                let mut said = [0; 14];
+                while stream.read_exact(&mut said).await.is_ok() && stream.write_all(&said).await.is_ok() {}
+            });
+        }
+    });
+    let mut crowd = Vec::new();
+    for i in 1..=120 {
+        crowd.push(connect_and_say(i, to).await);
+    }
+    assert_eq!(server.statistics().connections, 40);
+    let client = Endpoint::bind(v4(), EndpointConfig::foreground()).unwrap();
+    let served = timeout(Duration::from_secs(2), async {
+        let mut stream = client.connect(to).await.unwrap();
+        stream.write_all(&[2; 14]).await.unwrap();
+        stream.read_exact(&mut [0; 14]).await.unwrap();
+    });
+    served.await.expect("it has no place");
+}
