@@ -19,10 +19,11 @@
 use crate::ticket::{Address, Fingerprint, Host, Role, Ticket};
 use crate::tls::{self, TlsError, ACCESS_DENIED, SERVER_NAME};
 use quinn::{Connection, ConnectionError, Endpoint, TransportConfig, TransportErrorCode};
+use std::collections::HashSet;
 use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use thiserror::Error;
 use tokio::task::JoinSet;
@@ -50,6 +51,9 @@ pub enum Failure {
     /// It is the right one and does not know this secret.
     #[error("the peer refused this ticket: it has been replaced by a fresh one, or is for another directory; ask for the present one")]
     Refused,
+    /// It is not asked again.
+    #[error("another address of the ticket leads to the same place")]
+    Known,
     /// Somebody else.
     #[error("the peer is not the one of this ticket (its certificate's fingerprint is not {0})")]
     Stranger(Fingerprint),
@@ -134,6 +138,9 @@ pub struct Dialer {
     role: Role,
 }
 
+/// Addresses that one search has asked.
+type Asked = Arc<Mutex<HashSet<SocketAddr>>>;
+
 impl Dialer {
     /// `endpoint` may be any; its default configuration is not used. `transport` makes the settings of connections to an
     /// address.
@@ -159,7 +166,7 @@ impl Dialer {
 
     /// A connection that both sides have agreed to.
     pub async fn dial(&self) -> Result<Connection, DialError> {
-        let mut failed = Vec::new();
+        let (mut failed, asked) = (Vec::new(), Asked::default());
         let mut waiting = self.addresses.iter();
         let mut attempts = JoinSet::new();
         let mut next_start = Some(Instant::now());
@@ -167,7 +174,7 @@ impl Dialer {
             tokio::select! {
                 () = until(next_start), if next_start.is_some() => {
                     next_start = waiting.next().map(|address| {
-                        attempts.spawn(self.clone().attempt_named(address.clone()));
+                        attempts.spawn(self.clone().attempt_named(address.clone(), asked.clone()));
                         Instant::now() + STAGGER
                     });
                     if next_start.is_none() && attempts.is_empty() {
@@ -191,9 +198,9 @@ impl Dialer {
         }
     }
 
-    async fn attempt_named(self, address: Address) -> (Address, Result<Connection, Failure>) {
+    async fn attempt_named(self, address: Address, asked: Asked) -> (Address, Result<Connection, Failure>) {
         debug!(%address, "trying");
-        let result = self.attempt(&address).await;
+        let result = self.attempt_new(&address, &asked).await;
         match &result {
             Ok(connection) => {
                 let (rtt, remote) = (connection.rtt(), connection.remote_address());
@@ -206,8 +213,17 @@ impl Dialer {
 
     /// This one address and no other.
     pub async fn attempt(&self, address: &Address) -> Result<Connection, Failure> {
-        let mut last = Failure::Silent;
+        self.attempt_new(address, &Asked::default()).await
+    }
+
+    /// Whatever this address stands for that was not asked before: equal addresses, and names of one address, are asked once.
+    async fn attempt_new(&self, address: &Address, asked: &Asked) -> Result<Connection, Failure> {
+        let mut last = Failure::Known;
         for remote in resolve(address).await? {
+            let canonical = SocketAddr::new(remote.ip().to_canonical(), remote.port());
+            if !asked.lock().unwrap_or_else(PoisonError::into_inner).insert(canonical) {
+                continue;
+            }
             match timeout(TIMEOUT, self.attempt_at(remote)).await {
                 Ok(Ok(connection)) => return Ok(connection),
                 Ok(Err(Failure::Refused)) => return Err(Failure::Refused),

@@ -27,6 +27,12 @@ impl EntryPath {
             false => Self([&self.0, &b"/"[..], name].concat()),
         }
     }
+
+    /// The directories above it, the nearest first; not the sink's directory itself.
+    pub(crate) fn parents(&self) -> impl Iterator<Item = EntryPath> + '_ {
+        let ends = (0..self.0.len()).rev().filter(|&at| self.0[at] == b'/');
+        ends.map(|end| Self(self.0[..end].to_vec()))
+    }
 }
 
 /// Each path is shown differently: a backslash is doubled, bytes that are no text are `\xff`, and characters that a terminal would

@@ -42,6 +42,7 @@
 
 mod accounts;
 pub mod addresses;
+mod beneath;
 mod chunks;
 pub mod codec;
 pub mod dial;

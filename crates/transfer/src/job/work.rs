@@ -103,8 +103,11 @@ struct Shared {
 #[derive(Default)]
 struct State {
     ready: VecDeque<Offer>,
-    /// Directories, and how many entries below them are not settled.
-    held: Vec<(Offer, usize)>,
+    /// Directories in which something is not settled, by their paths.
+    held: HashMap<EntryPath, Offer>,
+    /// For each directory with unsettled entries: how many these are, and how many directories in it have such. So an entry
+    /// touches few of the directories above it.
+    unsettled: HashMap<EntryPath, usize>,
     /// Hard links whose first names are not settled, by these.
     links: HashMap<EntryPath, Vec<Offer>>,
     /// How many these are.
@@ -460,19 +463,41 @@ impl State {
         let offer = Offer { serial: self.next_serial, tries: 0, prepared: Arc::new(prepared) };
         let first = offer.prepared.entry().link.clone();
         let first = first.filter(|first| self.open.values().any(|other| other == first));
-        let below = match offer.prepared.entry().kind {
-            Kind::Directory => self.open.values().filter(|other| is_below(other, &path)).count(),
-            _ => 0,
-        };
+        let waits = self.unsettled.contains_key(&path);
         self.next_serial += 1;
-        self.open.insert(offer.serial, path);
-        match (first, below) {
+        self.begin(&path);
+        match (first, waits) {
             (Some(first), _) => {
                 self.links.entry(first).or_default().push(offer);
                 self.waiting_links += 1;
             }
-            (None, 0) => self.ready.push_back(offer),
-            (None, _) => self.held.push((offer, below)),
+            (None, false) => self.ready.push_back(offer),
+            (None, true) => _ = self.held.insert(path.clone(), offer),
+        }
+        self.open.insert(self.next_serial - 1, path);
+    }
+
+    /// Something at `path` is not settled.
+    fn begin(&mut self, path: &EntryPath) {
+        for above in path.parents() {
+            let count = self.unsettled.entry(above).or_default();
+            *count += 1;
+            if *count > 1 {
+                return;
+            }
+        }
+    }
+
+    /// It is. Directories above it in which nothing else is not may be offered.
+    fn end(&mut self, path: &EntryPath) {
+        for above in path.parents() {
+            let Some(count) = self.unsettled.get_mut(&above) else { return };
+            *count -= 1;
+            if *count > 0 {
+                return;
+            }
+            self.unsettled.remove(&above);
+            self.ready.extend(self.held.remove(&above));
         }
     }
 
@@ -497,11 +522,7 @@ impl State {
         if self.open.len() > MAX_LISTED {
             return Vec::new();
         }
-        let offers = self
-            .later
-            .iter()
-            .chain(self.held.iter().map(|(offer, _)| offer))
-            .chain(self.links.values().flatten());
+        let offers = self.later.iter().chain(self.held.values()).chain(self.links.values().flatten());
         let unsettled = |offer: &Offer| Unsettled {
             path: offer.path().clone(),
             is_directory: offer.prepared.entry().kind == Kind::Directory,
@@ -524,15 +545,7 @@ impl State {
         };
         self.waiting_links -= links.len();
         self.ready.extend(links);
-        for (directory, below) in &mut self.held {
-            if is_below(path, directory.path()) {
-                *below -= 1;
-            }
-        }
-        while let Some(index) = self.held.iter().position(|(_, below)| *below == 0) {
-            let (directory, _) = self.held.remove(index);
-            self.ready.push_back(directory);
-        }
+        self.end(path);
         self.ready.len() > before
     }
 }
@@ -565,15 +578,36 @@ impl Drop for Exhausted<'_> {
     }
 }
 
-fn is_below(path: &EntryPath, directory: &EntryPath) -> bool {
-    path.0.strip_prefix(directory.0.as_slice()).is_some_and(|rest| rest.first() == Some(&b'/'))
-}
-
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use crate::source::SourceOptions;
     use std::time::Instant;
+
+    #[test]
+    fn a_directory_waits_for_everything_below_it_and_for_nothing_else() {
+        let path = |text: &str| EntryPath(text.as_bytes().to_vec());
+        let mut state = State::default();
+        let waiting = |state: &State| {
+            let mut waiting: Vec<_> = state.unsettled.keys().map(ToString::to_string).collect();
+            waiting.sort();
+            waiting
+        };
+        for entry in ["a/b/c/x", "a/b/c/y", "a/b/c", "a/b", "a/z", "top"] {
+            state.begin(&path(entry));
+        }
+        for (settled, expected) in [
+            ("a/b/c/y", &["a", "a/b", "a/b/c"][..]),
+            ("top", &["a", "a/b", "a/b/c"]),
+            ("a/b/c/x", &["a", "a/b"]),
+            ("a/b/c", &["a"]),
+            ("a/z", &["a"]),
+            ("a/b", &[]),
+        ] {
+            state.end(&path(settled));
+            assert_eq!(waiting(&state), expected, "after {settled}");
+        }
+    }
 
     #[test]
     fn dropped_in_the_middle_of_a_huge_file_its_threads_end_within_a_second() {

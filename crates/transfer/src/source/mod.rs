@@ -30,7 +30,6 @@
 //! sink makes holes of them.
 
 mod ahead;
-mod beneath;
 mod cache;
 mod content;
 mod describe;

@@ -2,13 +2,14 @@
 //!
 //! # Model
 //! Unless links are followed, a place is a directory that stays open and a path of directories below it, so an exchange of
-//! one of them for a link leads nowhere (see `beneath`). With links followed, `serve` resolves them inside the served
+//! one of them for a link leads nowhere (see [`beneath`]). With links followed, `serve` resolves them inside the served
 //! directory: `cap-std` does that, with `openat2` on Linux and component by component elsewhere. `send` resolves them as any
 //! program does, and may leave the directory that the user named.
 //!
 //! A walk keeps the directory open that it is in ([`Here`]): its names are looked at and opened there, one call each.
 
-use super::{beneath, bytes, Symlinks};
+use super::{bytes, Symlinks};
+use crate::beneath;
 use crate::entry::Mtime;
 use crate::entry::MODE_BITS;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};

@@ -13,12 +13,14 @@ use super::extras::ToSet;
 use super::file_system::identity;
 use super::root::Root;
 use super::{sync, times, Kept};
+use crate::beneath;
 use crate::entry::{EntryPath, Mtime, MODE_BITS};
 use crate::wire::Why;
 use cap_std::fs::Dir;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileTimes};
 use std::io::{self, Read, Seek, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -94,6 +96,18 @@ pub(crate) fn refused(path: &EntryPath, reason: &str) -> Why {
     Why::Refused(format!("\"{path}\" is refused: {reason}"))
 }
 
+/// The directory that `parents` lead to, if one call finds it: step by step, a tree costs the square of its depth. Steps
+/// give the reason if it does not.
+fn whole(root: &Root, parents: &[OsString]) -> Option<Dir> {
+    match parents.len() {
+        0 | 1 => None,
+        _ => {
+            let dir = beneath::at_once(root, &parents.iter().collect::<PathBuf>()).ok()?;
+            root.allow(&dir).ok().map(|()| dir)
+        }
+    }
+}
+
 /// Opens the directory that `parents` lead to; None where one does not exist.
 pub(crate) fn find(root: &Root, parents: &[OsString]) -> Result<Option<Dir>, Why> {
     find_unless(root, parents, |_| false)
@@ -105,6 +119,9 @@ pub(super) fn find_unless(
     parents: &[OsString],
     gives_way: impl Fn(&There) -> bool,
 ) -> Result<Option<Dir>, Why> {
+    if let Some(dir) = whole(root, parents) {
+        return Ok(Some(dir));
+    }
     let mut below: Option<Dir> = None;
     for name in parents {
         let dir = below.as_ref().unwrap_or(root);
@@ -136,6 +153,9 @@ pub(crate) fn make(
     made: &mut usize,
     clear: impl Fn(&Dir, &[OsString], &There) -> io::Result<bool>,
 ) -> Result<Dir, Why> {
+    if let Some(dir) = whole(root, parents) {
+        return Ok(dir);
+    }
     let mut below: Option<Dir> = None;
     for (at, name) in parents.iter().enumerate() {
         let dir = below.as_ref().unwrap_or(root);
@@ -396,12 +416,20 @@ impl Attributes {
     }
 }
 
-/// Some file systems have no modes, and only its owner may change those of a file: that is no reason not to store it.
+/// Some file systems have no modes, only its owner may change those of a file, and a file has room for few attributes: that is
+/// no reason not to store it. No space for attributes is no full disk either: ext4 has 4 KiB for those of a file.
 pub(super) fn kept(set: Result<(), Unset>) -> Result<Kept, Why> {
-    match set.map_err(|(doing, error)| why(doing, error)) {
+    let is_full =
+        |error: &io::Error| matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+    match set {
         Ok(()) => Ok(Kept::All),
-        Err(Why::Io(reason)) => Ok(Kept::ContentOnly(reason)),
-        Err(why) => Err(why),
+        Err((doing, error)) if is_full(&error) => Ok(Kept::ContentOnly(format!(
+            "cannot {doing}: the file system has no room for them; a file's attributes may be too large for it"
+        ))),
+        Err((doing, error)) => match why(doing, error) {
+            Why::Io(reason) => Ok(Kept::ContentOnly(reason)),
+            why => Err(why),
+        },
     }
 }
 
@@ -435,6 +463,14 @@ impl Mtime {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn attributes_without_room_are_named_and_are_no_full_disk() {
+        for kind in [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded] {
+            let kept = kept(Err(("set its extended attributes", kind.into())));
+            assert!(matches!(&kept, Ok(Kept::ContentOnly(why)) if why.contains("no room")), "{kept:?}");
+        }
+    }
 
     #[test]
     fn times_before_and_after_1970_survive_the_way_there_and_back() {

@@ -60,6 +60,21 @@ async fn when_nobody_fits_every_address_is_named_with_its_reason() {
 }
 
 #[tokio::test]
+async fn one_address_is_asked_once_however_often_and_in_whatever_form_a_ticket_has_it() {
+    let stranger = new_listening();
+    let mut ticket = stranger.ticket();
+    ticket.fingerprint.0[0] ^= 1;
+    let Host::Ip(std::net::IpAddr::V4(ip)) = ticket.addresses[0].host else { panic!("not IPv4") };
+    let mapped = Address { host: Host::Ip(ip.to_ipv6_mapped().into()), ..ticket.addresses[0].clone() };
+    ticket.addresses.extend([ticket.addresses[0].clone(), mapped]);
+    let error = dialer(&ticket).dial().await.unwrap_err();
+    let DialError::Unreachable(tried) = &error else { panic!("{error}") };
+    let strangers = tried.iter().filter(|attempt| matches!(attempt.failure, Failure::Stranger(_)));
+    assert_eq!((strangers.count(), tried.len()), (1, 3), "{error}");
+    assert!(tried[1..].iter().all(|attempt| attempt.failure == Failure::Known), "{error}");
+}
+
+#[tokio::test]
 async fn a_refusal_by_the_right_one_ends_the_search_at_once() {
     let listening = new_listening();
     let mut ticket = listening.ticket();

@@ -12,16 +12,19 @@ use std::io;
 use std::path::{Component, Path};
 
 /// Opens the directory at `path` below `top`; the path of no components is `top` itself.
-pub(super) fn open(top: &Dir, path: &Path) -> io::Result<Dir> {
-    #[cfg(target_os = "linux")]
-    if let Ok(dir) = at_once(top, path) {
-        return Ok(dir);
-    }
-    step_by_step(top, path)
+pub(crate) fn open(top: &Dir, path: &Path) -> io::Result<Dir> {
+    at_once(top, path).or_else(|_| step_by_step(top, path))
 }
 
+/// The same by the kernel alone. An error means only that it did not do.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn at_once(_: &Dir, _: &Path) -> io::Result<Dir> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// The same by the kernel alone. An error means only that it did not do.
 #[cfg(target_os = "linux")]
-fn at_once(top: &Dir, path: &Path) -> io::Result<Dir> {
+pub(crate) fn at_once(top: &Dir, path: &Path) -> io::Result<Dir> {
     use rustix::fs::{openat2, Mode, OFlags, ResolveFlags};
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let only_directories = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
