@@ -128,7 +128,7 @@ fn a_sweep_gives_a_page_a_table_and_a_folder_for_each_run() {
         ("runs.csv", "link.rate_bit_s,run,repetition,seed,key,engine,controller,"),
         (
             "flows.csv",
-            "link.rate_bit_s,run,repetition,seed,key,engine,window,from_s,to_s,flow,role,controller,link,",
+            "link.rate_bit_s,run,repetition,seed,key,engine,window,from_s,to_s,flow,group,role,controller,controller_parameters,link,",
         ),
     ] {
         let csv = std::fs::read_to_string(out.join(table)).unwrap();
@@ -222,7 +222,8 @@ fn where_data_cross_several_links_a_file_has_the_figures_of_each() {
     assert_eq!(names[2..], tables, "{names:?}");
     let links = std::fs::read_to_string(out.join("links.csv")).unwrap();
     assert!(
-        links.starts_with("run,repetition,seed,key,engine,window,from_s,to_s,link,capacity_bit_s,"),
+        links.starts_with("run,repetition,seed,key,engine,window,from_s,to_s,link,")
+            && links.contains(",capacity_bit_s,"),
         "{links}"
     );
     let of_links: Vec<&str> = links.lines().skip(1).map(|line| line.split(',').nth(8).unwrap()).collect();
