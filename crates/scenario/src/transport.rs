@@ -63,6 +63,12 @@ const ACK_DELAY_HELP: &str = "a lone packet is acknowledged after this time";
 const SKEW: Param = Param::number("skew", "ppm", 0.0, (-1_000.0, 1_000.0))
     .explained("how much faster the receiver's clock runs, in whole parts in a million", "");
 
+/// A property of hosts, as real as their links: it makes a paced flow as bursty as it is on sockets.
+const TIMER_SLACK: Param = Param::micros("timer_slack", 2_000, (0, 100_000)).explained(
+    "time by which paced sending runs ahead, since timers of real machines are late; 0 paces exactly. A network of another scale has this scaled, too",
+    "",
+);
+
 /// Settings of TCP. Where the preset `classic` has another default, the help says so.
 pub const TCP: &[Param] = &[
     Param::choice("preset", MODERN, &[MODERN, CLASSIC]).explained(
@@ -86,6 +92,7 @@ pub const TCP: &[Param] = &[
         "RFC 8985, RFC 9937",
     ),
     Param::flag("pacing", true).explained("spread packets over the round trip; off in preset classic", ""),
+    TIMER_SLACK,
     Param::flag("ecn", false).explained("mark packets as ECN-capable and react to marks", "RFC 3168"),
     Param::choice("counting", BYTES, &[BYTES, ACKS]).explained(
         "the window grows by acknowledged bytes, or by at most a packet for each ack, which preset classic does",
@@ -103,6 +110,7 @@ pub const UTP: &[Param] = &[
         "lower bound of the retransmission timeout; recovery libutp and libutp-mod have 1 s, libutp-200ms has 200 ms",
         "BEP 29; libutp",
     ),
+    TIMER_SLACK,
     Param::flag("ecn", false).explained("mark data packets as ECN-capable and react to marks, which both ends count", "RFC 3168; RFC 9000 §13.4"),
     Param::choice("recovery", MODERN, &[MODERN, LIBUTP, LIBUTP_200MS, LIBUTP_MOD]).explained(
         "how losses are found: in the order of transmissions, with tail probes; or as libutp does, once, and then by \
@@ -188,6 +196,8 @@ pub struct TcpOptions {
     pub recovery: Recovery,
     /// Spread packets over the round trip.
     pub pacing: bool,
+    /// Time by which paced sending runs ahead.
+    pub timer_slack: Span,
     /// ECN-capable.
     pub ecn: bool,
     /// An ack counts as at most one packet.
@@ -207,6 +217,8 @@ pub struct UtpOptions {
     pub min_rto: Span,
     /// How losses are found.
     pub recovery: UtpRecovery,
+    /// Time by which paced sending runs ahead.
+    pub timer_slack: Span,
     /// ECN-capable.
     pub ecn: bool,
     /// How much faster the receiver's clock runs, parts in a million.
@@ -337,6 +349,7 @@ impl TcpOptions {
             min_rto: settings.time("min_rto"),
             recovery: if settings.choice("recovery") == SACK { Recovery::Sack } else { Recovery::Rack },
             pacing: settings.flag("pacing"),
+            timer_slack: settings.time("timer_slack"),
             ecn: settings.flag("ecn"),
             count_acks: settings.choice("counting") == ACKS,
             skew_ppm: skew_ppm(settings),
@@ -351,6 +364,7 @@ impl UtpOptions {
             ack: acking(settings),
             min_rto: settings.time("min_rto"),
             recovery: utp_recovery(settings.choice("recovery")),
+            timer_slack: settings.time("timer_slack"),
             ecn: settings.flag("ecn"),
             skew_ppm: skew_ppm(settings),
         }

@@ -27,8 +27,8 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// A pacer whose timers wake it late by up to `slack`: [`TIMER_SLACK`] on a machine, nothing in a simulation. There it would
-    /// be a constant of no path, by which a network of half the rate and twice the times would differ.
+    /// A pacer whose timers wake it late by up to `slack`: [`TIMER_SLACK`] on a machine. In a simulation it is a setting, since it is
+    /// a time like those of the path: a network of half the rate and twice the times has twice the slack.
     pub fn new(slack: Span) -> Pacer {
         Pacer { next: Time::ZERO, slack, late: Span::ZERO, late_at: Time::ZERO }
     }

@@ -6,7 +6,7 @@ use crate::calendar::Kind;
 use crate::net::{Net, Way};
 use crate::packet::{Body, Packet, FIRST_SEQ};
 use afteryou_aqm::Ecn;
-use afteryou_base::{Span, Time};
+use afteryou_base::Time;
 use afteryou_cc::{Controller, Setup, Snapshot};
 use afteryou_scenario::outcome::Totals;
 use afteryou_scenario::transport::{UtpOptions, UtpRecovery};
@@ -28,12 +28,7 @@ pub(super) struct Options {
 
 impl Options {
     pub(super) fn new(options: UtpOptions, format: Format, controllers: Controllers) -> Options {
-        let config = Config {
-            payload: format.payload,
-            keep_received: false,
-            timer_slack: Span::ZERO,
-            ..config(&options)
-        };
+        let config = Config { payload: format.payload, keep_received: false, ..config(&options) };
         Options { config, skew_ppm: options.skew_ppm, controllers }
     }
 }
@@ -65,6 +60,7 @@ pub fn config(options: &UtpOptions) -> Config {
         min_rto: options.min_rto,
         ack_every: options.ack.every,
         ack_delay: options.ack.delay,
+        timer_slack: options.timer_slack,
         ecn: options.ecn,
         ..Config::default()
     }

@@ -15,7 +15,7 @@
 
 mod timers;
 
-use afteryou_cc::{Controller, Span, Time};
+use afteryou_cc::{Controller, Time};
 use afteryou_scenario::transport::{Recovery, TcpOptions};
 use afteryou_sender::board::Outgoing;
 use afteryou_sender::ecn::EchoAnswer;
@@ -83,7 +83,7 @@ pub struct Sender {
 impl Sender {
     /// A closed sender of segments of `mss` bytes.
     pub fn new(options: TcpOptions, controller: Box<dyn Controller>, mss: u16) -> Sender {
-        let congestion = Congestion::new(controller, u64::from(mss)).with_timer_slack(Span::ZERO);
+        let congestion = Congestion::new(controller, u64::from(mss)).with_timer_slack(options.timer_slack);
         Sender {
             board: Board::new(congestion.needs().stamps()),
             congestion: match options.pacing {

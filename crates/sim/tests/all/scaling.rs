@@ -8,11 +8,20 @@ use afteryou_scenario::{Flow, Role, Scenario, Transport};
 const NETWORKS: [(u64, u64, u64); 3] = [(10, 40, 100), (2, 100, 20), (50, 80, 200)];
 
 /// Totals of `flows` NewReno flows for a minute, at `quarters`/4 times the rate.
-fn scaled(network: (u64, u64, u64), transport: &Transport, flows: u64, quarters: u64) -> Vec<Totals> {
+fn scaled(
+    network: (u64, u64, u64),
+    (transport, slack_ms): (&Transport, u64),
+    flows: u64,
+    quarters: u64,
+) -> Vec<Totals> {
     let (mbit, rtt_ms, packets) = network;
     let time = |at_ms: u64| seconds(at_ms as f64 / 250.0 / quarters as f64);
     let millis = |at_ms: u64| format!("{} ms", at_ms * 4 / quarters);
-    let transport = transport.clone().with("min_rto", &millis(200)).with("ack_delay", &millis(40));
+    let transport = transport
+        .clone()
+        .with("min_rto", &millis(200))
+        .with("ack_delay", &millis(40))
+        .with("timer_slack", &millis(slack_ms));
     let one = |i: u64| Flow {
         transport: transport.clone(),
         start: time(1_000 * i),
@@ -33,13 +42,15 @@ fn a_network_of_another_rate_and_times_to_match_carries_the_same_packets() {
         for (ack, pacing) in [("delayed", true), ("every packet", true), ("delayed", false)] {
             let transport =
                 Transport::tcp().with("ack", ack).with("pacing", if pacing { "true" } else { "false" });
-            for flows in [1, 2] {
-                let unscaled = scaled(network, &transport, flows, 4);
+            for (flows, slack_ms) in [(1, 0), (2, 4)] {
+                let transport = (&transport, slack_ms);
+                let unscaled = scaled(network, transport, flows, 4);
                 for quarters in [1, 2, 8, 16] {
-                    let totals = scaled(network, &transport, flows, quarters);
+                    let totals = scaled(network, transport, flows, quarters);
                     assert_eq!(
                         totals, unscaled,
-                        "{network:?} times {quarters}/4, {transport}, {flows} flows"
+                        "{network:?} times {quarters}/4, {}, {flows} flows",
+                        transport.0
                     );
                 }
             }
