@@ -28,7 +28,9 @@ fn the_payload_grows_to_what_the_path_takes_on_every_path() {
                 assert!((1200..=takes).contains(&found), "{what}: {found}");
                 // Three losses in a row of the same probe by chance: one in a million at 1 %, one in 8000 at 5 %.
                 assert!(takes - found < 32, "{what}: {found}");
-                assert!(world.too_long <= 24, "{what}: {} packets lost", world.too_long);
+                // A search sends fifteen such packets. At 5 % three timeouts in a row begin a second one, in two of sixteen runs.
+                let searches = if loss < 0.05 { 1 } else { 2 };
+                assert!(world.too_long <= 24 * searches, "{what}: {} packets lost", world.too_long);
             }
         }
     }
