@@ -2,7 +2,7 @@
 
 use super::lane::Lane;
 use super::tally::Tally;
-use super::{new_id, on_thread, Dial, JobOptions, Lanes, Summary};
+use super::{new_id, store_for_job, Dial, JobOptions, Lanes, Summary};
 use crate::entry::{Entry, EntryPath};
 use crate::error::Error;
 use crate::session::{self, sink, End};
@@ -62,10 +62,10 @@ impl Job {
     /// The store's directory as it is when there is a connection: until then, a disk may have been mounted over it.
     async fn disk(&self) -> Result<&Disk, Error> {
         let begin = || async {
-            let (store, wishes) = (self.store.clone(), self.options.wishes.clone());
-            let delete = wishes.delete;
-            let store = on_thread("open", move || store.for_job(wishes)).await??;
-            let mirror = delete.then(|| Arc::new(Mirror::new(store.clone(), self.options.exclude.clone())));
+            let wishes = &self.options.wishes;
+            let store = store_for_job(&self.store, wishes).await?;
+            let mirror =
+                wishes.delete.then(|| Arc::new(Mirror::new(store.clone(), self.options.exclude.clone())));
             Ok(Disk { look: only_below(&self.path, store), mirror })
         };
         self.disk.get_or_try_init(begin).await

@@ -15,7 +15,7 @@
 
 use super::tally::Tally;
 use super::work::Work;
-use super::{on_thread, tell_pace, AdmittedTo, StateOf, Summary, MAX_LANES};
+use super::{on_thread, store_for_job, tell_pace, AdmittedTo, StateOf, Summary, MAX_LANES};
 use crate::error::Error;
 use crate::event::{Event, Listener};
 use crate::extras::Keep;
@@ -312,7 +312,7 @@ impl Host {
         if let Some(known) = self.known(id, &asked) {
             return known;
         }
-        let store = begun(on_thread("open", move || store.for_job(wishes)).await)?;
+        let store = begun(Ok(store_for_job(&store, &wishes).await))?;
         let mirror = delete.then(|| Arc::new(Mirror::new(store.clone(), Filter::default())));
         self.job(id, asked, |_| Ok(Part::Sink { store, mirror }))
     }

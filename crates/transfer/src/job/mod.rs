@@ -18,6 +18,7 @@ use crate::event::{Event, Listener};
 use crate::filter::Filter;
 use crate::pace::Pace;
 use crate::session::{self, End};
+use crate::store::Store;
 use crate::wire::{Answer, Greeting, Spared, State, Wishes};
 use std::future::Future;
 use std::pin::Pin;
@@ -268,9 +269,21 @@ pub(crate) fn on_thread<T: Send + 'static>(
     }
 }
 
+/// The store for a job that begins. Its disk may not answer, so a thread of its own looks; where the system has none,
+/// small files are stored all the same.
+pub(crate) async fn store_for_job(store: &Store, wishes: &Wishes) -> Result<Store, Error> {
+    let (looking, wished) = (store.clone(), wishes.clone());
+    match on_thread("open", move || looking.for_job(wished)).await {
+        Err(Error::Io { doing: START_A_THREAD, .. }) => store.for_job(wishes.clone()),
+        looked => looked?,
+    }
+}
+
+/// What could not be done, and what to do next.
+const START_A_THREAD: &str = "start a thread, raise the limit of processes (ulimit -u)";
+
 /// Starts a thread for which nobody waits.
 pub(crate) fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
     let started = std::thread::Builder::new().name(format!("afteryou-{name}")).spawn(work);
-    let doing = "start a thread, raise the limit of processes (ulimit -u)";
-    started.map(drop).map_err(|source| Error::Io { doing, source })
+    started.map(drop).map_err(|source| Error::Io { doing: START_A_THREAD, source })
 }

@@ -70,7 +70,7 @@ pub use near::Near;
 pub use orphans::Abandoned;
 use partial::{Content, Partial};
 pub(crate) use path::{components, link_stays_inside, STATE};
-use place::{refused, why, Attributes, There};
+use place::{is_out_of_descriptors, refused, why, Attributes, There};
 pub use reception::{Arriving, Reception};
 use renamed::BySize;
 use root::{Root, Work};
@@ -212,7 +212,10 @@ impl Home {
     /// The directory to which the name leads now, for a job that begins.
     fn for_job(&self) -> Result<(Arc<Inner>, Arc<()>), Error> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        let root = self.named.open()?;
+        let root = self.named.open().map_err(|error| match error {
+            Error::File { source, .. } if is_out_of_descriptors(&source) => Error::TooManyFiles,
+            error => error,
+        })?;
         if !named::is_same(&root, &current.root) {
             tracing::info!("another directory has the name of the receiving one now");
             *current = Arc::new(Inner::open(root, "the receiving directory")?);

@@ -81,13 +81,13 @@ pub(crate) fn why(doing: &str, error: io::Error) -> Why {
 }
 
 #[cfg(unix)]
-fn is_out_of_descriptors(error: &io::Error) -> bool {
+pub(super) fn is_out_of_descriptors(error: &io::Error) -> bool {
     use rustix::io::Errno;
     matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
 
 #[cfg(not(unix))]
-fn is_out_of_descriptors(_error: &io::Error) -> bool {
+pub(super) fn is_out_of_descriptors(_error: &io::Error) -> bool {
     false
 }
 
