@@ -548,8 +548,8 @@ impl Congestion {
     pub fn timed_out(&mut self, timeout: &Timeout, point: u64, first: Option<Flight>) {
         self.controller.on_timeout(timeout);
         let expiry = match timeout.consecutive {
-            1 => first.map(|first| Expiry { at: timeout.now, first }),
-            _ => self.episode.as_ref().and_then(|episode| episode.timeout),
+            1 => first.map(|first| Box::new(Expiry { at: timeout.now, first })),
+            _ => self.episode.as_mut().and_then(|episode| episode.timeout.take()),
         };
         (self.episode, self.doubts) = (Some(Episode::after_timeout(point, expiry)), None);
         self.pacer.reset(timeout.now);

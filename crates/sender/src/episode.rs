@@ -16,7 +16,8 @@ pub struct Episode {
     /// The first retransmission was sent, whatever the window was.
     pub began: bool,
     /// The timeout that began it, until an ack shows whether it was needless.
-    pub(crate) timeout: Option<Expiry>,
+    /// Apart from it: idle connections keep the room of an episode.
+    pub(crate) timeout: Option<Box<Expiry>>,
 }
 
 impl Episode {
@@ -26,7 +27,7 @@ impl Episode {
     }
 
     /// The retransmission timer expired.
-    pub(crate) fn after_timeout(point: u64, timeout: Option<Expiry>) -> Episode {
+    pub(crate) fn after_timeout(point: u64, timeout: Option<Box<Expiry>>) -> Episode {
         Episode { timeout, ..Episode::after_loss(point, None) }
     }
 
