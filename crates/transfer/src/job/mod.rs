@@ -279,7 +279,7 @@ pub(crate) async fn store_for_job(store: &Store, wishes: &Wishes) -> Result<Stor
     }
 }
 
-/// What could not be done, and what to do next.
+/// The failure, and the next step.
 const START_A_THREAD: &str = "start a thread, raise the limit of processes (ulimit -u)";
 
 /// Starts a thread for which nobody waits.
