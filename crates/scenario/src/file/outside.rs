@@ -2,6 +2,8 @@
 //!
 //! Each file is read once and shared by all runs. A text that is no file (`Experiment::parse`) may name none, so nothing
 //! outside is read for it. `Experiment::parse_beside` gets the contents with the text.
+//!
+//! Only regular files are read, and messages name the line, not its content: a scenario from elsewhere can name any file of the machine.
 
 use super::error::Problem;
 use super::read::{text, Result};
@@ -114,14 +116,16 @@ impl Outside {
 const MISSING: &str = "there is no such file beside the scenario: look at its name";
 
 fn read(file: &Path) -> std::result::Result<String, String> {
-    let opened = std::fs::File::open(file).map_err(|error| match error.kind() {
+    let failed = |error: std::io::Error| match error.kind() {
         ErrorKind::NotFound => MISSING.to_owned(),
         _ => error.to_string(),
-    })?;
-    let metadata = opened.metadata().map_err(|error| error.to_string())?;
+    };
+    // Before it is opened: opening a named pipe waits for its writer.
+    let metadata = std::fs::metadata(file).map_err(failed)?;
     if !metadata.is_file() || metadata.len() > LARGEST {
-        return Err(format!("this is no file of {} MiB at most", LARGEST >> 20));
+        return Err(format!("this is no regular file of {} MiB at most", LARGEST >> 20));
     }
+    let opened = std::fs::File::open(file).map_err(failed)?;
     let mut text = String::new();
     opened.take(LARGEST).read_to_string(&mut text).map_err(|error| error.to_string())?;
     Ok(text)
@@ -162,27 +166,20 @@ impl Line<'_> {
     pub(crate) fn time(&self, field: &str) -> std::result::Result<Duration, String> {
         let time = match field.parse::<f64>() {
             Ok(seconds) if (0.0..=1e8).contains(&seconds) => return Ok(Duration::from_secs_f64(seconds)),
-            Ok(_) => Err(format!("{:?} is no time: use 0 to 100000000 s", short(field))),
+            Ok(_) => Err("this time is out of range: use 0 to 100000000 s".to_owned()),
             Err(_) => field.parse().map_err(|error: Error| match error {
-                Error::Range { .. } => error.to_string(),
-                _ => format!("{:?} is not a time, such as 40 ms or 0.04", short(field)),
+                Error::Range { .. } => "this time is out of range: use 0 to 100000000 s".to_owned(),
+                _ => "this is not a time, such as 40 ms or 0.04".to_owned(),
             }),
         };
         time.map_err(|message| self.wrong(message))
     }
 }
 
-/// The beginning of a field, for messages.
-pub(crate) fn short(field: &str) -> String {
-    field.chars().take(30).collect()
-}
-
 fn samples(lines: &[Line<'_>]) -> std::result::Result<Samples, String> {
     let sample = |line: &Line<'_>| {
         let weight = |field: &str| {
-            field
-                .parse()
-                .map_err(|_| line.wrong(format!("{:?} is no weight: use 0 to {}", short(field), u32::MAX)))
+            field.parse().map_err(|_| line.wrong(format!("this is no weight: use 0 to {}", u32::MAX)))
         };
         match line.fields.as_slice() {
             [time] => Ok((line.time(time)?, 1)),
@@ -214,13 +211,10 @@ fn opportunities(lines: &[Line<'_>], repeat: bool) -> std::result::Result<RateLa
         let field = line.fields[0];
         let at: u32 =
             field.parse().ok().filter(|at| *at <= LONGEST_MS && line.fields.len() == 1).ok_or_else(|| {
-                line.wrong(format!(
-                    "{:?} is no whole number of milliseconds from 0 to {LONGEST_MS}",
-                    short(field)
-                ))
+                line.wrong(format!("this is no whole number of milliseconds from 0 to {LONGEST_MS}"))
             })?;
         if std::mem::replace(&mut last, at) > at {
-            return Err(line.wrong(format!("{at} ms comes after a later time: times ascend")));
+            return Err(line.wrong("this comes after a later time: times ascend"));
         }
         Ok(at)
     };
@@ -258,10 +252,8 @@ impl Line<'_> {
     fn rate(&self, field: &str) -> std::result::Result<Rate, String> {
         match field.parse::<f64>() {
             Ok(bits) if (0.0..=1e13).contains(&bits) => Ok(Rate::from_bits(bits.round() as u64)),
-            Ok(_) => Err(self.wrong(format!("{:?} is no rate: use 0 to 1e13 bit/s", short(field)))),
-            Err(_) => field.parse().map_err(|_| {
-                self.wrong(format!("{:?} is not a rate, such as 5 Mbit/s or 5e6", short(field)))
-            }),
+            Ok(_) => Err(self.wrong("this rate is out of range: use 0 to 1e13 bit/s")),
+            Err(_) => field.parse().map_err(|_| self.wrong("this is not a rate, such as 5 Mbit/s or 5e6")),
         }
     }
 }
