@@ -7,7 +7,7 @@
 //!
 //! # Bounds
 //! A peer chooses patterns, too. Every text is a pattern; nothing is compiled. A list keeps its own bytes and 24 more for each
-//! pattern, at most 160 KiB. How long a match takes: see [`pattern`].
+//! pattern, at most 160 KiB. How long a match takes: see `pattern.rs`.
 //!
 //! # Source
 //! gitignore(5), section "Pattern format", and git beside it: `tests/all/git.rs`.
