@@ -1,6 +1,6 @@
 //! Errors as exceptions of the module `afteryou.errors`.
 
-use afteryou_lab::Error;
+use afteryou_engines::Error;
 use afteryou_scenario::file::FileError;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;

@@ -5,7 +5,7 @@ use crate::result::Result;
 use crate::rules;
 use crate::scenario::Scenario;
 use crate::signals::Signals;
-use afteryou_lab::{find, Choices, Engine as _, Error, Lineup, Simulator};
+use afteryou_engines::{find, Choices, Engine as _, Error, Lineup, Simulator};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -8,7 +8,7 @@ use crate::scenario::Scenario;
 use afteryou_base::{About, Span, Time};
 use afteryou_cc::list::{Class, Entry};
 use afteryou_cc::{Ack, Controller, Directive, Loss, Setup, Snapshot, Timeout};
-use afteryou_lab::{Choices, Error, Lineup, Simulator};
+use afteryou_engines::{Choices, Error, Lineup, Simulator};
 use afteryou_scenario::{catalogue, Flow};
 use afteryou_sim::Steps;
 use pyo3::exceptions::PyValueError;

@@ -3,7 +3,7 @@
 use crate::errors;
 use crate::signals::Signals;
 use crate::table::Table;
-use afteryou_lab::Pool;
+use afteryou_engines::Pool;
 use afteryou_report::rows::{Columns, Row};
 use afteryou_scenario::content::ContentHash;
 use afteryou_studies::{choice, Cache, EntryVerdict, Error, Extent, Setting};

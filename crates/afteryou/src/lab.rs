@@ -29,7 +29,7 @@ Examples:
 pub fn run(args: &LabArgs) -> Result<(), Failure> {
     if PAGE.is_empty() {
         return Err(Failure::from(anyhow!(
-            "this afteryou was built without the lab page: at the project's root, run lab/build, then build it with \
+            "this afteryou was built without the lab page: at the project's root, run web/build, then build it with \
              AFTERYOU_LAB=target/lab/lab.html in the environment"
         )));
     }

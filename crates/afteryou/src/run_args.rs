@@ -2,8 +2,8 @@
 
 use crate::runs::traced::{sees_packets, Traces};
 use crate::values;
-use afteryou_lab::sweep::Shard;
-use afteryou_lab::{Bed, BedOfKernelQueues, Choices, Engine, Fluid, Pool, ENGINES};
+use afteryou_engines::sweep::Shard;
+use afteryou_engines::{Bed, BedOfKernelQueues, Choices, Engine, Fluid, Pool, ENGINES};
 use afteryou_terminal::Failure;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use std::fmt;
@@ -226,7 +226,7 @@ impl FromArgMatches for EngineCommand {
     fn from_arg_matches(matches: &ArgMatches) -> Result<EngineCommand, clap::Error> {
         let none = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
         let (name, matches) = matches.subcommand().ok_or_else(none)?;
-        let engine = afteryou_lab::find(name).map_err(|_| none())?;
+        let engine = afteryou_engines::find(name).map_err(|_| none())?;
         let explain = explains(engine) && matches.get_flag(EXPLAIN);
         let traces = Traces { trace: matches.get_one(TRACE).cloned(), qlog: matches.get_one(QLOG).cloned() };
         let clean = has_real_packets(engine) && matches.get_flag(CLEAN);

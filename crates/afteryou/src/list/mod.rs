@@ -9,7 +9,7 @@ pub use table::{changes_in_words, default as default_in_words, range as range_in
 use afteryou_aqm::list::QUEUES;
 use afteryou_base::param::{Param, Preset};
 use afteryou_cc::list::Class;
-use afteryou_lab::coverage;
+use afteryou_engines::coverage;
 use afteryou_scenario::catalogue;
 use afteryou_scenario::transport::TRANSPORTS;
 use afteryou_scenario::words::unknown;

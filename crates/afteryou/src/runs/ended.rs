@@ -4,12 +4,12 @@ use afteryou_terminal::Failure;
 
 /// The reason.
 pub(super) enum Ended {
-    InLab(afteryou_lab::Error),
+    InLab(afteryou_engines::Error),
     Here(Failure),
 }
 
-impl From<afteryou_lab::Error> for Ended {
-    fn from(error: afteryou_lab::Error) -> Ended {
+impl From<afteryou_engines::Error> for Ended {
+    fn from(error: afteryou_engines::Error) -> Ended {
         Ended::InLab(error)
     }
 }
@@ -42,9 +42,9 @@ impl From<Ended> for Failure {
 }
 
 /// The exit code follows from whose fault it is.
-pub(super) fn failure(error: afteryou_lab::Error) -> Failure {
+pub(super) fn failure(error: afteryou_engines::Error) -> Failure {
     match error {
-        afteryou_lab::Error::Interrupted => Failure::Interrupted,
+        afteryou_engines::Error::Interrupted => Failure::Interrupted,
         of_the_input if of_the_input.is_usage() => Failure::usage(of_the_input),
         other => other.into(),
     }

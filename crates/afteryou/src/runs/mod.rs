@@ -15,9 +15,9 @@ pub use sweep::redraw_tables;
 pub(crate) use sweep::{build, is_within};
 
 use crate::run_args::{EngineCommand, RunArgs};
-use afteryou_lab::sweep::Folder;
-use afteryou_lab::Engine as _;
-use afteryou_lab::{Bed, Event, Jobs, Lineup, AHEAD};
+use afteryou_engines::sweep::Folder;
+use afteryou_engines::Engine as _;
+use afteryou_engines::{Bed, Event, Jobs, Lineup, AHEAD};
 use afteryou_report::{self as report, Brief, MOST_SHOWN};
 use afteryou_scenario::{Experiment, Outcome};
 use afteryou_terminal::output;

@@ -1,6 +1,6 @@
 //! How far the runs are, on one line of the terminal.
 
-use afteryou_lab::PoolProgress;
+use afteryou_engines::PoolProgress;
 use afteryou_terminal::output::complain;
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! `--trace` and `--qlog`: one run, with every packet in a file or every sender in a folder.
 
 use super::ended::Ended;
-use afteryou_lab::{Bed, Engine, Event, Fluid, Looks, Point, PoolProgress, Simulator};
+use afteryou_engines::{Bed, Engine, Event, Fluid, Looks, Point, PoolProgress, Simulator};
 use afteryou_report::{Capture, Error, Output, Qlogs};
 use afteryou_scenario::{Outcome, Passage};
 use afteryou_terminal::Failure;
@@ -64,7 +64,7 @@ pub(super) fn run(
         tap: if traces.trace.is_some() { Some(&mut tap) } else { None },
         observers: qlogs.as_ref().map(Qlogs::observers),
     };
-    let mut watch = |progress: afteryou_lab::Progress| {
+    let mut watch = |progress: afteryou_engines::Progress| {
         let progress = PoolProgress { done: 0, work: progress.done, passed_s: progress.passed_s };
         ended = report(Event::Progress(progress));
         ended.is_ok() && !stop.load(Ordering::Relaxed) && !is_broken.get()

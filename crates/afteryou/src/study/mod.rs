@@ -7,7 +7,7 @@ mod place;
 
 use crate::runs::show::Show;
 use crate::runs::{build, in_colour, on_interrupt};
-use afteryou_lab::Pool;
+use afteryou_engines::Pool;
 use afteryou_report::{check_writable, table_text, write_file};
 use afteryou_scenario::content::ContentHash;
 use afteryou_studies::{book, choice, tables, Cache, Chosen, EntryVerdict, Error, Extent, Setting, Verdict};
@@ -256,7 +256,7 @@ fn write_book(verdicts: &[EntryVerdict], dir: &Path) -> Result<(), Failure> {
 
 fn failure(error: Error) -> Failure {
     match error {
-        Error::Lab(afteryou_lab::Error::Interrupted) => {
+        Error::Lab(afteryou_engines::Error::Interrupted) => {
             Failure::Stopped("interrupted: the same command goes on from there".to_owned())
         }
         Error::Unknown { .. } | Error::NotInBedSet => Failure::usage(error),

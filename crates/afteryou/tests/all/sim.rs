@@ -256,7 +256,7 @@ fn a_result_that_is_read_draws_what_the_run_drew() {
 
 #[test]
 fn every_engine_is_a_subcommand_and_only_closed_forms_explain() {
-    for engine in afteryou_lab::ENGINES {
+    for engine in afteryou_engines::ENGINES {
         let help = |words: &[&str]| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_afteryou"));
             let output = command.args(words).output().expect("it runs");

@@ -1,6 +1,6 @@
 //! Sweeps in folders as people run them: killed, restarted, split and joined.
 
-#[path = "../../../../examples/support/sweep_folder.rs"]
+#[path = "../../../../bench/support/sweep_folder.rs"]
 mod sweep_folder;
 
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ use super::header;
 use super::page::{in_file, lab_link, notes, parameters, parameters_follow, Chapter};
 use super::words::{cell, class, page, sentence, transport};
 use afteryou_cc::list::{Entry, CONTROLLERS};
-use afteryou_lab::coverage;
+use afteryou_engines::coverage;
 use std::fmt::Write;
 use std::path::Path;
 

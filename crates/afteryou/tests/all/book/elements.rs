@@ -177,7 +177,7 @@ fn add_chapter<T: Sync>(
     files: &mut Vec<(String, String)>,
 ) {
     let _ = write!(page, "\n## {heading}\n");
-    let drawn = afteryou_lab::each(&all.iter().collect::<Vec<_>>(), super::THREADS, |one| {
+    let drawn = afteryou_engines::each(&all.iter().collect::<Vec<_>>(), super::THREADS, |one| {
         let name = file(one);
         let text = super::text(&scenario(name)).unwrap_or_else(|| panic!("{name} is there"));
         let (title, caption, toml) = parts(&text);

@@ -5,7 +5,7 @@ use super::THREADS;
 use afteryou_aqm::list::{Entry, QUEUES};
 use afteryou_aqm::Class;
 use afteryou_cc::list::{find, Entry as Controller};
-use afteryou_lab::each;
+use afteryou_engines::each;
 use afteryou_scenario::outcome::{class_name, Quantiles};
 use afteryou_scenario::{Algorithm, Buffer, Dscp, Duration, Flow, Link, Rate, Role, Scenario, Window};
 use std::fmt::Write;

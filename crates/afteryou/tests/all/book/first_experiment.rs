@@ -1,7 +1,7 @@
 //! The page "Your first experiment": its file is run, and its figures are drawn.
 
 use super::{docs, text, THREADS};
-use afteryou_lab::{each, find, Choices, Lineup, Point};
+use afteryou_engines::{each, find, Choices, Lineup, Point};
 use afteryou_report::plot::{Data, Figure};
 use afteryou_report::rows::{Columns, Csv, Identity, Rows};
 use afteryou_scenario::{Experiment, Outcome};

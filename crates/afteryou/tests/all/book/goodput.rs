@@ -4,7 +4,7 @@ use super::words::{page, role, tenths, transport};
 use super::THREADS;
 use afteryou_base::Span;
 use afteryou_cc::list::{Entry, CONTROLLERS};
-use afteryou_lab::each;
+use afteryou_engines::each;
 use afteryou_scenario::{Buffer, Duration, Flow, Link, Probability, Rate, Scenario, Window};
 use std::fmt::Write;
 use std::sync::OnceLock;

@@ -24,7 +24,7 @@ mod your_network;
 
 use afteryou_aqm::list::QUEUES;
 use afteryou_cc::list::CONTROLLERS;
-use afteryou_lab::each;
+use afteryou_engines::each;
 use afteryou_scenario::{Algorithm, Experiment};
 use bad_cases::BadCase;
 use gallery::Exhibit;
@@ -79,7 +79,7 @@ fn about_controllers(files: &mut BTreeMap<String, String>) {
     for ((entry, exhibit), bad_case) in CONTROLLERS.iter().zip(&exhibits).zip(&bad_cases) {
         let page = words::page(entry.name);
         let notes = notes(&format!("{page}.md"));
-        let sources = root().join("crates/cc/src");
+        let sources = root().join("crates/transport/cc/src");
         let written =
             controllers::controller_page(entry, &sources, notes.as_deref(), bad_case, &exhibit.line());
         files.insert(format!("controllers/{page}.md"), written);
@@ -98,7 +98,7 @@ fn about_queues(files: &mut BTreeMap<String, String>) {
     for entry in QUEUES {
         let page = words::page(entry.name);
         let notes = notes(&format!("queues/{page}.md"));
-        let written = queues::queue_page(entry, &root().join("crates/aqm/src"), notes.as_deref(), runs);
+        let written = queues::queue_page(entry, &root().join("crates/lab/aqm/src"), notes.as_deref(), runs);
         files.insert(format!("queues/{page}.md"), written);
     }
     files.insert("queues/README.md".to_owned(), queues::overview(runs));

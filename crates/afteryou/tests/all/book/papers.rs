@@ -45,7 +45,7 @@ fn words(cell: &str) -> Vec<String> {
 }
 
 fn folder() -> PathBuf {
-    root().join("crates/studies/scenarios/papers")
+    root().join("crates/lab/studies/scenarios/papers")
 }
 
 /// The file that an entry names.
@@ -113,7 +113,7 @@ fn every_figure_that_the_page_of_papers_names_exists() {
     let mut known: BTreeSet<String> = CONTROLLERS.iter().map(|entry| entry.name.to_owned()).collect();
     known.extend(QUEUES.iter().map(|entry| entry.name.to_owned()));
     for schema in ["scenario", "outcome"] {
-        let path = root().join(format!("crates/scenario/schema/{schema}.schema.json"));
+        let path = root().join(format!("crates/lab/scenario/schema/{schema}.schema.json"));
         let schema = serde_json::from_str(&text(&path).expect("the schema is there")).expect("JSON");
         add_properties(&schema, &mut known);
     }

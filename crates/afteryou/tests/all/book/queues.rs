@@ -7,7 +7,7 @@ use super::words::{cell, page, sentence, tenths};
 use afteryou::list::changes_in_words;
 use afteryou_aqm::list::{Entry, QUEUES};
 use afteryou_base::param::{Param, Preset};
-use afteryou_lab::coverage;
+use afteryou_engines::coverage;
 use std::fmt::Write;
 use std::path::Path;
 

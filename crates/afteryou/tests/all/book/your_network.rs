@@ -1,7 +1,7 @@
 //! What a backup does on the networks that people have: runs of `scenarios/your-network.toml`.
 
 use super::{root, THREADS};
-use afteryou_lab::{each, find, Point};
+use afteryou_engines::{each, find, Point};
 use afteryou_scenario::Experiment;
 use std::fmt::Write;
 

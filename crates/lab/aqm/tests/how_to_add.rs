@@ -1,0 +1,25 @@
+//! The book's page "How to add a queue", executed: what it says is done to a copy of this crate, and the copy's tests must
+//! pass with the new queue in the list.
+
+#[path = "../../../transport/cc/tests/recipe/mod.rs"]
+mod recipe;
+
+use recipe::Recipe;
+
+const RECIPE: Recipe = Recipe {
+    page: "add-a-queue.md",
+    package: "aqm",
+    needs: &["base"],
+    extra_test: "//! Is it in the list?\n\n#[test]\nfn the_list_has_it() {\n    \
+                 let entry = afteryou_aqm::list::find(\"MODULE\").expect(\"an entry\");\n    \
+                 assert_eq!(entry.params, afteryou_aqm::MODULE::PARAMS);\n}\n",
+};
+
+#[test]
+fn what_the_page_says_makes_a_queue_that_passes_the_property_tests() {
+    let followed = RECIPE.follow();
+    let own = format!("{}::tests::", followed.module);
+    let property =
+        "properties::every_queue_conserves_packets_keeps_its_limit_and_the_order_of_each_flow ... ok";
+    followed.ran(&["the_list_has_it ... ok", property, &own]);
+}

@@ -1,0 +1,50 @@
+//! Which engines know an algorithm: each engine is asked whether it [supports](crate::Engine::supports) a small scenario with it.
+//!
+//! ```
+//! use afteryou_engines::coverage;
+//!
+//! assert_eq!(coverage::of_controller("ledbat++"), ["sim", "fluid", "bed"]);
+//! assert_eq!(coverage::of_transport("tcp")[..2], ["sim", "fluid"]);
+//! assert_eq!(coverage::of_queue("no such queue"), [""; 0]);
+//! ```
+
+use crate::engines::ENGINES;
+use afteryou_scenario::{Experiment, Scenario};
+
+/// Names of the engines that know a controller; none if there is no such controller.
+pub fn of_controller(name: &str) -> Vec<&'static str> {
+    knowing("flow.probe.controller", "droptail", &format!("transport = \"utp\"\ncontroller = {name:?}"))
+}
+
+/// Names of the engines that know a queue discipline; none if there is no such discipline.
+pub fn of_queue(name: &str) -> Vec<&'static str> {
+    knowing("link.queue", name, "controller = \"cubic\"")
+}
+
+/// Names of the engines that know a transport; none if there is no such transport.
+pub fn of_transport(name: &str) -> Vec<&'static str> {
+    // Bare datagrams have no controller: they carry constant rates alone.
+    let load = match name {
+        "udp" => "traffic = { cbr = \"64 kbit/s\", payload = \"160 B\" }",
+        _ => "controller = \"cubic\"",
+    };
+    knowing("flow.probe.transport", "droptail", &format!("transport = {name:?}\n{load}"))
+}
+
+/// The engines that have nothing against `key` in a scenario with this queue and this flow.
+fn knowing(key: &str, queue: &str, flow: &str) -> Vec<&'static str> {
+    let Some(scenario) = scenario(queue, flow) else { return Vec::new() };
+    let knows = |reasons: &afteryou_scenario::support::Unsupported| !reasons.concerns(key);
+    let engines = ENGINES.iter().map(|engine| (engine.name(), engine.supports(&scenario)));
+    let known = engines.filter(|(_, answer)| answer.as_ref().err().is_none_or(|all| all.iter().all(knows)));
+    known.map(|(name, _)| name).collect()
+}
+
+fn scenario(queue: &str, flow: &str) -> Option<Scenario> {
+    let text = format!(
+        "duration = \"10 s\"\n[link]\nrate = \"10 Mbit/s\"\nbuffer = \"100 packets\"\nqueue = {queue:?}\n\
+         [[flow]]\nname = \"probe\"\nrtt = \"50 ms\"\n{flow}\n"
+    );
+    let runs = Experiment::parse(&text, "probe", &[]).and_then(|probe| probe.runs(None, None)).ok()?;
+    runs.into_iter().next().map(|run| run.scenario)
+}

@@ -1,0 +1,50 @@
+//! The engines' lists of supported algorithms against the scenarios that they refuse.
+
+use afteryou_engines::{coverage, ENGINES};
+use afteryou_scenario::catalogue;
+use afteryou_scenario::transport::TRANSPORTS;
+
+#[test]
+fn every_algorithm_is_known_by_the_simulator_and_those_with_equations_by_the_fluid() {
+    let has_equations =
+        |models: &[afteryou_fluid::Entry], name| models.iter().any(|model| model.name == name);
+    for entry in catalogue::controllers() {
+        let engines = coverage::of_controller(entry.name);
+        assert!(engines.contains(&"sim") && engines.contains(&"bed"), "{}: {engines:?}", entry.name);
+        let expected = has_equations(afteryou_fluid::CONTROLLERS, entry.name);
+        assert_eq!(engines.contains(&"fluid"), expected, "{}", entry.name);
+    }
+    for entry in afteryou_aqm::list::QUEUES {
+        let engines = coverage::of_queue(entry.name);
+        assert!(engines.contains(&"sim") && engines.contains(&"bed"), "{}: {engines:?}", entry.name);
+        assert_eq!(
+            engines.contains(&"fluid"),
+            has_equations(afteryou_fluid::QUEUES, entry.name),
+            "{}",
+            entry.name
+        );
+    }
+}
+
+#[test]
+fn the_bed_knows_every_transport_and_tcp_where_it_has_namespaces() {
+    let known =
+        TRANSPORTS.iter().map(|entry| (entry.name, coverage::of_transport(entry.name).contains(&"bed")));
+    assert_eq!(
+        known.collect::<Vec<_>>(),
+        [("tcp", cfg!(target_os = "linux")), ("utp", true), ("quic", true), ("udp", true)]
+    );
+    assert_eq!(coverage::of_transport("quic"), ["fluid", "bed"]);
+    for entry in TRANSPORTS.iter().filter(|entry| entry.name != "quic") {
+        assert_eq!(coverage::of_transport(entry.name)[..2], ["sim", "fluid"], "{}", entry.name);
+    }
+}
+
+#[test]
+fn engines_have_names_and_sentences_of_their_own() {
+    let mut names: Vec<_> = ENGINES.iter().map(|engine| engine.name()).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), ENGINES.len());
+    assert!(ENGINES.iter().all(|engine| engine.summary().len() > 20 && engine.description().ends_with('.')));
+}

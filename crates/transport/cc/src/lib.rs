@@ -1,0 +1,96 @@
+//! Congestion controllers, written once.
+//!
+//! A controller is a small pure rule: what just happened on the path → how much may be in flight. The same object
+//! serves a real socket, a simulator and a test, because it knows nothing of them. Time is an argument, and there is no
+//! clock, no thread, no allocation and no random source in here.
+//!
+//! ```
+//! use afteryou_cc::{list, Ack, Setup, Span, Time};
+//!
+//! let mut ledbat = list::find("ledbat").unwrap().build(&[], Setup::of(1500))?;
+//! let before = ledbat.directive().cwnd;
+//! // Two packets were acknowledged, and no queue delayed them.
+//! ledbat.on_ack(&Ack {
+//!     now: Time::from_millis(50),
+//!     newly_acked: 3000,
+//!     flightsize: 3000,
+//!     smoothed_rtt: Span::from_millis(50),
+//!     one_way_delay: Some(25_000),
+//!     ..Ack::default()
+//! });
+//! assert!(ledbat.directive().cwnd > before);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - [`Controller`] is the interface; [`event`] has its inputs.
+//! - One file per algorithm: [`ledbatpp`], [`ledbat`], [`fledbat`], [`libutp`], [`libutp_mod`], [`tcp_lp`], [`nice`],
+//!   [`vegas`], [`cubic`], [`newreno`].
+//! - Orthogonal parts are files of their own and shared: [`delay_meter`] puts together [`delay_signal`], [`base_delay`],
+//!   [`current_delay`], [`clock_drift`], [`clock_skew`] and [`route_change`]; then [`slow_start`], [`hystart`], [`slowdown`],
+//!   [`restart`], [`loss_gate`], [`undo`], [`ack_habit`], [`noise`], [`packet_time`],
+//!   [`window_use`], [`rtt`].
+//! - [`script`] drives a controller by a list of events, without a path.
+//! - [`group`] lets several connections share one controller; [`observed`] shows the events of one to a log.
+//! - [`list`] finds a controller by name and makes it from its [parameter table](afteryou_base::param).
+#![cfg_attr(not(test), no_std)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+pub mod ack_habit;
+pub mod base_delay;
+pub mod clock_drift;
+pub mod clock_skew;
+mod cold;
+pub mod controller;
+pub mod cubic;
+pub mod current_delay;
+pub mod delay_meter;
+pub mod delay_signal;
+#[cfg(feature = "alloc")]
+mod entry;
+pub mod event;
+pub mod fixed;
+pub mod fledbat;
+#[cfg(feature = "alloc")]
+pub mod group;
+pub mod hystart;
+pub mod ledbat;
+pub mod ledbat_core;
+mod ledbat_slow_start;
+pub mod ledbatpp;
+pub mod libutp;
+pub mod libutp_mod;
+#[cfg(feature = "alloc")]
+pub mod list;
+pub mod loss_gate;
+pub mod newreno;
+pub mod nice;
+pub mod noise;
+#[cfg(feature = "alloc")]
+pub mod observed;
+pub mod packet_time;
+pub mod restart;
+pub mod route_change;
+pub mod rtt;
+pub mod script;
+pub mod slow_start;
+pub mod slowdown;
+pub mod tcp_lp;
+pub mod undo;
+pub mod vegas;
+pub mod window_use;
+
+pub use afteryou_base::{Span, Time};
+pub use controller::{Controller, Directive, Needs, Pacing, RecoveryWindow, Setup, Snapshot};
+pub use event::{Ack, Delivered, DeliveryRate, Idle, Loss, Marks, Sent, SpuriousLoss, Timeout, Totals};
+pub use fixed::Bytes16;
+#[cfg(feature = "alloc")]
+pub use observed::{Observed, Observer};
+
+/// The example in the book's page about the interface is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../docs/src/new-interface.md")]
+struct BookPage;

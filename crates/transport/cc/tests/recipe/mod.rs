@@ -1,0 +1,227 @@
+//! A page of the book that says how to add something to a crate, executed: what it says is done to a copy of the crate, and
+//! the copy's tests must pass. Those are the tests of the whole crate, and of the modules that the page adds or changes: the
+//! others' are tried on the crate itself.
+//!
+//! The page needs no marks for that. A paragraph that names a file of the crate is followed by a block for it. If there is
+//! no such file, the block is the file; otherwise each of its paragraphs is to be added: `/* the others */` stands for what
+//! is there already, and a line without it goes beside those that begin alike.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What the page writes for the part of a line that the file has.
+const OTHERS: &str = "/* the others */";
+
+/// A page and its crate.
+pub struct Recipe {
+    /// The page, in `docs/src`.
+    pub page: &'static str,
+    /// The crate's folder in `crates`.
+    pub package: &'static str,
+    /// Folders of the crates that it depends on.
+    pub needs: &'static [&'static str],
+    /// A test that the copy gets on top of its own; MODULE stands for what the page adds.
+    pub extra_test: &'static str,
+}
+
+/// What came of it.
+pub struct Followed {
+    /// The module that the page adds.
+    pub module: String,
+    /// What the tests said.
+    said: String,
+}
+
+impl Followed {
+    /// Each of these tests ran.
+    pub fn ran(&self, tests: &[&str]) {
+        for test in tests {
+            assert!(self.said.contains(&format!("test {test}")), "{test} did not run:\n{}", self.said);
+        }
+    }
+}
+
+impl Recipe {
+    /// The page's text.
+    pub fn text(&self) -> String {
+        read(&root().join("docs/src").join(self.page))
+    }
+
+    /// Does what the page says and runs the copy's tests, which must pass and have no warning about the new file.
+    pub fn follow(&self) -> Followed {
+        let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("how_to_add_{}", self.package));
+        self.copy_workspace(&copy);
+        let blocks = self.blocks();
+        let files: Vec<&str> = blocks.iter().map(|(file, _)| file.as_str()).collect();
+        let expected = ["lib.rs", "list.rs"].map(|file| format!("crates/{}/src/{file}", self.package));
+        assert_eq!(files[1..], expected, "{files:?}");
+        let file = files[0].to_owned();
+        assert!(!copy.join(&file).exists(), "{file} is not new: the page needs another example");
+        let changed: Vec<PathBuf> = files.iter().map(|file| copy.join(file)).collect();
+        leave_out_tests(&copy.join(format!("crates/{}/src", self.package)), &changed);
+        blocks.iter().for_each(|(file, block)| apply(&copy.join(file), block));
+        let module = Path::new(&file).file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
+        let test = copy.join(format!("crates/{}/tests/listed.rs", self.package));
+        write(&test, &self.extra_test.replace("MODULE", &module));
+        let (said, complaints) = self.test(&copy);
+        assert!(!complaints.contains(&file), "the compiler warns of the page's file:\n{complaints}");
+        Followed { module, said }
+    }
+
+    fn test(&self, copy: &Path) -> (String, String) {
+        let output = Command::new(env!("CARGO"))
+            .args([
+                "test",
+                "--offline",
+                "--lib",
+                "--tests",
+                "--package",
+                &format!("afteryou-{}", self.package),
+            ])
+            // One for all pages: what the crates depend on is built once.
+            .arg("--target-dir")
+            .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("how_to_add"))
+            // The least time to compile and run the tests together, and fewer cases than the real crate's tests try.
+            .args(["--config", "profile.test.opt-level=1", "--config", "profile.test.debug=0"])
+            .args(["--config", "profile.test.package.'*'.opt-level=0"])
+            .env("PROPTEST_CASES", "32")
+            // What only the tests used that were left out is a warning, whatever the caller makes of warnings.
+            .env("RUSTFLAGS", "--cap-lints warn")
+            .current_dir(copy)
+            .output()
+            .expect("cargo starts");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}\n{complaints}");
+        (said, complaints)
+    }
+
+    /// The page's blocks for files of the crate, each with the file's path from the root of the repository.
+    fn blocks(&self) -> Vec<(String, String)> {
+        let page = self.text();
+        let folder = format!("crates/{}/src/", self.package);
+        let (mut blocks, mut paragraph) = (Vec::new(), String::new());
+        let mut lines = page.lines();
+        while let Some(line) = lines.next() {
+            if !line.starts_with("```") {
+                // A block belongs to the paragraph right before it.
+                if !line.is_empty() && paragraph.ends_with("\n\n") {
+                    paragraph.clear();
+                }
+                paragraph += &format!("{line}\n");
+                continue;
+            }
+            let block: String =
+                lines.by_ref().take_while(|line| *line != "```").flat_map(|l| [l, "\n"]).collect();
+            let is_ours = |word: &&str| word.starts_with(&folder) && word.ends_with(".rs");
+            if let (true, Some(file)) = (line.starts_with("```rust"), paragraph.split('`').find(is_ours)) {
+                blocks.push((file.to_owned(), block));
+            }
+            paragraph.clear();
+        }
+        blocks
+    }
+
+    /// A workspace of the crate and what it needs, with the packages' settings and the locked dependencies of the real one.
+    fn copy_workspace(&self, to: &Path) {
+        let manifest = read(&root().join("Cargo.toml"));
+        let settings =
+            manifest.find("[workspace.package]").expect("the root has the packages' common fields");
+        // Without the profiles, which compile well what the real tests spend time in.
+        let profiles = manifest.find("[profile.").unwrap_or(manifest.len());
+        let head = "[workspace]\nresolver = \"2\"\nmembers = [\"crates/*\"]\n\n";
+        // What an earlier run left there must not be taken for ours.
+        let _ = fs::remove_dir_all(to.join("crates"));
+        write(&to.join("Cargo.toml"), &format!("{head}{}", &manifest[settings..profiles]));
+        write(&to.join("Cargo.lock"), &read(&root().join("Cargo.lock")));
+        for package in self.needs.iter().chain([&self.package]) {
+            let (from, to) = (root().join("crates").join(package), to.join("crates").join(package));
+            write(&to.join("Cargo.toml"), &read(&from.join("Cargo.toml")));
+            copy_folder(&from.join("src"), &to.join("src"));
+        }
+        let tests = format!("crates/{}/tests", self.package);
+        copy_folder(&root().join(&tests), &to.join(&tests));
+        // What the tests read beside the sources.
+        let vectors = format!("crates/{}/vectors", self.package);
+        if root().join(&vectors).exists() {
+            copy_folder(&root().join(&vectors), &to.join(&vectors));
+        }
+        fs::remove_file(to.join(tests).join("how_to_add.rs")).expect("the test of the page was copied, too");
+    }
+}
+
+/// The repository.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
+}
+
+/// A file's text.
+pub fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().expect("a folder")).expect("writable");
+    fs::write(path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display())) {
+        let path = entry.expect("readable").path();
+        let to = to.join(path.file_name().expect("a name"));
+        match path.is_dir() {
+            true => copy_folder(&path, &to),
+            false => write(&to, &read(&path)),
+        }
+    }
+}
+
+/// Takes the tests out of the modules in `folder`, `kept` excepted.
+fn leave_out_tests(folder: &Path, kept: &[PathBuf]) {
+    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let path = entry.expect("readable").path();
+        match path.is_dir() {
+            true => leave_out_tests(&path, kept),
+            false if kept.contains(&path) => {}
+            false => write(&path, &without_tests(&read(&path))),
+        }
+    }
+}
+
+/// A module's text without its tests: a file of their own, or the end of this one.
+fn without_tests(text: &str) -> String {
+    match text.split_once("\n#[cfg(test)]\nmod tests") {
+        Some((code, rest)) => format!("{code}{}", rest.strip_prefix(';').unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// Does what a block says.
+fn apply(path: &Path, block: &str) {
+    if !path.exists() {
+        return write(path, block);
+    }
+    let mut text = read(path);
+    for paragraph in block.split("\n\n").map(str::trim_end) {
+        text = added(&text, paragraph)
+            .unwrap_or_else(|| panic!("{paragraph:?} fits nowhere in {}", path.display()));
+    }
+    write(path, &text);
+}
+
+/// `text` with `paragraph` added, if there is a place for it.
+pub fn added(text: &str, paragraph: &str) -> Option<String> {
+    let Some((before, after)) = paragraph.split_once(OTHERS) else {
+        let alike = paragraph.rsplit_once(' ')?.0;
+        let at = text.find(&format!("\n{alike} "))? + 1;
+        return Some(format!("{}{paragraph}\n{}", &text[..at], &text[at..]));
+    };
+    let addition = after[..after.rfind(['}', ']', ')'])?].trim_end();
+    let (before, end) = (before.trim_end(), &after[addition.len()..]);
+    let start = text.find(before)? + before.len();
+    let others = text[start..start + text[start..].find(end)?].trim_end();
+    let comma = if others.ends_with([',', ';']) { "" } else { "," };
+    let at = start + others.len();
+    Some(format!("{}{comma}{addition}{}", &text[..at], &text[at..]))
+}
