@@ -6,7 +6,7 @@ use std::error::Error;
 use std::path::Path;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates");
-    print!("{}", afteryou_structure::house(&crates)?);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    print!("{}", afteryou_structure::house(&root)?);
     Ok(())
 }

@@ -5,6 +5,7 @@
 //! that stand alone.
 
 use crate::error::Error;
+use crate::packages::{manifest, packages};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
@@ -19,12 +20,12 @@ const COMMON: &str = "afteryou-";
 
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
-/// Draws the crates in `crates` as an SVG picture.
+/// Draws the packages of the workspace at `root` as an SVG picture.
 ///
 /// # Errors
 /// A manifest that cannot be read.
-pub fn house(crates: &Path) -> Result<String, Error> {
-    let mut uses = uses(crates)?;
+pub fn house(root: &Path) -> Result<String, Error> {
+    let mut uses = uses(root)?;
     // What only checks the source stands apart.
     let used: BTreeSet<String> = uses.values().flatten().cloned().collect();
     uses.retain(|room, below| used.contains(room) || !below.is_empty());
@@ -75,18 +76,15 @@ pub fn house(crates: &Path) -> Result<String, Error> {
     Ok(svg)
 }
 
-/// Each crate, without the words that all names have in common, and those that it uses.
-fn uses(crates: &Path) -> Result<Uses, Error> {
-    let unread = |file: &Path, source| Error::Read { file: file.to_owned(), source };
+/// Each crate of the house, without the words that all names have in common, and those that it uses. Programs that judge,
+/// examples and checks of the source stand outside.
+fn uses(root: &Path) -> Result<Uses, Error> {
     let mut uses = Uses::new();
-    for entry in std::fs::read_dir(crates).map_err(|reason| unread(crates, reason))? {
-        let path = entry.map_err(|reason| unread(crates, reason))?.path().join("Cargo.toml");
-        if !path.is_file() {
+    for folder in packages(root)? {
+        if !["crates", "web"].iter().any(|wing| folder.starts_with(root.join(wing))) {
             continue;
         }
-        let text = std::fs::read_to_string(&path).map_err(|reason| unread(&path, reason))?;
-        let manifest: Table =
-            text.parse().map_err(|error: toml::de::Error| unread(&path, std::io::Error::other(error)))?;
+        let manifest = manifest(&folder)?;
         let Some(name) = manifest["package"]["name"].as_str() else { continue };
         uses.insert(short(name), ours(&manifest));
     }

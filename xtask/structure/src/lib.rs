@@ -22,6 +22,7 @@ mod error;
 mod house;
 mod licences;
 mod names;
+mod packages;
 mod source;
 mod uses;
 
@@ -29,6 +30,7 @@ pub use cycles::Cycle;
 pub use error::Error;
 pub use house::house;
 pub use licences::refused_packages;
+pub use packages::packages;
 
 use names::Names;
 use std::path::Path;

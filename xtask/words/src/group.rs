@@ -48,7 +48,7 @@ impl Group {
             Group::Readme => vec![root.join("README.md")],
             Group::Book => files(&root.join("docs/src"), "md")?,
             Group::Help => files(&root.join("docs/man"), "1")?,
-            Group::Errors | Group::DocComments => files(&root.join("crates"), "rs")?,
+            Group::Errors | Group::DocComments => sources(root)?,
         };
         files.iter().map(|path| self.text(root, path)).collect()
     }
@@ -73,6 +73,15 @@ fn manual(content: &str) -> Vec<String> {
     let text = content.lines().filter(|line| !line.starts_with(['.', '\'']));
     text.map(|line| line.replace("\\fB", "").replace("\\fI", "").replace("\\fR", "").replace('\\', ""))
         .collect()
+}
+
+/// The sources of the crates, of the lab page's engine, and of what checks the project.
+fn sources(root: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut found = Vec::new();
+    for wing in ["crates", "web", "xtask"] {
+        found.extend(files(&root.join(wing), "rs")?);
+    }
+    Ok(found)
 }
 
 /// The files below a folder whose names end in `.extension`. Programs and tests of crates are code, too; build output is not.

@@ -213,31 +213,6 @@ fn a_reader_who_has_seen_enough_is_no_failure() {
     }
 }
 
-/// Names of the examples of a package: files and folders in `examples/`, and what its manifest adds.
-fn examples(package: &std::path::Path) -> BTreeSet<String> {
-    let manifest = std::fs::read_to_string(package.join("Cargo.toml")).expect("a manifest");
-    let sections = manifest.split("[[example]]").skip(1);
-    let named = sections.map(|section| section.split('"').nth(1).expect("a name").to_owned());
-    let files = std::fs::read_dir(package.join("examples")).into_iter().flatten();
-    // Programs in other languages are beside them.
-    let is_ours = |path: &std::path::PathBuf| path.is_dir() || path.extension().is_some_and(|rs| rs == "rs");
-    let paths = files.map(|file| file.expect("readable").path()).filter(is_ours);
-    let stem = |path: std::path::PathBuf| path.file_stem().expect("a name").to_string_lossy().into_owned();
-    // A section may name a file that is found without it.
-    named.chain(paths.map(stem)).collect()
-}
-
-#[test]
-fn no_two_examples_of_the_workspace_overwrite_each_other() {
-    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let packages =
-        std::fs::read_dir(crates).expect("the crates").map(|entry| entry.expect("readable").path());
-    let mut names: Vec<String> = packages.flat_map(|package| examples(&package)).collect();
-    names.sort();
-    let twice: Vec<_> = names.windows(2).filter(|pair| pair[0] == pair[1]).collect();
-    assert!(names.contains(&"speed".to_owned()) && twice.is_empty(), "{twice:?}");
-}
-
 #[test]
 fn a_study_on_real_packets_refuses_what_it_does_not_have() {
     let bed = ["study", "--engine", "bed"];

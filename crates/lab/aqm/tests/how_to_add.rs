@@ -8,8 +8,8 @@ use recipe::Recipe;
 
 const RECIPE: Recipe = Recipe {
     page: "add-a-queue.md",
-    package: "aqm",
-    needs: &["base"],
+    package: "lab/aqm",
+    needs: &["transport/base"],
     extra_test: "//! Is it in the list?\n\n#[test]\nfn the_list_has_it() {\n    \
                  let entry = afteryou_aqm::list::find(\"MODULE\").expect(\"an entry\");\n    \
                  assert_eq!(entry.params, afteryou_aqm::MODULE::PARAMS);\n}\n",

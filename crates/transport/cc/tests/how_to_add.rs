@@ -7,8 +7,8 @@ use recipe::{added, read, root, Recipe};
 
 const RECIPE: Recipe = Recipe {
     page: "add-a-controller.md",
-    package: "cc",
-    needs: &["base"],
+    package: "transport/cc",
+    needs: &["transport/base"],
     extra_test: "//! Is it in the list?\n\n#[test]\nfn the_list_has_it() {\n    \
                  assert!(afteryou_cc::list::CONTROLLERS.iter().any(|entry| entry.name == \
                  afteryou_cc::MODULE::ENTRY.name));\n}\n",

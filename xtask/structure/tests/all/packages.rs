@@ -1,10 +1,11 @@
 //! What registries and packages take from the manifests.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-fn crates() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }
 
 fn manifest(folder: &Path) -> Table {
@@ -15,12 +16,9 @@ fn manifest(folder: &Path) -> Table {
 
 /// The folders of the crates that are published.
 fn published() -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(crates()).unwrap().map(|entry| entry.unwrap().path());
-    let is_published = |folder: &PathBuf| {
-        folder.join("Cargo.toml").is_file()
-            && manifest(folder)["package"].get("publish") != Some(&Value::Boolean(false))
-    };
-    entries.filter(is_published).collect()
+    let is_published =
+        |folder: &PathBuf| manifest(folder)["package"].get("publish") != Some(&Value::Boolean(false));
+    afteryou_structure::packages(root()).unwrap().into_iter().filter(is_published).collect()
 }
 
 #[test]
@@ -80,7 +78,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn every_file_of_the_debian_package_is_there() {
-    let home = crates().join("afteryou");
+    let home = root().join("crates/afteryou");
     let deb = &manifest(&home)["package"]["metadata"]["deb"];
     let assets = deb["assets"].as_array().unwrap();
     assert!(assets.len() >= 8);
@@ -99,4 +97,27 @@ fn every_file_of_the_debian_package_is_there() {
             "no file {path}"
         );
     }
+}
+
+/// Names of the examples of a package: files and folders in `examples/`, and what its manifest adds.
+fn examples(package: &Path) -> BTreeSet<String> {
+    let manifest = std::fs::read_to_string(package.join("Cargo.toml")).expect("a manifest");
+    let sections = manifest.split("[[example]]").skip(1);
+    let named = sections.map(|section| section.split('"').nth(1).expect("a name").to_owned());
+    let files = std::fs::read_dir(package.join("examples")).into_iter().flatten();
+    // Programs in other languages are beside them.
+    let is_ours = |path: &PathBuf| path.is_dir() || path.extension().is_some_and(|rs| rs == "rs");
+    let paths = files.map(|file| file.expect("readable").path()).filter(is_ours);
+    let stem = |path: PathBuf| path.file_stem().expect("a name").to_string_lossy().into_owned();
+    // A section may name a file that is found without it.
+    named.chain(paths.map(stem)).collect()
+}
+
+#[test]
+fn no_two_examples_of_the_workspace_overwrite_each_other() {
+    let packages = afteryou_structure::packages(root()).unwrap();
+    let mut names: Vec<String> = packages.iter().flat_map(|package| examples(package)).collect();
+    names.sort();
+    let twice: Vec<_> = names.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+    assert!(names.contains(&"speed".to_owned()) && twice.is_empty(), "{twice:?}");
 }

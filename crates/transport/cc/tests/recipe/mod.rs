@@ -17,7 +17,7 @@ const OTHERS: &str = "/* the others */";
 pub struct Recipe {
     /// The page, in `docs/src`.
     pub page: &'static str,
-    /// The crate's folder in `crates`.
+    /// The crate's folder in `crates`: a wing and a name.
     pub package: &'static str,
     /// Folders of the crates that it depends on.
     pub needs: &'static [&'static str],
@@ -43,6 +43,11 @@ impl Followed {
 }
 
 impl Recipe {
+    /// The crate's name, without the words that all names have in common.
+    fn name(&self) -> &str {
+        self.package.rsplit('/').next().unwrap_or(self.package)
+    }
+
     /// The page's text.
     pub fn text(&self) -> String {
         read(&root().join("docs/src").join(self.page))
@@ -50,7 +55,7 @@ impl Recipe {
 
     /// Does what the page says and runs the copy's tests, which must pass and have no warning about the new file.
     pub fn follow(&self) -> Followed {
-        let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("how_to_add_{}", self.package));
+        let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("how_to_add_{}", self.name()));
         self.copy_workspace(&copy);
         let blocks = self.blocks();
         let files: Vec<&str> = blocks.iter().map(|(file, _)| file.as_str()).collect();
@@ -77,7 +82,7 @@ impl Recipe {
                 "--lib",
                 "--tests",
                 "--package",
-                &format!("afteryou-{}", self.package),
+                &format!("afteryou-{}", self.name()),
             ])
             // One for all pages: what the crates depend on is built once.
             .arg("--target-dir")
@@ -130,7 +135,7 @@ impl Recipe {
             manifest.find("[workspace.package]").expect("the root has the packages' common fields");
         // Without the profiles, which compile well what the real tests spend time in.
         let profiles = manifest.find("[profile.").unwrap_or(manifest.len());
-        let head = "[workspace]\nresolver = \"2\"\nmembers = [\"crates/*\"]\n\n";
+        let head = "[workspace]\nresolver = \"2\"\nmembers = [\"crates/*/*\"]\n\n";
         // What an earlier run left there must not be taken for ours.
         let _ = fs::remove_dir_all(to.join("crates"));
         write(&to.join("Cargo.toml"), &format!("{head}{}", &manifest[settings..profiles]));
