@@ -121,3 +121,46 @@ fn no_two_examples_of_the_workspace_overwrite_each_other() {
     let twice: Vec<_> = names.windows(2).filter(|pair| pair[0] == pair[1]).collect();
     assert!(names.contains(&"speed".to_owned()) && twice.is_empty(), "{twice:?}");
 }
+
+/// What a wing may use beside itself. Tests may use more: a transport is tried over a queue and on the testbed.
+const BELOW: &[(&str, &[&str])] = &[
+    ("crates/transport", &[]),
+    ("crates/lab", &["crates/transport"]),
+    ("crates/transfer", &["crates/transport"]),
+    ("web", &["crates/transport", "crates/lab"]),
+];
+
+/// Uses against that order which are still there: the words of controllers and the logs of connections are in the lab.
+const STILL: &[(&str, &str)] = &[("crates/transfer/cli", "report"), ("crates/transfer/cli", "scenario")];
+
+#[test]
+fn a_wing_uses_only_the_wings_below_it() {
+    let folders = afteryou_structure::packages(root()).unwrap();
+    let here = |folder: &Path| folder.strip_prefix(root()).unwrap().display().to_string();
+    let name = |folder: &PathBuf| manifest(folder)["package"]["name"].as_str().unwrap().to_owned();
+    let homes: Vec<(String, String)> = folders.iter().map(|folder| (name(folder), here(folder))).collect();
+    let mut against = Vec::new();
+    for folder in &folders {
+        let crate_folder = here(folder);
+        let Some((wing, below)) = BELOW.iter().find(|(wing, _)| crate_folder.starts_with(wing)) else {
+            continue;
+        };
+        for (used, home) in homes.iter().filter(|(used, _)| uses(folder, used)) {
+            let allowed = home.starts_with(wing) || below.iter().any(|wing| home.starts_with(wing));
+            if !allowed {
+                against.push((crate_folder.clone(), used.trim_start_matches("afteryou-").to_owned()));
+            }
+        }
+    }
+    let still: Vec<_> = STILL.iter().map(|(user, used)| ((*user).to_owned(), (*used).to_owned())).collect();
+    assert_eq!(against, still);
+}
+
+/// Whether the crate itself, not its tests, depends on `package`.
+fn uses(folder: &Path, package: &str) -> bool {
+    let manifest = manifest(folder);
+    let systems = manifest.get("target").and_then(Value::as_table).into_iter().flatten();
+    let tables = systems.map(|(_, system)| system).filter_map(Value::as_table).chain([&manifest]);
+    let mut dependencies = tables.filter_map(|table| table.get("dependencies")?.as_table());
+    dependencies.any(|dependencies| dependencies.contains_key(package))
+}
