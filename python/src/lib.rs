@@ -5,6 +5,16 @@
 //! command line, [`sweep`] the folders of sweeps,
 //! [`steering`] a flow for the Gymnasium environment. Errors become exceptions of `afteryou.errors` ([`errors`]). The interpreter is released while an engine runs,
 //! unless a rule in Python does ([`rules`], [`events`]).
+//!
+//! A catalogue entry is permanent and its constructor carries no data, so a parameter `rule` names the Python class. A rule that raises an
+//! exception leaves it to its thread, and the run ends.
+//!
+//! [`sweep`] and the command continue each other's folders. The key of a run has the hash of the extension module in both, which the command
+//! takes for its program. `sweeps.py` sends indices of runs to Dask's workers and keeps two tasks for each thread, sized by what runs have taken.
+//! Finished runs come back as lines of the journal, so a task that is computed twice changes nothing.
+//!
+//! [`steering`] carries a simulation on in pieces until its steered flow has seen a round trip. In a thread of its own a simulation took
+//! six times as long, since each step woke two threads.
 
 #![cfg(feature = "module")]
 

@@ -2,6 +2,8 @@
 //!
 //! Browsers unpack gzip themselves, but LZMA makes the engine a quarter smaller. This module is so small that it costs a tenth of
 //! the gain. `pack`, an example, is the other direction.
+//!
+//! The module costs 33 kB. wasm-opt was tried on the engine: it made the module a fifth smaller and its gzip larger.
 
 #[cfg(target_family = "wasm")]
 mod wasm;

@@ -19,6 +19,32 @@
 //! ```
 //!
 //! One file per discipline; [`list`] has them all and finds one by name. [`script`] drives a queue by a list of events.
+//!
+//! # Design
+//! [`Queue`] is generic over the caller's part of a packet: a datagram in the relay, a packet by value in the simulator. Dropped packets come
+//! back to the caller, so none can leak and all can be recorded. [`statistics`] is the one place where packets are accounted for, per class
+//! (lower effort, best effort). [`Site`] describes the place of a queue: limit, rate, random numbers.
+//!
+//! No discipline has a timer. Periodic work is done when the next packet arrives or leaves, on the grid of times that a timer would have had.
+//! A test of PIE's law compares the two.
+//!
+//! | part | shared by |
+//! |---|---|
+//! | `fifo`, [`Source`] | most disciplines; CoDel's law takes packets from a source |
+//! | [`store`] | fair queues: all flows' packets in one arena |
+//! | [`buckets`] | fair queues: a salted hash |
+//! | [`two_lists`] | FQ-CoDel, FQ-PIE |
+//! | [`guard`] | the queues that read the mark of lower effort: it keeps that from starving |
+//! | `red/law`, `red/setup` | `red`, `choke`, `le_red` |
+//! | `pie/params`, `pie/law`, `pie/departures` | `pie`, `le_pie`, `fq_pie` |
+//!
+//! A parameter `preset` chooses another implementation's defaults. Where two implementations differ in more than numbers, a parameter selects
+//! the variant (`form`, `lists`).
+//!
+//! # Tests
+//! `tests/all/properties.rs` holds every entry of the list, with each preset, flag and word, to conservation, limits and the order of each
+//! flow. `tests/all/fairness.rs` holds the fair ones to their bound, and `tests/all/no_allocation.rs` counts allocations. `tests/how_to_add.rs`
+//! executes the book's page "How to add a queue".
 
 mod backlog;
 pub mod buckets;

@@ -35,6 +35,16 @@
 //! | runs without having all of them in memory | [`Lineup`], [`Pool::each`] |
 //! | a sweep on the disk that survives a kill; parts of one | [`sweep`] |
 //! | which engines know a controller, a queue, a transport | [`coverage`] |
+//!
+//! # Design
+//! `engines/` has a file for each engine, which turns the `run` of the engine's crate into an [`Engine`]. A subcommand is made of each
+//! entry of [`ENGINES`], so a new engine touches its own crate and this one. A [`Point`] carries an engine, its version and a concrete scenario, and a
+//! run depends on nothing else. So a store or a cluster recognises a run that it already has. `ordered.rs` spreads jobs over threads and returns
+//! results in job order. The first error in that order ends everything: one thread and many threads give the same result.
+//!
+//! The caller chooses the content of a line of a sweep's journal. `afteryou` keeps the run's rows and its part in the page. A worker
+//! writes the files of its run and then the line, so a kill loses no finished run. Tables are written from the journal in the order of the
+//! runs, in two passes: columns first, since rows of one table may differ, then values.
 
 pub mod coverage;
 mod engine;

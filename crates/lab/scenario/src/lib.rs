@@ -20,6 +20,25 @@
 //! assert!(wrong.to_string().contains("rtt"), "the error names the word that was meant");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Design
+//! A [`Scenario`] is concrete: every flow with the times and the path it has. A file is declarative. Sweeps, counts, random starts and paths
+//! are decided when runs are made of it ([`Experiment::runs`]), so an engine draws nothing but losses. A result carries exactly what was run.
+//!
+//! | file | has |
+//! |---|---|
+//! | `file/tree.rs` | a file as a tree whose nodes know their place, so an error in a swept value points at that value |
+//! | `file/keys.rs` | every key once, for checker, schema and manual |
+//! | `outcome.rs`, `outcome/` | figures of every link and flow; a link goes one way, so its figures are those of a direction |
+//! | `outcome/crossing.rs` | which flows' data cross a link: shares count these |
+//! | `outcome/read.rs`, `schema1.rs`, `schema2.rs` | earlier formats, read into today's types |
+//! | `random.rs`, `draw.rs` | named PCG streams of one seed; times drawn from them, with `libm` |
+//! | [`passage`](Passage), [`senders`] | single packets at links, and events of a sender's controller, for files in other formats |
+//! | `support.rs`, `traps.rs` | what an engine cannot run, and warnings |
+//!
+//! [`catalogue`] is the only place where controllers are looked up by name: the built-in list, then what the process has registered. It only
+//! grows. It is the one global of the project, because names in files, flags and results must have one meaning. The content hash of an outcome is
+//! made of engine, version and scenario, the seed included.
 
 pub mod algorithm;
 pub mod catalogue;

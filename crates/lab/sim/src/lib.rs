@@ -35,6 +35,36 @@
 //! another meet in its queue.
 //!
 //! [`outcome::Ledger`]: afteryou_scenario::outcome::Ledger
+//!
+//! # Modules
+//! | file | has |
+//! |---|---|
+//! | `world`, `world/steps` | the loop over events; a run carried on in pieces |
+//! | `calendar` | events by time, ties in the order of scheduling; a wheel of buckets for later ones |
+//! | `net`, `link`, `element` | links, each one way with a meter of its own; delay lines; losses, jitter, changing rates |
+//! | `connection`, `tcp` | two protocol ends with their controllers and timers |
+//! | `application` | when to send and what, one file for each kind of traffic |
+//! | `record`, `sample` | measures, read off counters at the edges of windows and steps |
+//! | [`live`], [`director`] | the network and the applications alone, for the testbed |
+//!
+//! A packet is 32 bytes by value. SACK blocks and uTP headers lie in slabs that it points to. A packet counts its hops. A connection's
+//! hops take a power of two of places, filled in when it is opened. So adding a link in a scenario touches no code here. At a link with
+//! DropTail and a constant rate a packet goes onto its line when it reaches the queue (`link/foreseen.rs`). Elsewhere it does when it begins
+//! to be sent. Links of the first kind have no events of their own.
+//!
+//! An application asks for news ("as many bytes have arrived", "everything is acknowledged"), so a packet of a bulk flow costs its application
+//! nothing. Timers belong to the place in the slab of connections, because their entries in the calendar name it. Every application keeps
+//! books: offered = delivered + closed + queued. At a link, arrived = delivered + dropped + lost + queued + in flight, counted independently
+//! on both sides. A run whose books do not balance is an error and no result.
+//!
+//! The rules of TCP's sender are those of `afteryou-sender`. `tcp/acks.rs`, `tcp/sender/timers.rs` and `tcp/sender.rs` have TCP's
+//! acknowledgements, timeouts and handshake. `connection/utp.rs` runs the real uTP connection with its real headers and leaves payload out.
+//! Only the receiver's clock is skewed, in integers ([`Time::as_micros_on_clock`](afteryou_base::Time::as_micros_on_clock)).
+//!
+//! # Choices that the RFCs leave open
+//! With RACK the lower bound of the timeout lies on top of the smoothed round-trip time, as in Linux. The timer starts afresh when the oldest
+//! segment is sent again. Otherwise a timeout comes before RACK can see that a retransmission was lost. PRR's proportional part is rounded up
+//! to whole segments, as in the example of RFC 9937 §8. The preset `classic` has neither RACK nor PRR, so it shows the timeouts of its time.
 
 mod application;
 mod arena;

@@ -29,6 +29,12 @@
 //! `papers/<paper>/entries.toml` holds grids and entries, `known.toml` the misses that are explained and the verdicts that
 //! hang on the seeds. The scenario files are in `scenarios/papers`, one for the common settings of each paper's section; a grid adds
 //! what the entry's text names.
+//!
+//! # Design
+//! Measures, judgements and exact functions are plain functions in lists, found by name. There is no language of expressions. The cache keeps
+//! readings and no outcomes, under the build's hash. A verdict is taken at the default of a setting that a paper does not state. The
+//! rest of its range is judged beside it and decides nothing. An explanation of a miss stores its value and names the check whose runs show the
+//! cause, so `--check` notices when it no longer holds.
 
 mod args;
 pub mod bed;

@@ -39,6 +39,42 @@
 //! or a power cut at any moment costs at most what was being written: one chunk group of each file under way, and 96 KiB
 //! of all together if data arrive faster than they are written. A file gets its final name when it is whole, verified and on
 //! the disk, and not before.
+//!
+//! # Storage
+//! [`store`] is the sink's disk. Its files are one idea each:
+//!
+//! | file of `store/` | has |
+//! |---|---|
+//! | `state`, `partial`, `valid` | partial files with their trees, and which parts of them are right |
+//! | `unnamed`, `small`, `sync` | small files without a name, many of them with one flush of the disk |
+//! | `delta`, `renamed` | what an older version has in common, or a file under another name |
+//! | `root`, `shared`, `clear` | modes that forbid their owner to look, inodes to part, entries that give way |
+//! | `descent`, `mirror`, `orphans` | trees of any depth, removal of what was not sent, partial files of abandoned jobs |
+//!
+//! Where the border of a file system shows only when a rename fails, the whole file is copied across first. One flush of the directory serves
+//! many files. An entry that does not fit, or has a directory at its place, is answered "later". When all else is settled the source lists
+//! what is left. The sink then has the whole list, removes what it may, and each entry is offered once more. A dry run takes the same steps.
+//!
+//! The source names the directories in which it found nothing at all, and the sink removes nothing there (`wire::Spared`). A disk that is not
+//! mounted looks like that. The sink drives a delta: it never sends hashes of what it has.
+//!
+//! [`source`] walks, hashes, and encodes only what verifies. `source/turns` decides which job may read whole files. [`filter`] has patterns with
+//! git's meaning. The matcher is our own: the crates `ignore` and `gix-glob` deviate from git, recurse, or compile what a peer chose.
+//! `tests/all/git.rs` compares it with git. `wire::Wishes` are requests beyond storing; `store::Allow` is what the sink's user allows.
+//!
+//! # Connections
+//! Each role of a session is one loop that owns its state, with disks and hashing on threads of their own. [`codec`] uses `tokio_util`'s
+//! `LengthDelimitedCodec`. That codec takes a length without its body for a clean end, so ours reports an end inside a message.
+//!
+//! [`job`] keeps connections up. quinn's probe timeout doubles without bound. So after 4 s of silence a fresh connection is tried each second
+//! beside the old one, and the first to respond continues. When a job comes, the listening side pings the sessions of other jobs and
+//! closes those that are silent: the successor of a killed sender gets its files. quinn's send window follows twice the congestion window, so
+//! that a pause or a new rate acts at once. After a loss it is up to eight times that (`session/send_window.rs`).
+//!
+//! # Why one crate
+//! Admission, storage and protocol are modules with one-way uses. Nothing uses a part alone, and the reasons for a refusal travel from the store
+//! over the wire to the peer's report. Three crates would make eighteen crate-private functions of store and source public. Among them are
+//! those that keep the rule "nothing unverified is written".
 
 mod accounts;
 pub mod addresses;

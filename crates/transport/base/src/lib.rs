@@ -15,6 +15,8 @@
 //! - [`about`] has the entry under which a controller, a queue or a transport is listed.
 //! - [`dscp`] has the differentiated services code points.
 //! - [`nearest`] finds the name that a mistyped one meant.
+//!
+//! The crate has no `std`, so that `afteryou-cc` needs none.
 #![cfg_attr(not(test), no_std)]
 
 pub mod about;

@@ -32,6 +32,30 @@
 //! - [`script`] drives a controller by a list of events, without a path.
 //! - [`group`] lets several connections share one controller; [`observed`] shows the events of one to a log.
 //! - [`list`] finds a controller by name and makes it from its [parameter table](afteryou_base::param).
+//!
+//! # Design
+//! The interface is wider than today's controllers need. Delivery rates, packets one by one, a pacing rate and a seed are there for
+//! rate-based and learned controllers. The tables of [`afteryou_base::param`] feed constructors, `--controller name,param=value`, `afteryou
+//! list` and the schema of scenario files.
+//!
+//! A rule on top of another holds the controller below it: Vegas and TCP-LP have a NewReno, Nice has a Vegas. libutp-mod is libutp with two
+//! other defaults.
+//!
+//! The LEDBAT family computes in integers ([`fixed`], [`ledbat_core`]), so that a kernel can run the same arithmetic. The controllers around it
+//! read parameters, choose and correct delays, and hold the optional parts. Everything else is f64 with + − × ÷ √, and `libm` for the rest. Clippy
+//! refuses the platform's functions, whose last bits differ from machine to machine.
+//!
+//! A window below one packet (Nice, libutp) is a rate. Nice returns it as a [pacing](Pacing) that sends two packets together. libutp leaves it
+//! to the transport's spacing and asks to be woken. A sender that the pacer holds back is not idle. A window that has grown need not wait for
+//! the spacing of the old one.
+//!
+//! In a [`group`], `group/events.rs` makes one sender's events of the members': sums, send times as packet numbers, one round per round trip.
+//! The rule has no lock. `group/shared.rs` puts a mutex around it and is the only file here that needs `std`.
+//!
+//! # Tests
+//! `tests/all/congested.rs` holds every background controller to "no growth at twice the target". `tests/all/properties.rs` holds all of them
+//! to sane windows after any sequence of events. `tests/how_to_add.rs` executes the book's page "How to add a controller". A paragraph there
+//! that names a file of the crate is followed by a block for it; `/* the others */` stands for what the file has already.
 #![cfg_attr(not(test), no_std)]
 
 #[cfg(feature = "alloc")]

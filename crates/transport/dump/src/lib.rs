@@ -25,6 +25,9 @@
 //! | [`udp`] | headers of datagrams |
 //! | [`qlog`] | the log of a sender or of a connection |
 //! | [`spool`] | files that a thread of its own writes |
+//!
+//! `afteryou_cc::observed` shows a controller's events to an observer in any transport, and [`qlog`] makes records of them. A uTP endpoint writes
+//! its files with this crate itself, so it lies below `afteryou-utp`.
 
 pub mod pcapng;
 pub mod qlog;

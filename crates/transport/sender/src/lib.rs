@@ -29,6 +29,17 @@
 //! - [`delivery`] stamps packets and computes delivery rates; [`rounds`] counts round trips; [`app_limited`] marks what says
 //!   nothing about the path.
 //! - [`episode`], [`doubts`] and [`prr`] belong to a recovery; [`reordering`] and [`tail`] to RACK-TLP; [`timers`] to all.
+//!
+//! # Design
+//! Transmissions are kept until their packet arrives, so a late packet has its own number, sending time and stamp. The controller's directive
+//! is asked for once after each event. [`doubts`] keeps the losses of the latest recovery by name until they turn out to be real.
+//!
+//! Two rules end an application-limited period ([`app_limited`]). With the draft's rule for both, a flow that sends in chunks would lose one
+//! round of growth at each chunk.
+//!
+//! # Tests
+//! `board/model.rs` compares the scoreboard with a plain list of packets. A property test of [`delivery`] compares it with the draft's
+//! pseudo-code.
 
 pub mod app_limited;
 pub mod board;

@@ -35,6 +35,17 @@
 //! Every option but the address's own is a request: the kernel may refuse one, which [`Control`] reports. Where
 //! segmentation offload fails (EIO, EINVAL), it is turned off for this socket and the segments leave one by one. Where the
 //! kernel takes no TOS byte with a datagram (EINVAL), datagrams leave with the socket's own byte.
+//!
+//! # Waiting
+//! uTP, QUIC and the testbed's relay use this crate, and each waits in its own way. The relay uses `ppoll`, quinn uses tokio, uTP uses a
+//! `Doorbell` (Linux). The kernel reports each datagram to a runtime that watches a socket. That wakes another worker beside the one that
+//! reads: a quarter of a core where uTP reads at full speed. quinn spreads its work over both workers and gains nothing from a bell: with
+//! datagrams of 1452 bytes a transfer took 6 % more processor time.
+//!
+//! A datagram that names the socket's own byte takes no control message.
+//!
+//! # Tests
+//! `linux/tests.rs` plays kernels that refuse options. `tests/` reads the bytes on loopback.
 
 #[cfg(target_os = "linux")]
 mod linux;
