@@ -1,3 +1,4 @@
-//! The project's prose keeps its rules.
+//! The project's prose keeps its rules, and its links to lines their items.
 
+mod lines;
 mod prose;
