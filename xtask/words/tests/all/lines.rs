@@ -1,9 +1,11 @@
-//! Links to lines of the source lead to the items that they name.
+//! Links to lines of the source lead to the items that they name, and paths in the architecture page to files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Pages that link to lines.
 const PAGES: &[&str] = &["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/src/read-the-code.md"];
+/// Folders in which a name in backticks is a path.
+const FOLDERS: &[&str] = &["bench", "crates", "docs", "fuzz", "web", "xtask"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
@@ -83,6 +85,32 @@ fn links_to_lines_lead_to_their_items() {
         wrong.is_empty(),
         "{wrong:#?}\nUPDATE_LINES=1 cargo test -p afteryou-words --test all lines writes today's lines"
     );
+}
+
+#[test]
+fn paths_of_the_architecture_page_are_there() {
+    let page = read(&root().join("ARCHITECTURE.md"));
+    let code = page.split("```").step_by(2).flat_map(|prose| prose.split('`').skip(1).step_by(2));
+    let is_path = |code: &&str| FOLDERS.iter().any(|folder| code.starts_with(&format!("{folder}/")));
+    let paths: Vec<PathBuf> = code.filter(is_path).map(|path| root().join(path)).collect();
+    assert!(paths.len() >= 50, "only {} paths were found", paths.len());
+    let gone: Vec<_> = paths.iter().filter(|path| !path.exists()).collect();
+    assert!(gone.is_empty(), "{gone:#?}");
+}
+
+#[test]
+fn every_crate_of_a_wing_is_on_the_map() {
+    let page = read(&root().join("ARCHITECTURE.md"));
+    let mut missing = Vec::new();
+    for wing in ["transport", "lab", "transfer"] {
+        for entry in std::fs::read_dir(root().join("crates").join(wing)).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            if !page.contains(&format!("| `crates/{wing}/{name}` |")) {
+                missing.push(format!("crates/{wing}/{name}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]
