@@ -1,8 +1,8 @@
-//! `polite`: a background controller with one number, the queue that it puts up with.
+//! `polite`: a background controller with one parameter, the queuing delay that it tolerates.
 //!
 //! # Model
-//! The round-trip time now minus the round-trip time of the empty path is the queue, q. Up to `limit` the window grows as
-//! Reno's does; above it, the window halves as if a packet had been lost:
+//! The queuing delay q is the current round-trip time minus the base round-trip time. Up to `limit` the window grows as Reno's
+//! does; above it, the window halves as if a packet had been lost:
 //!
 //! ```text
 //!   q ≤ limit:                  cwnd += MSS · acked / cwnd        slow start, below ssthresh: cwnd += acked
@@ -12,21 +12,21 @@
 //!
 //! # States
 //! Slow start until the first queue, loss or mark; growth by a packet per round trip after it. A timeout, or an idle time
-//! longer than one, leads back to slow start, up to what the last reduction left.
+//! longer than one, leads back to slow start, up to the window after the last reduction.
 //!
 //! # Constants
 //! | name | default | why |
 //! |---|---|---|
-//! | `limit` | 20 ms | a call does not notice it, and halving still leaves links full whose empty path takes no longer |
-//! | floor, window at the start and after idle | 2 packets | receivers hold back the acknowledgement of a lone packet |
+//! | `limit` | 20 ms | a call does not notice it, and a link whose base delay is no longer stays full after a halving |
+//! | floor, window at the start and after idle | 2 packets | receivers delay the acknowledgement of a single packet |
 //!
 //! # Source
 //! None; an example. The parts are those of LEDBAT (RFC 6817) and Reno (RFC 5681).
 //!
 //! # Known bad cases
-//! Who starts while somebody else's queue stands takes that queue for the path. Where the empty path takes longer than
-//! `limit`, a part of the link stays unused after each halving, up to a quarter in the mean. On a buffer shorter than
-//! `limit` it is Reno.
+//! A flow that starts on a standing queue measures that queue as part of the base delay. Where the base delay is longer than
+//! `limit`, part of the link stays unused after each halving, up to a quarter on average. With a buffer shorter than `limit`
+//! it behaves as Reno.
 
 use afteryou_base::param::{Param, Settings};
 use afteryou_base::About;
@@ -41,7 +41,7 @@ use afteryou_cc::{Ack, Bytes16, Controller, Directive, Idle, Loss, Snapshot, Tim
 /// Fewest packets that a queue or a loss leaves, and packets at the start.
 const FLOOR: u64 = 2;
 
-/// What the library needs to know: the name, the parameters, and how to make one.
+/// The entry for the list of controllers: the name, the parameters, and a constructor.
 pub static POLITE: Entry = Entry {
     about: About {
         name: "polite",
@@ -70,7 +70,7 @@ pub struct Polite {
 }
 
 impl Polite {
-    /// A controller for packets of `mss` bytes of payload.
+    /// Returns a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Polite {
         let packet = Bytes16::from_bytes(mss.into());
         Polite {
@@ -89,7 +89,7 @@ impl Polite {
         self.packet.times(FLOOR, 1)
     }
 
-    /// The queue: the smallest of the last few round-trip times, none older than a round trip, over the empty path's.
+    /// Updates the queuing delay: the smallest recent round-trip time, none older than a round trip, minus the base.
     fn measure(&mut self, ack: &Ack) {
         if let Some(rtt_us) = rtt_us(ack) {
             self.base.update(ack.now, rtt_us);
@@ -99,8 +99,8 @@ impl Polite {
         self.queue = queue_us.map(|us| Span::from_micros(us.into()));
     }
 
-    /// Below the floor the delay says nothing: a lone packet's acknowledgement was held back.
-    fn queue_stands(&self) -> bool {
+    /// Below the floor the delay means nothing: the receiver may have delayed a single packet's acknowledgement.
+    fn exceeds_limit(&self) -> bool {
         self.cwnd >= self.floor() && self.queue.is_some_and(|queue| queue > self.limit)
     }
 
@@ -115,12 +115,12 @@ impl Polite {
         };
     }
 
-    /// Half of the window, but never more than the window.
+    /// Returns half of the window, at least the floor but never more than the window.
     fn halved(&self) -> Bytes16 {
         self.cwnd.times(1, 2).max(self.floor()).min(self.cwnd)
     }
 
-    /// What happened to a packet sent before the latest reduction has been answered by it.
+    /// Reduces the window, unless the packet was sent before the latest reduction.
     fn reduce(&mut self, sent_at: Time, now: Time) {
         if self.gate.admit(sent_at, now) {
             self.cwnd = self.halved();
@@ -132,7 +132,7 @@ impl Polite {
 impl Controller for Polite {
     fn on_ack(&mut self, ack: &Ack) {
         self.measure(ack);
-        if self.queue_stands() || ack.marks.any() {
+        if self.exceeds_limit() || ack.marks.any() {
             self.reduce(ack.sent_at, ack.now);
             return;
         }

@@ -1,4 +1,5 @@
-//! The project's prose keeps its rules, and its links to lines their items.
+//! The project's prose keeps its rules, its links to lines lead to their items, and pages show files as they are.
 
 mod lines;
 mod prose;
+mod shown;

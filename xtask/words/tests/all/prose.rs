@@ -3,9 +3,13 @@
 use afteryou_words::{check, Group};
 use std::path::Path;
 
+/// The root of the checkout.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
+}
+
 fn keeps_the_rules(group: Group) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
-    let report = check(root, group).unwrap();
+    let report = check(root(), group).unwrap();
     assert!(report.sentences > 20, "only {} sentences were found", report.sentences);
     assert!(report.excluded.is_empty(), "{:#?}", report.excluded);
     #[cfg(feature = "spelling")]

@@ -65,7 +65,7 @@ fn book() -> BTreeMap<String, String> {
     about_queues(&mut files);
     files.extend(elements::pages());
     files.extend(first_experiment::figures());
-    files.insert("figures/your-network.md".to_owned(), your_network::table());
+    files.insert("your-network.md".to_owned(), your_network::page());
     let summary = text(&docs().join("src/SUMMARY.md")).expect("docs/src/SUMMARY.md is there");
     let summary = queues::chapter().listed_in(&controllers::chapter().listed_in(&summary));
     files.insert("SUMMARY.md".to_owned(), summary);
@@ -160,7 +160,7 @@ fn the_book_is_what_would_be_made_today() {
 }
 
 #[test]
-fn every_page_is_in_the_table_of_contents_and_what_pages_include_is_there() {
+fn every_page_is_in_the_table_of_contents_and_includes_no_other_file() {
     assert_eq!(links::unbuildable(&docs().join("src")), Vec::<String>::new());
 }
 

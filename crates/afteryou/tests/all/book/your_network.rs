@@ -1,6 +1,6 @@
 //! What a backup does on the networks that people have: runs of `scenarios/your-network.toml`.
 
-use super::{root, THREADS};
+use super::{docs, root, text, THREADS};
 use afteryou_engines::{each, find, Point};
 use afteryou_scenario::Experiment;
 use std::fmt::Write;
@@ -71,8 +71,21 @@ fn effect(sets: &[&str], controller: &str) -> Effect {
     Effect { alone: mean(sum.alone), added_ms: mean(sum.added_ms), kept: mean(sum.kept) }
 }
 
-/// The table, which the page includes.
-pub fn table() -> String {
+/// The line above the table in the page.
+const MARK: &str =
+    "<!-- Made from scenarios/your-network.toml: UPDATE_BOOK=1 cargo test -p afteryou --test all book -->\n";
+
+/// The page with today's table.
+pub fn page() -> String {
+    let page = text(&docs().join("src/your-network.md")).expect("docs/src/your-network.md is there");
+    let (before, rest) = page.split_once(MARK).unwrap_or_else(|| {
+        panic!("docs/src/your-network.md has no line {MARK:?} above its table: put it back")
+    });
+    let (_, after) = rest.split_once("\n\n").expect("text below the table");
+    format!("{before}{MARK}{}\n{after}", table())
+}
+
+fn table() -> String {
     let jobs: Vec<(usize, &str)> =
         (0..NETWORKS.len()).flat_map(|network| CONTROLLERS.map(|controller| (network, controller))).collect();
     let effects = each(&jobs, THREADS, |(network, controller)| effect(NETWORKS[*network].1, controller));
