@@ -205,7 +205,7 @@ fn section(file: &str, title: &str, caption: &str, toml: &str) -> String {
     let runs = Experiment::read(&scenario(file), &[]).ok().and_then(|read| read.runs(None, None).ok());
     let first = runs.and_then(|runs| runs.into_iter().next());
     let lab = match first.is_some_and(|run| afteryou_page::takes(&run.scenario)) {
-        true => format!("\n[Open it in the lab page](lab/index.html#scenario=gallery/{file}).\n"),
+        true => format!("\n[Open it in the lab page](lab.md#scenario=gallery/{file}).\n"),
         false => String::new(),
     };
     format!("\n### {title}\n\n{caption}\n\n![{title}](gallery/{file}.svg)\n\n```toml\n{toml}```\n{lab}")

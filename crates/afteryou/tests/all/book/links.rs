@@ -19,9 +19,7 @@ fn broken_of(pages: &[PathBuf], leads: fn(&Path) -> bool) -> Vec<String> {
         let home = page.parent().unwrap_or(Path::new(""));
         for target in targets(&text) {
             let file = target.split('#').next().unwrap_or_default();
-            // Built beside the book, and no file of the repository.
-            let is_lab = home.join(file).ends_with("lab/index.html");
-            let is_there = file.is_empty() || is_lab || leads(&home.join(file));
+            let is_there = file.is_empty() || leads(&home.join(file));
             if !is_there {
                 broken.push(format!("{}: {target}", page.display()));
             }

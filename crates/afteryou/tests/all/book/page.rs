@@ -30,10 +30,10 @@ pub fn in_file(name: &str, param: &Param) -> String {
     format!("{{ kind = \"{name}\", {} = \"{}\" }}", param.name, default_value(param))
 }
 
-/// A link that opens a scenario in the lab page.
+/// A link that opens a scenario in the lab page: `.ci/book` points it there, and in a checkout it leads to the page about the lab.
 pub fn lab_link(toml: &str) -> String {
     let text = utf8_percent_encode(toml, NON_ALPHANUMERIC);
-    format!("[Open this scenario in the lab page](../lab/index.html#toml={text}).\n\n")
+    format!("[Open this scenario in the lab page](../lab.md#toml={text}).\n\n")
 }
 
 /// A table of parameters.
