@@ -94,7 +94,7 @@ Exit codes:
   130  interrupted by Ctrl-C";
 
 impl Command {
-    /// Does it.
+    /// Runs the command.
     pub fn run(self) -> Result<(), Failure> {
         match self {
             Command::Transfer(command) => command.run(),

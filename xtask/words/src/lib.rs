@@ -48,7 +48,7 @@ pub struct Finding {
     pub file: String,
     /// The sentence, inline code as `code`.
     pub sentence: String,
-    /// Its words.
+    /// The number of its words.
     pub words: usize,
     /// The excluded phrase in it, if there is one.
     pub phrase: Option<&'static str>,

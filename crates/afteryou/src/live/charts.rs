@@ -25,7 +25,7 @@ pub struct Plot<'a> {
     pub ceiling: f64,
     /// Time at the right, s.
     pub until_s: f64,
-    /// Are there times below it?
+    /// Whether the time axis is below it.
     pub times: bool,
     /// Width of the values beside it, see [`value_width`].
     pub value_width: usize,

@@ -8,7 +8,7 @@ use ratatui::symbols::Marker;
 /// How curves and words look.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
-    /// With colours?
+    /// Whether it has colours.
     pub colour: bool,
 }
 

@@ -44,12 +44,12 @@ impl Show {
         }
     }
 
-    /// So many runs are there already: they take no time.
+    /// Counts `runs` that an earlier sweep has left: they take no time.
     pub(crate) fn was_there(&mut self, runs: usize) {
         self.there += runs;
     }
 
-    /// So many runs of a file are over.
+    /// Counts `runs` of a file that have ended.
     pub(crate) fn ended(&mut self, runs: usize) {
         self.before += runs;
         self.simulated_s += std::mem::take(&mut self.latest_s);

@@ -24,7 +24,7 @@ pub struct Traces {
 }
 
 impl Traces {
-    /// Can `engine` write what was asked for?
+    /// Returns whether `engine` can write what was asked for.
     pub fn check(&self, engine: &dyn Engine) -> Result<(), Failure> {
         let Some(option) = self.option().filter(|_| !sees_packets(engine)) else { return Ok(()) };
         let reason = format!("{option} is not for afteryou {}, which has no packets", engine.name());

@@ -98,7 +98,7 @@ impl StudyArgs {
         }
     }
 
-    /// Does nothing of the command show that everything is meant?
+    /// Returns whether the command names nothing, so that everything is meant.
     fn says_nothing(&self) -> bool {
         let is_asked_for = self.list || self.all || self.check || self.out.is_some();
         let is_usual = self.extent() == Extent::Usual && self.engine == StudyEngine::Sim;

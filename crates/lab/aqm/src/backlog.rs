@@ -36,12 +36,12 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The same limit, as packets or bytes: a time is so many bytes, better divided once than for each packet.
+    /// Returns the same limit as packets or bytes: a time is better converted once than for each packet.
     pub fn resolved(self) -> Limit {
         self.in_bytes().map_or(self, Limit::Bytes)
     }
 
-    /// Is there room for `size` more bytes beside `backlog`?
+    /// Returns whether there is room for `size` more bytes beside `backlog`.
     pub fn admits(&self, backlog: Backlog, size: u32) -> bool {
         match self.in_bytes() {
             None => matches!(*self, Limit::Packets(packets) if backlog.packets < packets),
@@ -49,7 +49,7 @@ impl Limit {
         }
     }
 
-    /// Is `backlog` within it?
+    /// Returns whether `backlog` is within the limit.
     pub fn holds(&self, backlog: Backlog) -> bool {
         match self.in_bytes() {
             None => matches!(*self, Limit::Packets(packets) if backlog.packets <= packets),

@@ -53,7 +53,7 @@ use crate::statistics::Statistics;
 use afteryou_base::param::{Param, Preset, Settings, Value};
 use afteryou_base::{Span, Time};
 
-/// Coming back to dropping within so many intervals goes on with the old count (§5.5).
+/// If dropping resumes within this many intervals, it continues with the old count (§5.5).
 const REMEMBERED_INTERVALS: u64 = 16;
 
 /// Parameters.

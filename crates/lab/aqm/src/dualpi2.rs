@@ -84,7 +84,7 @@ pub const PARAMS: &[Param] = &[
     Param::millis("step", 1, (0, 1000))
         .explained("L packets that waited longer are marked", "Linux sch_dualpi2"),
     Param::count("step_packets", "packets", 0, (0, 10_000))
-        .explained("the step holds for packets that find so many in the L queue", "Linux sch_dualpi2"),
+        .explained("packets in the L queue from which the step applies", "Linux sch_dualpi2"),
     Param::number("classic_weight", "", 0.1, (0.01, 0.99))
         .explained("share of the C queue while both have packets", "Linux sch_dualpi2"),
     Param::choice("overload", "drop", &["drop", "mark"]).explained(
@@ -166,7 +166,7 @@ pub struct DualPi2<T> {
     drops_on_overload: bool,
     /// The L queue goes first as long as this is not positive.
     credit: i64,
-    /// With each L packet: does the step hold for it?
+    /// With each L packet, whether the step holds for it.
     scalable: Fifo<(bool, T)>,
     classic: Fifo<T>,
     random: Pcg64,

@@ -15,7 +15,7 @@ pub enum Error {
     Together {
         /// The parameter.
         name: &'static str,
-        /// Its value.
+        /// The parameter's value.
         value: Value,
         /// The other one and its value, as "max_th = 15 packets".
         other: String,

@@ -48,7 +48,7 @@ pub struct Place {
     pub begins: Time,
     /// Size on the link, bytes.
     pub size: u32,
-    /// Its class.
+    /// The packet's class.
     pub class: Class,
 }
 
@@ -76,7 +76,7 @@ impl Foreseen {
         self.arrived >= BATCH || !self.has_room(size)
     }
 
-    /// Is there room for a packet of `size` bytes beside those whose places were not taken?
+    /// Returns whether there is room for a packet of `size` bytes beside those whose places were not taken.
     #[inline]
     pub fn has_room(&self, size: u32) -> bool {
         (self.waiting.len() as u64) < self.most.packets && self.bytes + u64::from(size) <= self.most.bytes

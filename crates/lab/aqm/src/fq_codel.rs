@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(send(&mut queue, 6), [0, 1, 2, 0, 1, 2]);
     }
 
-    /// Flow 1 sends its last packet, which has waited for too long, while flow 2 holds four full ones. How many are dropped?
+    /// Returns how many packets are dropped when flow 1 sends its last one, which has waited for too long, while flow 2 holds four full ones.
     fn dropped_of_a_last_packet(overrides: &[(&'static str, Value)]) -> usize {
         let mut queue = queue(Limit::Packets(100), overrides);
         let mut dropped = Vec::new();

@@ -2,7 +2,7 @@
 //!
 //! Strict priority may hold back lower effort as long as others have something to send. RFC 8622 §3 allows that, and a
 //! transport must survive it; but a packet now and then keeps its timers and its estimates alive. The guard lets one
-//! packet pass after so many packets of best effort, or after so much time, whichever comes first. Either can be off.
+//! packet pass after a number of packets of best effort, or after some time, whichever comes first. Either can be off.
 //!
 //! So lower effort takes at most one packet in `guard_packets`, and one per `guard_time`. On slow links the latter
 //! would be a share of its own: with packets of 1500 B and 100 ms, 120 kbit/s. So at least [`BETWEEN`] packets of best
@@ -13,11 +13,11 @@ use afteryou_base::{Span, Time};
 
 pub(crate) const GUARD_PACKETS: Param = Param::count("guard_packets", "packets", 1000, (0, 1_000_000_000))
     .explained(
-        "a lower-effort packet may pass after so many others; 0 for none",
+        "packets of best effort after which a lower-effort packet may pass; 0 for none",
         "own proposal; RFC 8622 §3",
     );
 pub(crate) const GUARD_TIME: Param = Param::millis("guard_time", 100, (0, 3_600_000))
-    .explained("a lower-effort packet may pass after so much time; 0 for none", "own proposal; RFC 8622 §3");
+    .explained("time after which a lower-effort packet may pass; 0 for none", "own proposal; RFC 8622 §3");
 
 /// Least packets of best effort between two that the guard lets pass.
 pub const BETWEEN: u64 = 19;

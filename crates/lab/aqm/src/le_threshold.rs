@@ -76,7 +76,7 @@ pub const PARAMS: &[Param] = &[
 /// None.
 pub const PRESETS: &[Preset] = &[];
 
-/// Between one and so many thresholds lower effort is marked, if it may be.
+/// From one to this many thresholds, ECN-capable lower effort is marked.
 const MARKS_UP_TO: u64 = 2;
 
 /// The outcome for a lower-effort packet.
@@ -112,7 +112,7 @@ impl Gate {
         }
     }
 
-    /// What becomes of a lower-effort packet that comes now, with so many bytes waiting?
+    /// Returns the verdict on a lower-effort packet that arrives while `waiting_bytes` wait.
     fn judge(&mut self, now: Time, waiting_bytes: u64) -> Verdict {
         if self.is_alone(now) {
             self.held_since = None;
@@ -264,7 +264,7 @@ mod tests {
         Packet { dscp, ..Packet::from_tos(1250, 0, 0, 0) }
     }
 
-    /// Is a packet of `class` taken at `ms`?
+    /// Returns whether a packet of `class` is taken at `ms`.
     fn takes(queue: &mut LeThreshold<u64>, ms: u64, packet: Packet<u64>) -> bool {
         let mut dropped = Vec::new();
         queue.enqueue(Time::from_millis(ms), packet, &mut dropped);

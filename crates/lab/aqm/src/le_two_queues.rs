@@ -112,7 +112,7 @@ impl<T> LeTwoQueues<T> {
         })
     }
 
-    /// Is there room for a packet of that class, if best effort may take lower effort's?
+    /// Returns whether there is room for a packet of that class, if best effort may take lower effort's.
     fn has_room(&self, class: Class, size: u32) -> bool {
         let (ours, theirs) = (self.lower_effort.backlog(), self.best_effort.backlog());
         match class {

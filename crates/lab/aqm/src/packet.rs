@@ -53,7 +53,7 @@ impl<T> Packet<T> {
         Packet { size, flow, dscp: tos >> 2, ecn: Ecn::from_bits(tos), hop: 0, body }
     }
 
-    /// Its class.
+    /// Returns the packet's class.
     pub fn class(&self) -> Class {
         match self.dscp {
             dscp::LE => Class::LowerEffort,

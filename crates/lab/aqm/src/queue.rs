@@ -20,7 +20,7 @@ pub trait Queue<T>: Send {
     /// Its counters and its contents.
     fn statistics(&self) -> &Statistics;
 
-    /// Its contents.
+    /// Returns the packets and bytes that wait.
     fn backlog(&self) -> Backlog {
         self.statistics().backlog()
     }

@@ -10,7 +10,7 @@
 //! | name | default | why |
 //! |---|---|---|
 //! | divisor | 1024 | Linux: slots that the hash knows |
-//! | flows | 127 | Linux: of these, so many may hold packets at a time |
+//! | flows | 127 | Linux: slots that may hold packets at a time |
 //! | depth | 127 packets | Linux: most that a slot may hold |
 //! | quantum | 1514 B | Linux: a full frame; counted in units of 8 B |
 //! | perturb | 0 (off) | Linux: a new hash may reorder packets |
@@ -43,7 +43,7 @@ use afteryou_base::{Span, Time};
 use rand_pcg::Pcg64;
 use std::collections::VecDeque;
 
-/// Linux counts a turn in units of so many bytes, rounded up.
+/// Linux counts a turn in units of this many bytes, rounded up.
 const UNIT_BYTES: u64 = 8;
 /// ns-2's size of a packet where the buffer is in bytes.
 const PACKET_BYTES: u64 = 1500;
@@ -198,7 +198,7 @@ impl<T> Sfq<T> {
         }
     }
 
-    /// ns-2's rule: must a packet of `size` for `slot` be dropped?
+    /// ns-2's rule: returns whether a packet of `size` for `slot` must be dropped.
     fn is_beyond_share(&self, slot: usize, size: u32) -> bool {
         let slots = self.buckets.count() as u64;
         let (all, own) = (self.store.backlog(), self.store.backlog_of(slot));

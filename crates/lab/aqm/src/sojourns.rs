@@ -8,7 +8,7 @@ use afteryou_base::Span;
 /// Bins to each doubling, as a power of two.
 const SUB_BITS: u32 = 4;
 const SUB: usize = 1 << SUB_BITS;
-/// Nanoseconds are counted in units of so many bits: 1.024 µs.
+/// Nanoseconds are counted in units of two to this power: 1.024 µs.
 const UNIT_BITS: u32 = 10;
 /// Doublings above the linear part: up to 2⁴¹ ns, which is 37 min.
 const OCTAVES: usize = 27;
@@ -37,7 +37,7 @@ impl Sojourns {
         self.bins[Sojourns::bin(sojourn)] += 1;
     }
 
-    /// Counts so many that were zero, and adds `sum` of others that are counted one by one.
+    /// Counts `zeros` sojourns of zero, and adds `sum` of others that are counted one by one.
     pub(crate) fn add(&mut self, zeros: u64, sum: Span) {
         self.bins[0] += zeros;
         self.sum_ns = self.sum_ns.saturating_add(sum.0);

@@ -143,7 +143,7 @@ mod tests {
             }
         }
 
-        /// Sends so many packets and says whose they were.
+        /// Sends `packets` packets and returns the class of each.
         fn send(&mut self, packets: usize) -> String {
             let mut sent = String::new();
             while sent.len() < packets {

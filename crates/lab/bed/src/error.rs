@@ -128,7 +128,7 @@ pub enum Error {
     /// A packet was larger than the devices allow.
     #[error("a packet of {bytes} bytes is larger than the MTU of {mtu}: an offload is on, so delays would be wrong")]
     Oversized {
-        /// Its size.
+        /// The packet's size.
         bytes: usize,
         /// The limit.
         mtu: u32,

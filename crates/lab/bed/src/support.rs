@@ -9,7 +9,7 @@ use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Algorithm, Record};
 use afteryou_scenario::{Elements, Flow, Gaps, Scenario, Traffic};
 
-/// Can a checked scenario be run over the relay?
+/// Returns whether a checked scenario can be run over the relay.
 ///
 /// # Errors
 /// Everything in it that cannot, in the order of the file's sections.
@@ -64,7 +64,7 @@ fn of_flow_by_relay(flow: &Flow) -> Vec<Unsupported> {
         .collect()
 }
 
-/// Can a checked scenario be run in the testbed?
+/// Returns whether a checked scenario can be run in the testbed.
 ///
 /// # Errors
 /// Everything in it that cannot, in the order of the file's sections.

@@ -176,7 +176,7 @@ impl Wire {
         Ok(wire)
     }
 
-    /// Has its thread real-time priority?
+    /// Returns whether its thread has real-time priority.
     pub fn is_real_time(&self) -> bool {
         self.is_real_time
     }

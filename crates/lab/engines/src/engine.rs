@@ -14,7 +14,7 @@ pub struct Progress {
     pub passed_s: f64,
 }
 
-/// Those who look at single packets and at senders while a run goes on. Its measures are the same with them and
+/// Observers of single packets and of senders during a run. Its measures are the same with them and
 /// without.
 #[derive(Default)]
 pub struct Looks<'a> {
@@ -45,7 +45,7 @@ pub trait Engine: Sync {
         ""
     }
 
-    /// Can it run `scenario`, a checked one?
+    /// Returns whether the engine can run `scenario`, a checked one.
     ///
     /// # Errors
     /// Everything in the scenario that it cannot run, with the keys in the file. [`run`](Self::run) refuses the same.

@@ -72,7 +72,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Is the input at fault, and not the engine or the machine?
+    /// Returns whether the input is at fault, and not the engine or the machine.
     pub fn is_usage(&self) -> bool {
         !matches!(self, Error::Interrupted | Error::Failed(_) | Error::InUse { .. } | Error::Disk { .. })
     }

@@ -53,7 +53,7 @@ impl Turns {
         self.next.store(self.jobs, Ordering::Relaxed);
     }
 
-    /// Is all over, so that a job under way should end?
+    /// Returns whether all is over, so that a job under way should end.
     pub fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
     }
@@ -87,7 +87,7 @@ impl Drop for Alarm<'_> {
 pub enum Report<Out> {
     /// The result of the job with this index.
     Done(usize, Out),
-    /// Some time has passed, or a result has come; so many have been handed over.
+    /// Some time has passed, or a result has come; the number of results that have been handed over.
     Tick(usize),
 }
 

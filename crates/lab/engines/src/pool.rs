@@ -60,7 +60,7 @@ impl Default for Pool {
 }
 
 impl Pool {
-    /// So many threads, at least one.
+    /// Returns a pool of `threads` threads, at least one.
     pub fn of(threads: usize) -> Pool {
         Pool { threads: threads.max(1) }
     }

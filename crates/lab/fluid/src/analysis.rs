@@ -24,7 +24,7 @@ pub struct Quantity {
     pub of: String,
     /// The quantity, in a few words.
     pub what: &'static str,
-    /// Its value.
+    /// The quantity's value.
     pub value: f64,
     /// Unit; empty for ratios.
     pub unit: &'static str,

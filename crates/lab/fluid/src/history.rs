@@ -39,7 +39,7 @@ pub struct Spot {
 pub struct Edge<'a> {
     /// State.
     pub state: &'a [f64],
-    /// Its derivative.
+    /// The derivative of the state.
     pub slope: &'a [f64],
     /// Part of the arriving packets that is lost. Not part of the state: it jumps, and is read on straight lines.
     pub loss: f64,
@@ -52,7 +52,7 @@ impl History {
         History { dimension, step_s, past, ring: Vec::new(), capacity, steps: 0 }
     }
 
-    /// Numbers that a step of so many components takes.
+    /// Returns the numbers that a step of `dimension` components takes.
     pub fn numbers_per_step(dimension: usize) -> u64 {
         4 * dimension as u64 + 2
     }

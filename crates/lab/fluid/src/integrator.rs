@@ -75,7 +75,7 @@ impl<S: System> Integrator<S> {
         &self.y
     }
 
-    /// Its derivative.
+    /// Returns the derivative of the state.
     pub fn slope(&self) -> &[f64] {
         &self.slope
     }

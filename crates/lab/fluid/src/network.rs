@@ -33,7 +33,7 @@ use crate::phase::{FlowState, Phase};
 /// A flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sender {
-    /// Its rule.
+    /// The sender's rule.
     pub model: Model,
     /// Base round-trip time, s.
     pub rtt_s: f64,

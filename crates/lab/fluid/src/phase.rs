@@ -40,7 +40,7 @@ pub enum Phase {
 /// A flow's memory beside its window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowState {
-    /// Its phase.
+    /// The flow's phase.
     pub phase: Phase,
     /// Smallest queuing delay seen, s.
     pub base_s: f64,
@@ -76,9 +76,9 @@ pub enum News {
 /// A window that an event sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reset {
-    /// To so many packets.
+    /// To this window, packets.
     To(f64),
-    /// By a loss at so many packets, as its model answers one.
+    /// By a loss at this window, packets, as its model answers one.
     LossAt(f64),
 }
 
@@ -86,7 +86,7 @@ pub enum Reset {
 const QUIET: f64 = 1.0 / 8.0;
 /// Quiet rounds last at least so long together, s.
 const LEAST_QUIET_S: f64 = 0.1;
-/// From so many floors on a flow has recovered by itself.
+/// A flow has recovered by itself from this multiple of its floor on.
 const RECOVERED_FLOORS: f64 = 4.0;
 
 impl FlowState {
@@ -193,7 +193,7 @@ impl FlowState {
         News::Changed
     }
 
-    /// Has a packet been lost since slow start or the ramp began?
+    /// Returns whether a packet has been lost since slow start or the ramp began.
     fn loses(&mut self, signal: &Signal, t_s: f64, step_s: f64) -> bool {
         self.expected_losses += signal.losses * step_s;
         self.train_lost(signal, t_s, step_s) || self.expected_losses >= 1.0

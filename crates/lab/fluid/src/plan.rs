@@ -26,11 +26,11 @@ pub struct Plan {
 /// A flow starts or stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// After so many steps.
+    /// The number of steps before it.
     pub step: u64,
     /// Which flow.
     pub flow: usize,
-    /// Does it start?
+    /// Whether the flow starts.
     pub starts: bool,
 }
 
@@ -55,7 +55,7 @@ impl Plan {
         let numbers = History::numbers_per_step(1 + 2 * scenario.flow.len());
         if remembered.saturating_mul(numbers) > MOST_REMEMBERED {
             let reason = format!(
-                "link.buffer = {} holds {remembered_s:.0} s: that is too long a memory for so many flows: use a smaller \
+                "link.buffer = {} holds {remembered_s:.0} s: that is too long a memory for the flows: use a smaller \
                  buffer or a shorter run",
                 scenario.link.buffer
             );
@@ -72,7 +72,7 @@ impl Plan {
     }
 }
 
-/// Can a checked scenario be run as equations?
+/// Returns whether a checked scenario can be run as equations.
 ///
 /// # Errors
 /// Everything in it that has none, in the order of the file's sections; a run that is too long if there is nothing else.

@@ -114,7 +114,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// So many bytes wait already, in packets of this size; they are no flow's.
+    /// Adds `bytes` that wait from the start, in packets of `size`; they belong to no flow.
     pub fn wait_first(&mut self, bytes: f64, size: f64) {
         (self.nobodys, self.nobodys_size) = (bytes, size);
     }
@@ -128,7 +128,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Has a flow sent all that it had?
+    /// Returns whether a flow has sent all that it had.
     pub fn is_complete(&self, flow: usize) -> bool {
         self.flows[flow].completed_in_s.is_some()
     }
@@ -311,7 +311,7 @@ fn rounded(of: Quantiles) -> Quantiles {
 }
 
 impl FlowRecord {
-    /// Is what has arrived and what waits, less what will be lost, all that it has to send?
+    /// Returns whether the bytes that have arrived and those that wait, less those that will be lost, are all that it has to send.
     fn has_sent_all(&self, random: f64) -> bool {
         let waits = self.queued * (1.0 - random) * self.payload / self.size;
         self.goal.is_some_and(|goal| self.received + waits >= goal)

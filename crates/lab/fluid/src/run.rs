@@ -13,7 +13,7 @@ use afteryou_scenario::Scenario;
 pub struct Progress {
     /// Time in the run, s.
     pub at_s: f64,
-    /// Of so many.
+    /// Length of the whole run, s.
     pub of_s: f64,
 }
 

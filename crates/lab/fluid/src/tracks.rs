@@ -63,7 +63,7 @@ impl Tracks {
         Tracks { step_s, tracks, queue: Vec::new() }
     }
 
-    /// Does each flow have a track of its own?
+    /// Returns whether each flow has a track of its own.
     pub fn are_flows(&self) -> bool {
         self.tracks.iter().all(|track| track.members.len() == 1)
     }

@@ -120,7 +120,7 @@ impl Trajectory {
         }
     }
 
-    /// Is a flow sending?
+    /// Returns whether a flow is sending.
     pub fn is_on(&self, flow: usize) -> bool {
         self.network.flows[flow].phase != Phase::Off
     }
@@ -165,7 +165,7 @@ impl Trajectory {
         self.network.flows[flow].base_s = f64::INFINITY;
     }
 
-    /// The queue holds so much, or as much as the buffer does.
+    /// Fills the queue up to `queue`, at most up to the buffer.
     pub fn fill_queue(&mut self, queue: f64) {
         self.integrator.y_mut()[0] = queue.min(self.network.buffer);
         self.integrator.settle(&self.network);

@@ -36,7 +36,7 @@ impl Completion {
         CompletionCost::of(Some(self.run.brief()), self.baseline.as_ref().map(Times::brief))
     }
 
-    /// Does it count one transfer alone?
+    /// Returns whether it counts one transfer alone.
     pub fn is_one(&self) -> bool {
         self.called.is_none() && self.flows == 1
     }
@@ -203,7 +203,7 @@ pub fn shown_as(flow: &Flow, together: bool) -> &str {
     flow.group.as_deref().filter(|_| together).unwrap_or(&flow.name)
 }
 
-/// Are there completion times of the foreground?
+/// Returns whether there are completion times of the foreground.
 pub fn lead(outcome: &Outcome) -> bool {
     completions(outcome, true).iter().any(|completion| completion.role == Role::Foreground)
 }

@@ -125,7 +125,7 @@ mod tests {
     use afteryou_scenario::outcome::Run;
     use afteryou_scenario::{Buffer, Duration, Link, Rate};
 
-    /// So many uploads of one table of the file, held against runs without background in two windows.
+    /// An outcome with `uploads` uploads of one table of the file, compared with runs without background in two windows.
     fn outcome(uploads: usize) -> Outcome {
         let link = Link::new(Rate::from_mbit(10), Buffer::Time(Duration::from_millis(100)));
         let flow = |i: usize| Flow {

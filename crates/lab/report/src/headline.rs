@@ -12,7 +12,7 @@ use afteryou_scenario::{Role, Scenario};
 
 /// More flows than this are not named one by one.
 const MOST_NAMED: usize = 3;
-/// So many more transfers without an end, as a part of all, are the first thing to say.
+/// The headline begins with unfinished transfers if the background adds at least this part of all.
 const WORTH_SAYING: f64 = 0.05;
 
 /// Returns the headline, one sentence in each place; nothing of a run without a window.
@@ -52,7 +52,7 @@ fn harm(completion: &Completion) -> f64 {
     }
 }
 
-/// Did the background keep transfers from their end?
+/// Returns whether the background kept transfers from their end.
 fn lacks_ends(with: &Times, without: &Times) -> bool {
     without.completed_part() - with.completed_part() > WORTH_SAYING
 }
@@ -188,7 +188,7 @@ fn shared(outcome: &Outcome, window: &WindowFigures) -> Option<String> {
     Some(format!("Jain's index of the goodputs is {fairness:.2}."))
 }
 
-/// Do the data of all flows cross the same link, and no other?
+/// Returns whether the data of all flows cross the same link, and no other.
 fn has_one_link(outcome: &Outcome) -> bool {
     !links::are_several(outcome) && outcome.scenario.hosts.is_empty()
 }

@@ -215,7 +215,7 @@ fn class(names: &str) -> String {
     }
 }
 
-/// A cell. One that repeats the one above stays for machines and for those who copy the table, but is not seen.
+/// A cell. One that repeats the one above is invisible, but stays in the text for programs and for copies of the table.
 fn cell_markup(cell: &Cell, column: &Column, repeats: bool) -> String {
     let whole = cell.whole.as_ref().map(|whole| format!(" title=\"{}\"", escape::html(whole)));
     let text = escape::html(&cell.text);

@@ -12,7 +12,7 @@ use afteryou_scenario::outcome::{
 /// The column that names the link.
 pub(crate) const LINK: Column = Column::words("link");
 
-/// Are there several links to show, so that they must be named?
+/// Returns whether there are several links to show, so that they must be named.
 pub(crate) fn are_several(outcome: &Outcome) -> bool {
     outcome.data_links().len() > 1
 }

@@ -8,7 +8,7 @@ use std::fmt::Write;
 /// A page.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
-    /// Its title.
+    /// The page's title.
     pub title: String,
     /// Below the title, and fainter.
     pub subtitle: String,

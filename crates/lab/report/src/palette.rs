@@ -54,18 +54,18 @@ pub enum Shape {
 /// How something with a name looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Style {
-    /// Its colour.
+    /// The curve's colour.
     pub colour: Colour,
-    /// Its mark.
+    /// The shape of the marks.
     pub shape: Shape,
 }
 
 /// How a kind of moment looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct MarkStyle {
-    /// Its colour.
+    /// The mark's colour.
     pub colour: Colour,
-    /// Its sign.
+    /// The mark's sign.
     pub glyph: &'static str,
 }
 

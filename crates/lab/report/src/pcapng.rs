@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(packets.last().unwrap().0, 1000);
     }
 
-    /// A disk with room for so many bytes, and a word once nobody has it any more.
+    /// A disk with room for a number of bytes, and a channel that closes when the disk is dropped.
     struct Small(usize, Sender<()>);
 
     impl Write for Small {

@@ -40,7 +40,7 @@ pub struct Kind {
 pub struct Strip {
     /// The flow.
     pub flow: String,
-    /// Its look.
+    /// The strip's look.
     pub style: Style,
     /// From, until, s, and the place of the phase among the kinds. Scripts find them in the outcome.
     #[serde(skip)]

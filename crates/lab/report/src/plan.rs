@@ -56,7 +56,7 @@ pub struct Curve {
 /// A measured window.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Band {
-    /// Its name.
+    /// The band's name.
     pub name: String,
     /// From, s.
     pub from_s: f64,
@@ -69,7 +69,7 @@ pub struct Band {
 /// A kind of marks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MarkKind {
-    /// Its name.
+    /// The name of the kind.
     pub what: String,
     /// How many there are.
     pub count: usize,

@@ -8,11 +8,11 @@ use std::borrow::Cow;
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// Its contents.
+    /// The table's title.
     pub title: String,
     /// The explanation of its words; may be empty.
     pub note: &'static str,
-    /// So many of the first columns are silent where they repeat the row above.
+    /// The number of first columns that are left empty where they repeat the row above.
     pub grouped: usize,
     /// The columns.
     pub columns: Vec<Column>,
@@ -93,7 +93,7 @@ impl Table {
         }
     }
 
-    /// Does the cell in column `i` of row `row` say the same as the one above, as do all before it?
+    /// Returns whether the cell in column `i` of row `row` repeats the one above, as do all before it.
     pub fn repeats(&self, row: usize, i: usize) -> bool {
         let above = row.checked_sub(1).and_then(|above| self.rows.get(above));
         i < self.grouped && above.is_some_and(|above| above.get(..=i) == self.rows[row].get(..=i))

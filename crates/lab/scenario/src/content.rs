@@ -49,7 +49,7 @@ impl ContentHash {
         ContentHash(*blake3::hash(text.as_bytes()).as_bytes())
     }
 
-    /// Its bytes.
+    /// Returns the hash's bytes.
     pub fn as_bytes(&self) -> &[u8; LENGTH] {
         &self.0
     }

@@ -85,7 +85,7 @@ impl Samples {
         self.times.len()
     }
 
-    /// Is there nothing to draw?
+    /// Returns whether there is nothing to draw.
     pub fn is_empty(&self) -> bool {
         self.total() == 0
     }
@@ -101,7 +101,7 @@ impl Distribution {
         Distribution::Lognormal { median, sigma, clip }
     }
 
-    /// Are there times among which it chooses?
+    /// Returns whether there are times among which it chooses.
     pub fn is_random(&self) -> bool {
         !matches!(self, Distribution::Fixed(_))
     }

@@ -61,7 +61,7 @@ fn is_never(probability: &Probability) -> bool {
 }
 
 impl Elements {
-    /// Is there none?
+    /// Returns whether there is none.
     pub fn is_plain(&self) -> bool {
         *self == Elements::default()
     }
@@ -81,7 +81,7 @@ impl Elements {
         names.into_iter().find(|(is_there, _)| *is_there).map(|(_, name)| name)
     }
 
-    /// Does anything here draw random numbers?
+    /// Returns whether any element draws random numbers.
     pub fn is_random(&self) -> bool {
         self.loss.as_ref().is_some_and(LossLaw::is_random)
             || !is_never(&self.duplicate)

@@ -57,7 +57,7 @@ pub enum Error {
     /// A controller that cannot be registered.
     #[error("controller {name:?} cannot be registered: {reason}")]
     Controller {
-        /// Its name.
+        /// The controller's name.
         name: String,
         /// The error in its entry.
         reason: String,

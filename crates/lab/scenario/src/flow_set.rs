@@ -67,7 +67,7 @@ impl FlowSet {
         }
     }
 
-    /// Is its step one for a window of this length?
+    /// Returns whether its step suits a window of this length.
     pub(crate) fn check_step(&self, length: Duration) -> Result<(), Error> {
         let least = Duration((length.0 / MOST_STEPS).max(SHORTEST_STEP));
         match (least..=length).contains(&self.step) {

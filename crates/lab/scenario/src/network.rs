@@ -216,7 +216,7 @@ impl Scenario {
         std::iter::once(&self.link).chain(&self.further_links)
     }
 
-    /// Has it named links, and a path for each flow?
+    /// Returns whether it has named links, and a path for each flow.
     pub fn has_named_links(&self) -> bool {
         self.link.name.is_some() || !self.further_links.is_empty()
     }

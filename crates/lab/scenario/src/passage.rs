@@ -31,7 +31,7 @@ pub struct Passage<'a> {
     pub ecn: Ecn,
     /// The packet's outcome here.
     pub fate: Fate,
-    /// Its contents.
+    /// The packet's contents.
     pub content: Content<'a>,
 }
 

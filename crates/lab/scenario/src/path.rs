@@ -16,7 +16,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Is it the default?
+    /// Returns whether it is the default.
     pub(crate) fn is_up(&self) -> bool {
         *self == Direction::Up
     }

@@ -27,9 +27,9 @@ pub struct Rerouted {
 /// A host's access: the indices of its links in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Its uplink.
+    /// The index of the host's uplink.
     pub up: usize,
-    /// Its downlink.
+    /// The index of the host's downlink.
     pub down: usize,
     /// As [`Host::rtt`](crate::hosts::Host::rtt).
     pub rtt: Span,

@@ -17,7 +17,7 @@ use crate::words::named;
 const LOSS_BASED: [&str; 2] = ["cubic", "newreno"];
 /// Queue disciplines that drop nothing before their buffer is full, and mark nothing.
 const DROP_WHEN_FULL: [&str; 3] = ["droptail", "sfq", "drr"];
-/// A window above so many times what its path holds has run away. Slow start overshoots by a factor of two, and learns of its
+/// A window above this multiple of the packets that its path holds has run away. Slow start overshoots by a factor of two, and learns of its
 /// losses one round trip later.
 const SEVERAL: f64 = 4.0;
 /// The window still grows at the end if its second half is higher by this factor than its first.

@@ -148,7 +148,7 @@ pub struct Flow {
     /// Each time of activity has a connection of its own.
     #[serde(skip_serializing_if = "is_false", default)]
     pub reconnect: bool,
-    /// Its traffic.
+    /// The flow's traffic.
     pub traffic: Traffic,
     /// Sizes of its packets; the transport's own by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -13,7 +13,7 @@ impl Scenario {
         self.sets.iter().find(|set| set.window == window)
     }
 
-    /// Does each set have a window, and flows that are there?
+    /// Returns whether each set has a window, and flows that exist.
     pub(crate) fn check_sets(&self) -> Result<(), Error> {
         for set in &self.sets {
             let window = self.measure.iter().find(|window| window.name == set.window);

@@ -26,7 +26,7 @@ impl Unsupported {
         Unsupported::new(format!("flow.{name}.{setting}"), reason)
     }
 
-    /// Is it about `key` or a setting below it?
+    /// Returns whether it is about `key` or a setting below it.
     pub fn concerns(&self, key: &str) -> bool {
         self.key.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }

@@ -103,7 +103,7 @@ impl Gaps {
     /// The words of files.
     pub const WORDS: &'static [&'static str] = &["equal", "exponential"];
 
-    /// Is it the default?
+    /// Returns whether it is the default.
     fn is_equal(&self) -> bool {
         *self == Gaps::Equal
     }
@@ -251,17 +251,17 @@ impl TryFrom<Written> for Traffic {
 }
 
 impl Traffic {
-    /// Does it go without congestion control?
+    /// Returns whether it runs without congestion control.
     pub fn is_cbr(&self) -> bool {
         matches!(self, Traffic::Cbr { .. })
     }
 
-    /// Is it a program of the user's?
+    /// Returns whether it is a program of the user's.
     pub fn is_command(&self) -> bool {
         matches!(self, Traffic::Command(_))
     }
 
-    /// Does its application send transfers of its own accord, by other times than those of a time table?
+    /// Returns whether its application sends transfers of its own accord, at other times than those of a timetable.
     pub fn has_transfers(&self) -> bool {
         matches!(
             self,
@@ -274,12 +274,12 @@ impl Traffic {
         self.has_transfers() || matches!(self, Traffic::Chunk(_))
     }
 
-    /// Has it many connections at the same time?
+    /// Returns whether it has many connections at the same time.
     pub fn has_many_connections(&self) -> bool {
         matches!(self, Traffic::Arrivals { .. } | Traffic::Web(_)) || self.needs_hosts()
     }
 
-    /// Does an engine draw something for it while it runs?
+    /// Returns whether an engine draws something for it while it runs.
     pub fn is_random(&self) -> bool {
         matches!(
             self,
@@ -290,7 +290,7 @@ impl Traffic {
         ) || self.needs_hosts()
     }
 
-    /// Does it run on hosts with access links of their own?
+    /// Returns whether it runs on hosts with access links of their own.
     pub fn needs_hosts(&self) -> bool {
         matches!(self, Traffic::Swarm(_) | Traffic::Downloads { .. })
     }
@@ -357,7 +357,7 @@ impl Traffic {
     }
 }
 
-/// Are these sizes of transfers?
+/// Returns whether these are sizes of transfers.
 fn check_sizes(law: &Law<Size>) -> Result<(), Error> {
     law.check()?;
     match law.mean() {

@@ -140,7 +140,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// Are data packets ECN-capable, by a setting of the scenario?
+    /// Returns whether data packets are ECN-capable, by a setting of the scenario.
     pub fn uses_ecn(&self) -> bool {
         match self {
             Protocol::Tcp(options) => options.ecn,
@@ -288,7 +288,7 @@ impl Transport {
         Transport(self.0.with(name, value))
     }
 
-    /// Its name.
+    /// Returns the transport's name.
     pub fn kind(&self) -> &str {
         &self.0.kind
     }

@@ -68,12 +68,12 @@ impl Slot {
         Slot((kind as u32) << INDEX_BITS | index as u32)
     }
 
-    /// Its kind.
+    /// Returns the slot's kind.
     pub fn kind(self) -> Kind {
         KINDS[(self.0 >> INDEX_BITS) as usize]
     }
 
-    /// Its index.
+    /// Returns the slot's index.
     pub fn index(self) -> usize {
         (self.0 & ((1 << INDEX_BITS) - 1)) as usize
     }

@@ -22,7 +22,7 @@ pub enum Error {
     Conservation {
         /// The link.
         link: String,
-        /// Its ledger.
+        /// The link's ledger.
         ledger: Ledger,
     },
     /// More was happening than a run should hold.
@@ -38,7 +38,7 @@ pub enum Error {
     Books {
         /// The flow.
         flow: String,
-        /// Its books.
+        /// The flow's books.
         books: Offered,
     },
     /// Applications open connections faster than the network carries what they send.

@@ -98,7 +98,7 @@ use afteryou_scenario::{Flow, Passage, Scenario};
 use sample::Sampler;
 use world::Looks;
 
-/// Can a checked scenario be simulated?
+/// Returns whether a checked scenario can be simulated.
 ///
 /// # Errors
 /// Everything in it that only real packets can do.
@@ -147,7 +147,7 @@ pub fn sampled(
 /// No samples at all.
 pub const NEVER: Span = Span::ZERO;
 
-/// Those who look on while a run goes on. Its measures are the same with them and without.
+/// Observers of a run. Its measures are the same with them and without.
 pub struct Watchers<'a> {
     /// Time between two samples of the controllers, or [`NEVER`].
     pub every: Span,

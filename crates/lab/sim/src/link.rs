@@ -100,7 +100,7 @@ impl Link {
         })
     }
 
-    /// Has it nothing but a queue and a transmitter, and does nobody look at its single packets?
+    /// Returns whether it has only a queue and a transmitter, and no observer of single packets.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.is_plain
@@ -116,7 +116,7 @@ impl Link {
         (self.is_plain, self.is_queued_elsewhere) = (false, true);
     }
 
-    /// Are its queue and its transmitter elsewhere?
+    /// Returns whether its queue and its transmitter are elsewhere.
     pub fn is_queued_elsewhere(&self) -> bool {
         self.is_queued_elsewhere
     }
@@ -217,7 +217,7 @@ impl Link {
         self.lose(packet, discard);
     }
 
-    /// Has the queue dropped packets that [`take_dropped`](Self::take_dropped) has not taken yet?
+    /// Returns whether the queue has dropped packets that [`take_dropped`](Self::take_dropped) has not taken yet.
     #[inline]
     pub fn has_dropped(&self) -> bool {
         !self.dropped.is_empty()

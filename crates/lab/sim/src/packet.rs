@@ -21,7 +21,7 @@ pub enum Body {
     },
     /// A segment of data.
     Data {
-        /// Its number.
+        /// The segment's number.
         seq: u32,
         /// Sender's clock when it left, µs.
         tsval: u32,
@@ -77,7 +77,7 @@ pub enum Body {
 }
 
 impl Body {
-    /// Does it carry data of a sender with a window?
+    /// Returns whether it carries data of a sender with a window.
     pub fn is_data(&self) -> bool {
         matches!(self, Body::Data { .. } | Body::Utp { payload: 1.., .. } | Body::Whole { number: 1.., .. })
     }
@@ -106,7 +106,7 @@ pub struct Sack {
 }
 
 impl Sack {
-    /// Its blocks.
+    /// Returns the option's blocks.
     pub fn blocks(&self) -> &[(u32, u32)] {
         &self.blocks[..usize::from(self.count)]
     }

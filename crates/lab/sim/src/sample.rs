@@ -13,7 +13,7 @@ pub struct Sample<'a> {
     pub at: Time,
     /// Whose.
     pub flow: &'a str,
-    /// Its state.
+    /// The controller's state.
     pub snapshot: Snapshot,
 }
 

@@ -1,4 +1,4 @@
-//! A look at every packet at every link, for those who capture packets. The network pays a glance at an `Option` for it.
+//! A look at every packet at every link, for captures. The network pays a glance at an `Option` for it.
 
 use crate::packet::{Body, Heads, Packet, Sack, CWR, ECE, NO_SACK};
 use afteryou_base::Time;

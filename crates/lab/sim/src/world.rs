@@ -32,11 +32,11 @@ const MOST_CONNECTIONS: usize = 200_000;
 pub struct Progress {
     /// Simulated time, s.
     pub at_s: f64,
-    /// Of so many.
+    /// Length of the whole run, s.
     pub of_s: f64,
 }
 
-/// Those who look at single packets and at senders.
+/// Observers of single packets and of senders.
 #[derive(Default)]
 pub struct Looks<'a> {
     /// Sees every packet at every link.
@@ -188,7 +188,7 @@ mod tests {
     use afteryou_scenario::law::Drawn;
     use afteryou_scenario::{Duration, Flow, Law, Link, Role, Size, Traffic};
 
-    /// Places for connections after a run with transfers for so many seconds, and how many transfers there were.
+    /// Returns the places for connections after a run with transfers for `seconds` seconds, and the number of transfers.
     fn places_and_transfers(seconds: u64) -> (usize, u64) {
         let link = Link::new("1 Gbit/s".parse().unwrap(), "1000 packets".parse().unwrap());
         let traffic = Traffic::Arrivals {

@@ -13,7 +13,7 @@ use afteryou_report::table::{Cell, Column, Table};
 pub struct File {
     /// Relative to the book's folder.
     pub name: String,
-    /// Its text.
+    /// The file's text.
     pub text: String,
 }
 

@@ -1,6 +1,6 @@
 //! A paper as data: its experiments, and what each must show.
 //!
-//! A **grid** is a scenario file with settings and axes: every combination of the axes' values, each with so many seeds. An **entry**
+//! A **grid** is a scenario file with settings and axes: every combination of the axes' values, each with several seeds. An **entry**
 //! is one figure, table or sentence of the paper; its **checks** take a measure of the runs of a grid, judge the readings and hold
 //! the values against a band. A check without runs names a function and cases instead. One file of a paper holds its grids and its
 //! entries, another one the misses that are explained.
@@ -16,7 +16,7 @@ pub struct Paper {
     pub id: String,
     /// Authors and year.
     pub authors: String,
-    /// Its title.
+    /// The paper's title.
     pub title: String,
     /// It is no paper of others: it is run only if it is named.
     #[serde(default)]
@@ -147,7 +147,7 @@ pub struct Entry {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
-    /// Its title.
+    /// The figure's title.
     pub title: String,
     /// How it is drawn.
     pub kind: Drawn,
@@ -206,9 +206,9 @@ impl Figure {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Its value.
+    /// The rule's value.
     pub at: f64,
-    /// Its words.
+    /// The rule in words.
     pub words: String,
 }
 
@@ -241,7 +241,7 @@ pub struct Band {
 }
 
 impl Band {
-    /// Has it a limit?
+    /// Returns whether it has a limit.
     pub fn judges(self) -> bool {
         self.min.is_some() || self.max.is_some()
     }
@@ -258,7 +258,7 @@ impl Band {
 pub struct Call {
     /// The name of the function.
     pub name: String,
-    /// Its arguments.
+    /// The call's arguments.
     pub with: Args,
 }
 
@@ -352,7 +352,7 @@ pub enum Labels {
 }
 
 impl Labels {
-    /// Is `label` among them?
+    /// Returns whether `label` is among them.
     pub fn has(&self, label: &str) -> bool {
         match self {
             Labels::One(one) => one == label,

@@ -24,7 +24,7 @@ impl GridPoint {
         self.labels.iter().find(|(name, _)| name == axis).map(|(_, label)| &**label)
     }
 
-    /// Is it among the points that `at` names?
+    /// Returns whether it is among the points that `at` names.
     pub fn is_at(&self, at: &At) -> bool {
         at.0.iter().all(|(axis, labels)| self.label(axis).is_some_and(|label| labels.has(label)))
     }

@@ -36,7 +36,7 @@ impl Chosen {
     }
 }
 
-/// Is this check run at all?
+/// Returns whether this check is run at all.
 pub fn is_run(check: &Check, grid: &Grid, extent: Extent) -> bool {
     extent != Extent::Quick || !(check.slow || grid.slow)
 }

@@ -12,7 +12,7 @@ pub struct Finding {
     pub check: String,
     /// The quantity.
     pub what: String,
-    /// Its unit.
+    /// The finding's unit.
     pub unit: String,
     /// The points that it is about; empty if it is about all of the check.
     pub at: String,
@@ -140,7 +140,7 @@ impl Finding {
         }
     }
 
-    /// Does it decide anything?
+    /// Returns whether it decides anything.
     pub fn decides(&self) -> bool {
         !self.explains && !self.elsewhere
     }
@@ -203,7 +203,7 @@ impl EntryVerdict {
         deciding.map(|finding| finding.verdict).max().unwrap_or(Verdict::Reported)
     }
 
-    /// Is the band missed at the defaults, and met elsewhere in the range of settings that the paper does not state?
+    /// Returns whether the band is missed at the defaults, and met elsewhere in the range of settings that the paper does not state.
     pub fn met_elsewhere(&self) -> bool {
         let missed = self.findings.iter().filter(|f| f.decides() && f.verdict >= Verdict::Explained);
         let elsewhere = |check: &str| {

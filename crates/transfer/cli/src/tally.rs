@@ -133,7 +133,7 @@ struct Spent {
 }
 
 impl Tally {
-    /// Nothing has happened. `never_yields` names a foreground controller.
+    /// Returns an empty tally. `never_yields` names a foreground controller.
     pub fn new(pace: Pace, never_yields: Option<String>, now: Instant) -> Tally {
         Tally {
             began: now,

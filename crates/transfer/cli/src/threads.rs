@@ -19,7 +19,7 @@ const BLOCKING: usize = 4;
 const OTHERS: usize = 8;
 /// No job lasts longer.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
-/// The system has just shown that it can start so many.
+/// For this long the system is trusted to start the threads that it has just shown it can start.
 const SOON: Duration = Duration::from_secs(10);
 
 /// A runtime whose threads all run. Its workers have half of the cores: the job's own threads hash, encode and decode meanwhile. On two
@@ -40,7 +40,7 @@ pub fn runtime() -> Result<Runtime, Failure> {
     Err(anyhow::anyhow!("cannot start the threads that a job needs: {HINT}").into())
 }
 
-/// Starts so many threads, and ends them.
+/// Starts `threads` threads, and ends them.
 fn check(threads: usize) -> Result<(), Failure> {
     let mut started = Vec::new();
     let failed = (0..threads).find_map(|_| match Thread::new().spawn(std::thread::park) {

@@ -61,7 +61,7 @@ impl From<Option<Rate>> for Pace {
 /// The answer to a writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
-    /// It may write so many bytes now, at least one.
+    /// It may write this number of bytes now, at least one.
     Bytes(u64),
     /// It is to ask again after so long, or when the pace has changed.
     Wait(Duration),
@@ -138,7 +138,7 @@ fn burst(rate: Rate) -> u64 {
     (rate.bytes_per_second() / 1000).saturating_mul(BURST.as_millis() as u64).max(LEAST_BURST)
 }
 
-/// How long so many bytes × nanoseconds take to come in, rounded up.
+/// Returns the time until `tokens` (bytes × nanoseconds) come in, rounded up.
 fn time_for(tokens: u128, rate: Rate) -> Duration {
     let nanos = tokens.div_ceil(rate.bytes_per_second().into());
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))

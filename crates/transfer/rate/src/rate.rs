@@ -52,7 +52,7 @@ const BITS: &[(&str, u128)] = &[
 pub struct Rate(NonZeroU64);
 
 impl Rate {
-    /// So many bytes per second; none if that is zero, and at most 2^60.
+    /// Returns a rate in bytes per second; none if that is zero, and at most 2^60.
     pub fn from_bytes_per_second(bytes: u64) -> Option<Rate> {
         NonZeroU64::new(bytes.min(MOST as u64)).map(Rate)
     }

@@ -86,12 +86,12 @@ impl Weekday {
 pub struct WeekTime(u32);
 
 impl WeekTime {
-    /// So many seconds after midnight of a day; past its end it is one of the following days.
+    /// Returns the time `seconds_of_day` after midnight of `day`. Past the day's end it belongs to a following day.
     pub fn new(day: Weekday, seconds_of_day: u32) -> WeekTime {
         WeekTime((day as u32 * DAY + seconds_of_day % WEEK) % WEEK)
     }
 
-    /// The local time where clocks are so many seconds ahead of UTC.
+    /// Returns the local time where clocks are `utc_offset_seconds` ahead of UTC.
     pub fn of_unix(unix_seconds: i64, utc_offset_seconds: i32) -> WeekTime {
         // The first of January 1970 was a Thursday.
         let since_monday = i128::from(unix_seconds) + i128::from(utc_offset_seconds) + i128::from(3 * DAY);

@@ -43,7 +43,7 @@ fn cpu() -> Duration {
     Duration::from_nanos(own)
 }
 
-/// Prints how fast something of so many bytes was. CPU time is that of this thread.
+/// Prints how fast some work on `bytes` bytes was. CPU time is that of this thread.
 fn timed<T>(what: &str, bytes: u64, work: impl FnOnce() -> T) -> T {
     let (start, cpu_start) = (Instant::now(), cpu());
     let result = work();

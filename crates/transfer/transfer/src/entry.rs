@@ -95,7 +95,7 @@ pub enum Kind {
 pub struct Entry {
     /// Where it goes.
     pub path: EntryPath,
-    /// Its kind.
+    /// The entry's kind.
     pub kind: Kind,
     /// Permission bits (the lowest nine; set-id and sticky bits do not travel). None where the source has none.
     pub mode: Option<u32>,

@@ -11,7 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Most bytes of the extended attributes of an entry. ext4 has room for 4 KiB; a thousand offers of so much fit the memory.
+/// Most bytes of the extended attributes of an entry. ext4 has room for 4 KiB; a thousand offers of this size fit the memory.
 pub const MAX_XATTRS: usize = 16 * 1024;
 
 /// Longest name of an extended attribute and of an account, bytes.
@@ -36,7 +36,7 @@ pub struct Keep {
 pub enum Naming {
     /// Its name, and its number where the sink has no such name.
     Names,
-    /// Its number.
+    /// The owner's number.
     Numbers,
 }
 

@@ -48,7 +48,7 @@ const LINGER: Duration = Duration::from_secs(4);
 /// Between two reports.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
-/// How much is put up with.
+/// The limits of what is tolerated.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Handshakes at a time.

@@ -122,7 +122,7 @@ impl Pace {
         self.0.current.subscribe()
     }
 
-    /// Returns when so many bytes may be sent.
+    /// Returns when `bytes` may be sent.
     pub async fn take(&self, mut bytes: u64) {
         while bytes > 0 {
             bytes -= self.take_some(bytes).await.min(bytes);

@@ -16,7 +16,7 @@ use tokio::time::{sleep, timeout};
 /// Longest wait for the search of the MTU. A path of 200 ms is not done by then, and the result so far is reported.
 pub const MTU_SEARCH: Duration = Duration::from_millis(1500);
 
-/// The search is over when nothing has changed for so many round trips, and at least [`MTU_QUIET`].
+/// The search is over when nothing has changed for this many round trips, and at least [`MTU_QUIET`].
 const MTU_QUIET_ROUNDS: u32 = 6;
 const MTU_QUIET: Duration = Duration::from_millis(200);
 

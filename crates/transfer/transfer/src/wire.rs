@@ -334,7 +334,7 @@ pub enum FromSink {
         /// Why.
         why: Why,
     },
-    /// The sink's user limits the rate to so many bytes a second (None: no limit), or pauses.
+    /// The sink's user limits the rate to a number of bytes a second (None: no limit), or pauses.
     Pace {
         /// Bytes a second.
         max_rate: Option<u64>,

@@ -13,7 +13,7 @@ pub struct About {
     pub summary: &'static str,
     /// The documents that define it.
     pub source: &'static str,
-    /// Its parameters.
+    /// The algorithm's parameters.
     pub params: &'static [Param],
     /// Sets of defaults that its parameter `preset` chooses from; empty without that parameter.
     pub presets: &'static [Preset],

@@ -11,7 +11,7 @@
 
 use crate::event::Ack;
 
-/// So many acks of one packet in a row, with more in flight: the receiver acknowledges every packet.
+/// After this many acks of one packet in a row, with more in flight, the receiver acknowledges every packet.
 const RUN: u32 = 8;
 
 /// Watches how a receiver acknowledges.

@@ -41,7 +41,7 @@ use afteryou_base::units::{Span, Time};
 const FIRST_WINDOW: Span = Span::from_secs(1);
 const LAST_WINDOW: Span = Span::from_secs(64);
 const POINTS: usize = 16;
-/// A slope spans so many points: at least one whole window, however close two neighbours are.
+/// A slope spans this number of points: at least one whole window, however close two neighbours are.
 const LAG: usize = 2;
 /// Fewer slopes answer nothing.
 const MIN_SLOPES: usize = 4;

@@ -96,7 +96,7 @@ impl Needs {
     /// Acks and losses are enough.
     pub const NONE: Needs = Needs { delivery_rates: false, per_packet: false };
 
-    /// Does the sender have to remember its state for each packet?
+    /// Returns whether the sender has to remember its state for each packet.
     pub const fn stamps(self) -> bool {
         self.delivery_rates || self.per_packet
     }
@@ -137,7 +137,7 @@ impl Directive {
         Directive { pacing, ..Directive::window(cwnd) }
     }
 
-    /// Is the window paced as one in its exponential phase?
+    /// Returns whether the window is paced as one in its exponential phase.
     pub fn is_growing(&self) -> bool {
         self.pacing == Pacing::GrowingWindow
     }
@@ -152,7 +152,7 @@ pub enum Pacing {
     GrowingWindow,
     /// Bytes per second.
     Rate(u64),
-    /// So many packets back to back, and the next ones so long after the last of them: below two packets in a round trip. A
+    /// A group of packets back to back, and the pause between the last of them and the next group: below two packets in a round trip. A
     /// timeout or an idle time begins a new group.
     Together {
         /// Packets of a group.

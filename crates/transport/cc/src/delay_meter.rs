@@ -131,7 +131,7 @@ impl DelayMeter {
         }
     }
 
-    /// Are the samples round-trip times?
+    /// Returns whether the samples are round-trip times.
     pub fn is_rtt(&self) -> bool {
         self.signal.is_rtt()
     }

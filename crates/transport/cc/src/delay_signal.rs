@@ -54,7 +54,7 @@ impl DelaySignal {
         (sample, forget)
     }
 
-    /// Are the samples round-trip times, so that the base delay is one?
+    /// Returns whether the samples are round-trip times, so that the base delay is one.
     pub fn is_rtt(self) -> bool {
         self != DelaySignal::OneWay
     }

@@ -67,12 +67,12 @@ pub enum Marks {
     None,
     /// The receiver echoes a mark: at least one packet. Reported once per window of data.
     Echo,
-    /// So many packets were marked.
+    /// The number of packets that were marked.
     Count(u32),
 }
 
 impl Marks {
-    /// Is any packet marked?
+    /// Returns whether any packet is marked.
     #[inline]
     pub fn any(self) -> bool {
         self.packets() > 0

@@ -123,7 +123,7 @@ impl HyStart {
         conservative.rounds >= CSS_ROUNDS
     }
 
-    /// §4.2: has the delay risen, or was the rise a mistake?
+    /// §4.2: returns whether the delay has risen, or whether the rise was a mistake.
     fn compare(&mut self) {
         let Some(current) = self.current_min.filter(|_| self.samples >= N_RTT_SAMPLE) else {
             return;

@@ -93,7 +93,7 @@ pub const PARAMS: &[Param] = &[
             "RFC 6817 §2.5",
         ),
     Param::count("tether", "times flightsize", 1, (1, 16))
-        .explained("what is in flight counts so many times in that bound; Apple: 2", "xnu-11417 tcp_ledbat.c"),
+        .explained("multiple of the bytes in flight in that bound; Apple: 2", "xnu-11417 tcp_ledbat.c"),
     HISTORY,
     FILTER,
     INIT_CWND,

@@ -126,7 +126,7 @@ pub const PARAMS: &[Param] = &[
         "xnu-11417 tcp_ledbat.c",
     ),
     Param::millis("defer", 0, (0, 600_000))
-        .explained("a decrease puts the next slowdown off until so much later; Apple: 30 s", "xnu-11417 tcp_ledbat.c"),
+        .explained("time by which a decrease postpones the next slowdown; Apple: 30 s", "xnu-11417 tcp_ledbat.c"),
     Param::choice("signal", "rtt", &["rtt", "one-way"])
         .explained("delay that is measured; one-way ignores the reverse path's queue", "draft-01 §4.5"),
     CLOCK_SKEW,

@@ -26,7 +26,7 @@ impl LossGate {
         self.0 = now.0.saturating_add(1);
     }
 
-    /// Was a packet sent at `sent_at` sent before the latest reduction?
+    /// Returns whether a packet sent at `sent_at` was sent before the latest reduction.
     pub fn is_before_reduction(&self, sent_at: Time) -> bool {
         sent_at.0 < self.0
     }

@@ -127,7 +127,7 @@ impl NewReno {
         !self.recovering
     }
 
-    /// Is a recovery going on that this ack does not end?
+    /// Returns whether a recovery continues that this ack does not end.
     pub(crate) fn is_recovering(&self, ack: &Ack) -> bool {
         self.recovering && self.gate.is_before_reduction(ack.sent_at)
     }

@@ -8,7 +8,7 @@
 //!   late:  RTT > min + t · (max − min)
 //!   once a round:  more than f of the packets late:  cwnd /= 2        else: Vegas
 //! ```
-//! Halving by delay goes on below one packet, while losses halve down to two packets and timeouts down to one. So many
+//! Halving by delay continues below one packet, while losses halve down to two packets and timeouts down to one. Even many
 //! background flows together still take next to nothing. A window below two packets is a rate: two packets every 2/cwnd round
 //! trips, two so that delayed acks do not hold them up.
 //!

@@ -33,7 +33,7 @@ pub const NOISE: Param = Param::millis("noise", 5, (0, 100))
     .explained("less delay over the smallest is no congestion, however small the range", "afteryou");
 /// The row `noise_packets` of a parameter table.
 pub const NOISE_PACKETS: Param = Param::number("noise_packets", "packets", 4.0, (0.0, 100.0))
-    .explained("nor is less delay than so many packets take on the narrowest link", "afteryou");
+    .explained("nor is less delay than this number of packets takes on the narrowest link", "afteryou");
 
 /// Knows the noise of a path.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use core::fmt::Debug;
 
 /// Sees the events of one controller.
 pub trait Observer: Debug + Send {
-    /// Does it need [packets one by one](Needs::per_packet)?
+    /// Returns whether it needs [packets one by one](Needs::per_packet).
     fn needs_packets(&self) -> bool {
         false
     }

@@ -137,7 +137,7 @@ impl Delays {
         self.smoothed8 = self.smoothed8.saturating_add(sample - self.smoothed8 / WEIGHT);
     }
 
-    /// Does the sample lie above the smoothed delay?
+    /// Returns whether the sample is above the smoothed delay.
     fn would_rise(&self, raw: u32) -> bool {
         self.counted(raw) > self.smoothed()
     }
@@ -237,7 +237,7 @@ impl TcpLp {
         !may_have_waited
     }
 
-    /// Do the smoothed and the newest delay lie beyond their share of the range?
+    /// Returns whether the smoothed and the newest delay are beyond their share of the range.
     fn is_queue_building(&self) -> bool {
         self.delays.is_some_and(|delays| {
             let range = delays.max.saturating_sub(delays.min) as f64;

@@ -14,7 +14,7 @@ use writer::Target;
 
 /// Most bytes that wait to be written.
 const BACKLOG: usize = 16 << 20;
-/// From so many on the thread does not wait for more.
+/// From this many bytes on the thread does not wait for more.
 const ENOUGH: usize = 256 << 10;
 
 /// Some files, and the thread that writes them. Its clones are the same spool.

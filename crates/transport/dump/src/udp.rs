@@ -9,9 +9,9 @@ const TTL: u8 = 64;
 /// The ends and the marks of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// Its sender.
+    /// The datagram's sender.
     pub from: SocketAddr,
-    /// Its receiver.
+    /// The datagram's receiver.
     pub to: SocketAddr,
     /// DSCP in the upper six bits, ECN in the lower two.
     pub tos: u8,
@@ -39,7 +39,7 @@ impl Datagram {
     }
 }
 
-/// Returns an IPv4 header of a packet with so many bytes behind it.
+/// Returns an IPv4 header of a packet with `payload` bytes behind it.
 pub fn ipv4(source: [u8; 4], destination: [u8; 4], tos: u8, protocol: IpNumber, payload: u16) -> Ipv4Header {
     let mut header = Ipv4Header {
         total_len: Ipv4Header::MIN_LEN_U16.saturating_add(payload),
@@ -56,7 +56,7 @@ pub fn ipv4(source: [u8; 4], destination: [u8; 4], tos: u8, protocol: IpNumber, 
     header
 }
 
-/// Returns a UDP header without a checksum (RFC 768), for a payload of so many bytes that is not there to be summed up.
+/// Returns a UDP header without a checksum (RFC 768), for `payload` bytes that are not there to be summed up.
 pub fn udp(ports: [u16; 2], payload: u64) -> UdpHeader {
     let [source_port, destination_port] = ports;
     UdpHeader { source_port, destination_port, length: udp_length(payload), checksum: 0 }

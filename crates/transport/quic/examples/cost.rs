@@ -10,7 +10,7 @@
 #[path = "../tests/all/common.rs"]
 mod common;
 
-/// Ours may cost so many times what quinn's own does.
+/// Ours may cost at most this multiple of what quinn's own costs.
 const MOST: f64 = 1.1;
 /// Written at a time, bytes.
 const CHUNK: usize = 1 << 20;

@@ -34,7 +34,7 @@ pub const LONGEST: u16 = 6550;
 /// quinn's bound, bytes of UDP payload.
 const USUAL: u16 = 1452;
 
-/// An interface that takes IP packets of so many bytes is loopback: the longest that IPv4 has.
+/// An interface that takes IP packets of this many bytes is loopback: the longest that IPv4 has.
 const LOOPBACK_MTU: u32 = 65_535;
 
 /// The search for the MTU of paths to `remote`.

@@ -9,7 +9,7 @@
 /// Until when the sender counts as application-limited.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AppLimited {
-    /// The mark ends when so many bytes have been delivered; 0: there is none.
+    /// The mark ends when this number of bytes has been delivered; 0: there is none.
     until: u64,
 }
 

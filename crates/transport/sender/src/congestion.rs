@@ -136,7 +136,7 @@ impl Congestion {
         Congestion { paces_windows: false, ..self }
     }
 
-    /// Full packets have so much payload from here on, bytes.
+    /// Sets the payload of full packets from here on, bytes.
     pub fn set_packet(&mut self, packet: u32) {
         self.packet = packet.into();
         self.controller.on_mtu(packet);
@@ -193,7 +193,7 @@ impl Congestion {
         self.episode.as_ref().and_then(|episode| episode.prr.as_ref())
     }
 
-    /// Has the window room for a packet of `bytes`?
+    /// Returns whether the window has room for a packet of `bytes`.
     #[inline]
     pub fn has_room(&self, bytes: u64, in_flight: u64, anything_in_flight: bool) -> bool {
         // A window below one packet: one at a time, and the pacer spaces them.
@@ -504,7 +504,7 @@ impl Congestion {
         self.episode.as_ref()
     }
 
-    /// Is there a recovery that a timeout began?
+    /// Returns whether there is a recovery that a timeout began.
     pub fn is_after_timeout(&self) -> bool {
         self.episode.is_some() && self.doubts.is_none()
     }

@@ -35,7 +35,7 @@ impl Ranges {
         self.ranges.back().map(|(_, end)| *end)
     }
 
-    /// Is `seq` in it?
+    /// Returns whether `seq` is in it.
     pub fn contains(&self, seq: u64) -> bool {
         self.around(seq).is_some()
     }

@@ -24,7 +24,7 @@ impl Backoff {
         self.timeouts = 0;
     }
 
-    /// The peer answers and is only busy: at most so many doublings from here.
+    /// Limits the timer to `doublings` from here: the peer answers and is only busy.
     pub fn limit(&mut self, doublings: u32) {
         self.timeouts = self.timeouts.min(doublings);
     }

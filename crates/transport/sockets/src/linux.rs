@@ -33,7 +33,7 @@ sockopt_impl!(
     u32
 );
 
-/// Does each datagram carry its own TOS or traffic-class byte, and is the byte of received ones reported?
+/// Whether each datagram carries its own TOS or traffic-class byte, and the byte of received ones is reported.
 pub const TOS_IS_CARRIED: bool = true;
 
 /// Sends datagrams on one socket, within the options that the kernel grants.
@@ -311,7 +311,7 @@ pub fn route_mtu(to: SocketAddr) -> io::Result<u32> {
     Ok(mtu?)
 }
 
-/// Can the kernel cut buffers into datagrams (since Linux 4.18)?
+/// Returns whether the kernel can cut buffers into datagrams (since Linux 4.18).
 fn has_offload(socket: BorrowedFd<'_>) -> bool {
     // Zero is the default: no datagram is cut unless its own control message asks for it.
     setsockopt(&socket, sockopt::UdpGsoSegment, &0).is_ok()

@@ -7,7 +7,7 @@ use socket2::SockRef;
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
 
-/// Does each datagram carry its own TOS or traffic-class byte, and is the byte of received ones reported?
+/// Whether each datagram carries its own TOS or traffic-class byte, and the byte of received ones is reported.
 pub const TOS_IS_CARRIED: bool = false;
 
 /// Longest IP packet on the route to an address, bytes.

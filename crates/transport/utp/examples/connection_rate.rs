@@ -132,7 +132,7 @@ async fn measure_tcp(duration: Duration, at_a_time: usize) -> Result<Option<f64>
     Ok(rate)
 }
 
-/// Has so many tasks open, use and close connections one after the other; connections a second, if none has failed.
+/// Lets a number of tasks open, use and close connections one after the other. Returns connections a second, if none has failed.
 async fn run<C, F, S>(
     name: &str,
     connect: C,

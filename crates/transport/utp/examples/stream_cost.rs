@@ -14,7 +14,7 @@ mod fixed;
 
 /// An idle worker's wake-ups for a packet are fewer.
 const MOST_WAKEUPS: f64 = 0.1;
-/// A second worker may cost so many times what one does.
+/// A second worker may cost at most this multiple of one.
 const MOST_COST: f64 = 1.25;
 
 #[cfg(target_os = "linux")]
@@ -157,7 +157,7 @@ mod measure {
         stream.statistics()
     }
 
-    /// With CUBIC, or with a controller that sends so many Mbit/s.
+    /// With CUBIC, or with a controller that sends `mbit` Mbit/s.
     fn bind(mbit: Option<u64>) -> Endpoint {
         let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
         let fixed = |mbit: u64| {

@@ -52,11 +52,11 @@ pub struct Config {
     /// Received payload is kept until it is read. If not, it is only counted, as if an application read everything at
     /// once: for simulations, whose packets have no content.
     pub keep_received: bool,
-    /// By so much the timers of the machine wake the sender late, which pacing makes good. Zero in a simulation.
+    /// Time by which the machine's timers wake the sender late, which pacing makes good. Zero in a simulation.
     pub timer_slack: Span,
     /// Added to the clock that goes into timestamps, µs: tests set it, the protocol does not care.
     pub clock_offset_us: u32,
-    /// So many parts in a million that clock runs fast.
+    /// Parts in a million by which that clock runs fast.
     pub clock_skew_ppm: i32,
 }
 

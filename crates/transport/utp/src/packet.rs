@@ -234,7 +234,7 @@ fn decode_extensions(mut kind: u8, mut rest: &[u8]) -> Result<Extensions<'_>, Pa
     Ok(Extensions { sack, marks, payload: rest })
 }
 
-/// Is this a packet with a number of its own, and so one that is acknowledged: data, or the end of it?
+/// Returns whether this is a packet with a number of its own, and so one that is acknowledged: data, or the end of it.
 #[cfg(feature = "net")]
 pub(crate) fn has_number(datagram: &[u8]) -> bool {
     let kind = datagram.first().and_then(|first| Kind::from_bits(first >> 4));

@@ -1,4 +1,4 @@
-//! How a sender finds and repairs losses: our own way, or libutp's, for those who study libutp.
+//! How a sender finds and repairs losses: our own way, or libutp's, for studies of libutp.
 //!
 //! | | `Modern` | `Libutp`, `Libutp200ms` | `LibutpMod` |
 //! |---|---|---|---|
@@ -49,12 +49,12 @@ impl Recovery {
         }
     }
 
-    /// Does the window come down evenly over a recovery, by PRR?
+    /// Returns whether the window comes down evenly over a recovery, by PRR.
     pub(crate) const fn reduces_in_proportion(self) -> bool {
         matches!(self, Recovery::Modern)
     }
 
-    /// Does the first retransmission of a recovery go whatever the window is (RFC 6675 §5, step 4.3)?
+    /// Returns whether the first retransmission of a recovery goes whatever the window is (RFC 6675 §5, step 4.3).
     pub(crate) const fn forces_first_retransmission(self) -> bool {
         matches!(self, Recovery::Modern)
     }
@@ -64,12 +64,12 @@ impl Recovery {
         matches!(self, Recovery::Modern)
     }
 
-    /// Does an ack that reports packets by its bitmap alone restart the retransmission timer?
+    /// Returns whether an ack that reports packets by its bitmap alone restarts the retransmission timer.
     pub(crate) const fn restarts_for_sacks(self) -> bool {
         !matches!(self, Recovery::Modern)
     }
 
-    /// Are bitmaps longer than libutp's read and written, where the peer reads and writes them, too?
+    /// Returns whether bitmaps longer than libutp's are read and written, where the peer reads and writes them, too.
     pub(crate) const fn uses_long_bitmaps(self) -> bool {
         matches!(self, Recovery::Modern)
     }

@@ -47,7 +47,7 @@ fn order(queue: &mut DualPi2<u64>) -> String {
     std::iter::from_fn(next).map(|(packet, _)| if packet.ecn == Ecn::Ect1 { 'L' } else { 'C' }).collect()
 }
 
-/// So many packets arrive at each queue.
+/// Lets this many packets arrive at each queue.
 fn arrive(queue: &mut DualPi2<u64>, scalable: u64, classic: u64) {
     (0..scalable).for_each(|i| queue.enqueue(Time::ZERO, packet(i, Ecn::Ect1), &mut Vec::new()));
     (0..classic).for_each(|i| queue.enqueue(Time::ZERO, packet(i, Ecn::NotEct), &mut Vec::new()));

@@ -80,7 +80,7 @@ impl Departures {
         };
     }
 
-    /// Has a cycle ended yet?
+    /// Returns whether a cycle has ended yet.
     pub fn is_known(&self) -> bool {
         self.average > 0.0
     }

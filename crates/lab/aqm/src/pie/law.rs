@@ -49,12 +49,12 @@ pub struct Law {
     decay: f64,
     /// Delays up to here count as no queue.
     decay_to: Span,
-    /// With so many bytes waiting nothing is dropped.
+    /// Up to this backlog nothing is dropped, bytes.
     spared_bytes: u64,
     derandomise: bool,
     /// The highest probability that marks, if marks are on.
     marks_to: Option<f64>,
-    /// Asleep until so much waits, if it sleeps at all.
+    /// The backlog that wakes the controller, if it sleeps at all.
     wakes_at: Option<Limit>,
     /// How departures are measured, if that is how the delay is known.
     departures: Option<Cycle>,
@@ -255,7 +255,7 @@ impl Law {
         self.listens(state, now, backlog) && self.draws(state, random)
     }
 
-    /// §4.1, §4.4, §5.3: may a packet that finds `backlog` be dropped at all?
+    /// §4.1, §4.4, §5.3: returns whether a packet that finds `backlog` may be dropped at all.
     #[inline]
     pub fn listens(&self, state: &mut State, now: Time, backlog: Backlog) -> bool {
         if self.wakes_at.is_some() {
@@ -301,7 +301,7 @@ impl Law {
         true
     }
 
-    /// §5.1: is a packet that understands it marked rather than dropped?
+    /// §5.1: returns whether an ECN-capable packet is marked rather than dropped.
     #[inline]
     pub fn marks(&self, state: &State) -> bool {
         self.marks_to.is_some_and(|most| state.probability <= most)
@@ -331,7 +331,7 @@ impl State {
         self.probability
     }
 
-    /// Does it drop at all, or sleep?
+    /// Returns whether the controller is active rather than asleep.
     pub fn is_awake(&self) -> bool {
         self.is_awake
     }

@@ -18,7 +18,7 @@ fn preset(name: &'static str) -> Pie<u32> {
     queue(&[("preset", Value::Choice(name))])
 }
 
-/// A load for `ms` milliseconds: so many packets arrive, and so many leave, per millisecond.
+/// Applies a load for `ms` milliseconds: `arrive` packets per millisecond come, and `leave` go.
 fn load(queue: &mut Pie<u32>, from_ms: u64, ms: u64, arrive: u64, leave: u64, ecn: Ecn) -> Vec<Dropped<u32>> {
     let mut dropped = Vec::new();
     for now in (from_ms..from_ms + ms).map(Time::from_millis) {

@@ -5,7 +5,7 @@ use crate::site::uniform;
 use afteryou_base::{Span, Time};
 use rand_pcg::Pcg64;
 
-/// An average below so many packets or bytes is none: ever smaller ones would only be slow to compute with.
+/// An average below this, in packets or bytes, counts as zero: ever smaller ones would only be slow to compute with.
 const NEGLIGIBLE: f64 = 1e-6;
 /// ns-2 `interval_`: max_p moves at most so often.
 const ADAPTATION_INTERVAL: Span = Span::from_millis(500);
@@ -189,7 +189,7 @@ impl Law {
         self.moved_at = now;
     }
 
-    /// Is the average above the lower threshold?
+    /// Returns whether the average is above the lower threshold.
     pub fn is_above_min(&self) -> bool {
         self.average > self.min_th
     }

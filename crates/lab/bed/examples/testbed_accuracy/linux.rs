@@ -59,7 +59,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Does the user lack a right?
+/// Returns whether the user lacks a right.
 fn may_not(error: &(dyn std::error::Error + 'static)) -> bool {
     matches!(
         error.downcast_ref(),

@@ -55,7 +55,7 @@ pub const ROWS: &[Row] = &[
 ];
 
 impl Row {
-    /// Its name.
+    /// Returns the row's name.
     pub fn name(&self) -> String {
         let queue = self.queue.split(',').next().unwrap_or_default();
         let Row { flows, mbit, buffer, rtt_ms, .. } = self;

@@ -36,7 +36,7 @@ struct Settings {
     peer: String,
     seconds: u64,
     only: String,
-    /// Measure under loss, with so many seeds.
+    /// Measure under loss, with this number of seeds.
     loss: Option<u64>,
     check: bool,
 }

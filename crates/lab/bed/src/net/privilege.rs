@@ -25,12 +25,12 @@ pub fn become_root_of_own_namespace() -> Result<(), Error> {
     become_root().map_err(Error::Namespace)
 }
 
-/// Is the user of this process root?
+/// Returns whether the user of this process is root.
 pub fn is_root() -> bool {
     geteuid().is_root()
 }
 
-/// May the user of this process open the device that TUN devices are made of?
+/// Returns whether the user of this process may open the device for TUN devices.
 pub fn opens_tun() -> bool {
     fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun").is_ok()
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 pub struct Setting {
     /// Its name below /proc/sys, with slashes.
     pub name: &'static str,
-    /// Its value.
+    /// The setting's value.
     pub value: String,
 }
 

@@ -103,7 +103,7 @@ pub struct Statistics {
 /// Counters of one link.
 #[derive(Clone, Debug)]
 pub struct LinkStatistics {
-    /// Its name.
+    /// The link's name.
     pub name: String,
     /// From clients to servers.
     pub forward: DirectionStatistics,

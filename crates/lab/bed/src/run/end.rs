@@ -15,7 +15,7 @@ pub enum End {
 }
 
 impl End {
-    /// Do sizes end a run of `scenario`?
+    /// Returns whether sizes end a run of `scenario`.
     pub(crate) fn is_by_sizes(self, scenario: &Scenario) -> bool {
         self == End::Sizes && scenario.flow.iter().any(is_sized)
     }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use afteryou_scenario::{Duration, Link, Role, Size};
 
-    /// A call of 4 s and so many files.
+    /// A call of 4 s and `files` files.
     fn scenario(files: usize) -> Scenario {
         let link = Link::new("5 Mbit/s".parse().unwrap(), "100 ms".parse().unwrap());
         let flow = |traffic| Flow {

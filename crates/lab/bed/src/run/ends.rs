@@ -22,7 +22,7 @@ pub(crate) trait Client: Send + Sync + 'static {
     /// Connects to a server.
     fn connect(&self, to: SocketAddr) -> impl Future<Output = io::Result<(Self::Stream, Watched)>> + Send;
 
-    /// Has the peer acknowledged the first `written` bytes?
+    /// Returns whether the peer has acknowledged the first `written` bytes.
     fn has_acknowledged(stream: &Self::Stream, written: u64) -> bool;
 }
 

@@ -97,9 +97,9 @@ pub struct Progress {
 /// How a flow is doing.
 #[derive(Clone, Debug)]
 pub struct FlowProgress {
-    /// Its name.
+    /// The flow's name.
     pub name: String,
-    /// Its role.
+    /// The flow's role.
     pub role: Role,
     /// Payload received lately, Mbit/s.
     pub rate_mbit: f64,

@@ -364,7 +364,7 @@ impl Watching<'_, '_, '_> {
         self.end.is_over(self.scenario, now, |index| self.is_finished(index))
     }
 
-    /// Has a flow of a given size come to its end?
+    /// Returns whether a flow of a given size has ended.
     fn is_finished(&self, flow: usize) -> bool {
         match self.transfers.get(&flow) {
             Some(task) => task.is_finished(),

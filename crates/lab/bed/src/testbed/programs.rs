@@ -235,7 +235,7 @@ fn keep_newest(errors: impl BufRead, newest: &Mutex<String>) {
     }
 }
 
-/// Is the program there, by its path or in the search path?
+/// Returns whether the program exists, by its path or in the search path.
 fn is_there(name: &str) -> Result<(), String> {
     let search = std::env::var_os("PATH").unwrap_or_default();
     let is_found = match name.contains('/') {

@@ -27,7 +27,7 @@ struct Course {
 /// A packet's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Its connection.
+    /// The connection's index.
     pub connection: usize,
     /// It is the first of it.
     pub is_new: bool,

@@ -8,11 +8,11 @@ use std::sync::mpsc;
 /// A connection with a route of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Laid {
-    /// Its flow.
+    /// The flow's index.
     pub flow: usize,
     /// Its sender's port.
     pub port: u16,
-    /// Its route.
+    /// The flow's route.
     pub route: Route,
 }
 

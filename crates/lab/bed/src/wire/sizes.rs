@@ -53,7 +53,7 @@ impl Sizes {
         u32::try_from(most).unwrap_or_default()
     }
 
-    /// Are a flow's datagrams those of uTP?
+    /// Returns whether a flow's datagrams are those of uTP.
     pub fn is_utp(&self, flow: usize) -> bool {
         self.flows[flow].is_utp
     }

@@ -15,7 +15,7 @@ pub struct Beds {
 }
 
 impl Beds {
-    /// So many at the same time, at least one.
+    /// Returns testbeds of which `at_once` run at the same time, at least one.
     pub fn of(at_once: usize) -> Beds {
         Beds { at_once: at_once.max(1) }
     }

@@ -69,7 +69,7 @@ impl Folder {
         Ok(Folder { dir: dir.to_owned(), manifest, journal })
     }
 
-    /// Does a sweep lie in `dir`?
+    /// Returns whether `dir` has a sweep.
     pub fn holds_sweep(dir: &Path) -> bool {
         dir.join(MANIFEST).is_file()
     }
@@ -105,7 +105,7 @@ impl Folder {
         self.manifest.indices().filter(|index| !self.journal.has(*index)).collect()
     }
 
-    /// Has this run ended?
+    /// Returns whether this run has ended.
     pub fn has(&self, index: usize) -> bool {
         self.journal.has(index)
     }

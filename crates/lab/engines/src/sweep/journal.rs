@@ -58,7 +58,7 @@ fn checksum(rest: &str) -> String {
 }
 
 impl Journal {
-    /// Opens the journal of a sweep with so many runs for writing, and cuts off a torn end.
+    /// Opens the journal of a sweep with `runs` runs for writing, and cuts off a torn end.
     ///
     /// # Errors
     /// A file that cannot be read or written, or that another process has open for writing.
@@ -89,12 +89,12 @@ impl Journal {
         Ok(Journal { path: path.to_owned(), file, places, end })
     }
 
-    /// Has no run ended?
+    /// Returns whether no run has ended.
     pub(super) fn is_empty(&self) -> bool {
         self.places.iter().all(Option::is_none)
     }
 
-    /// Has this run ended?
+    /// Returns whether this run has ended.
     pub(super) fn has(&self, index: usize) -> bool {
         self.places.get(index).is_some_and(Option::is_some)
     }

@@ -31,7 +31,7 @@ pub struct Manifest {
     /// The part of the runs that the folder is for; all of them if none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub shard: Option<Shard>,
-    /// Does each run have files of its own?
+    /// Whether each run has files of its own.
     pub series: bool,
 }
 
@@ -46,7 +46,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Does the run with this index, from 0, belong to this part?
+    /// Returns whether the run with this index, from 0, belongs to this part.
     pub fn has(self, index: usize) -> bool {
         index % self.of == self.part - 1
     }

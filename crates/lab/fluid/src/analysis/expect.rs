@@ -3,7 +3,7 @@
 use super::groups::{Group, Rest};
 use crate::closed::Link;
 
-/// A buffer must be so much longer than the delay that a flow steers to for it to see others before they overflow.
+/// Least ratio of the buffer to a flow's target delay at which the flow sees others before they overflow the buffer.
 const ROOM: f64 = 1.5;
 
 /// A sentence or two for each group; `loss` is random, `link` that of a group.

@@ -83,7 +83,7 @@ impl Group {
         self.options.round_trip == RoundTrip::Constant
     }
 
-    /// Does it fill the buffer although packets are lost at random with this probability?
+    /// Returns whether it fills the buffer although packets are lost at random with this probability.
     pub fn fills_buffer(&self, link: &Link, loss: f64) -> bool {
         let window = match &self.sender.model {
             Model::NewReno(_) => reno_window(loss),
@@ -153,7 +153,7 @@ impl Group {
         self.together.then_some(self.start)
     }
 
-    /// Does it slow down now and then?
+    /// Returns whether it slows down now and then.
     pub fn slows_down(&self) -> bool {
         matches!(&self.sender.model, Model::LedbatPp(rule) if rule.slowdowns != Slowdowns::None)
     }
@@ -179,13 +179,13 @@ impl Group {
         (self.flows == 1).then(|| alone.utilisation(rule)).filter(|utilisation| utilisation.is_finite())
     }
 
-    /// May LEDBAT++'s ramps end its growth before the link is full?
+    /// Returns whether LEDBAT++'s ramps may end its growth before the link is full.
     pub fn path_is_too_long(&self, link: &Link) -> bool {
         let Model::LedbatPp(rule) = &self.sender.model else { return false };
         self.flows == 1 && long_path(rule, link).is_some_and(|root| link.rtt_s > root.threshold_s)
     }
 
-    /// Its name.
+    /// Returns the group's name.
     pub fn name(&self) -> String {
         let name = format!("{} × {}, {}", self.kind, self.flows, self.rtt);
         if self.has_namesake {

@@ -26,7 +26,7 @@ impl Says<'_> {
         self.analysis.notes.push(format!("{}: {sentence}", self.of));
     }
 
-    /// Its equilibrium.
+    /// Adds the sentences about the equilibrium.
     pub fn at_rest(&mut self, constant: &Equilibrium, with_queue: &Equilibrium) {
         self.number("rate of a flow", constant.rate, "packets/s", "C/N");
         let formula = "Q*, as in the paper";

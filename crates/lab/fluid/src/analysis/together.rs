@@ -138,7 +138,7 @@ fn doubts(groups: &[Group], parties: &[Party], rest: &Together, network: &Networ
     }
 }
 
-/// Does the party share with others by an excess over its target that is less than a packet?
+/// Returns whether the party shares with others by an excess over its target that is less than a packet.
 fn hangs_on_packets(
     index: usize,
     party: &Party,

@@ -33,7 +33,7 @@ pub struct DelayLoop {
     pub delay_s: f64,
 }
 
-/// Newton's method stops after so many rounds; it needs a handful.
+/// Most rounds of Newton's method; it needs a handful.
 const ROUNDS: u32 = 100;
 
 impl DelayLoop {
@@ -73,7 +73,7 @@ impl DelayLoop {
         self.margin_at_once().map(|margin| margin / self.crossover())
     }
 
-    /// Is it stable?
+    /// Returns whether it is stable.
     pub fn is_stable(&self) -> bool {
         self.phase_margin().is_none_or(|margin| margin > 0.0)
     }

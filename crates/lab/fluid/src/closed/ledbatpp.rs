@@ -149,7 +149,7 @@ pub struct Root {
 }
 
 impl Root {
-    /// Does it respect the rule that a decrease takes half the window at most?
+    /// Returns whether it respects the rule that a decrease takes half the window at most.
     pub fn is_bounded(&self) -> bool {
         self.beta >= 0.5
     }

@@ -47,7 +47,7 @@ pub enum Law {
         /// ζ.
         zeta: f64,
     },
-    /// So many packets per second.
+    /// A constant rate, packets per second.
     Constant(f64),
 }
 
@@ -105,7 +105,7 @@ impl Party {
 pub enum Share {
     /// Each flow has this window, packets.
     Window(f64),
-    /// Its smallest.
+    /// The party's smallest window.
     Floor(f64),
     /// It divides what the others leave with all that have this share, by how they began.
     Rest,

@@ -24,7 +24,7 @@ use super::Signal;
 
 /// Smallest window and the one at the start, packets.
 pub const FLOOR: f64 = 2.0;
-/// A slowdown is followed by so many times its own length.
+/// A slowdown is followed by this multiple of its own length.
 pub const WAIT: f64 = 9.0;
 /// Round trips at the floor in a slowdown, and between slow start and the first slowdown.
 pub const FREEZE_ROUNDS: f64 = 2.0;
@@ -53,7 +53,7 @@ pub struct LedbatPp {
     pub exit: f64,
     /// Slowdowns.
     pub slowdowns: Slowdowns,
-    /// Slow start again after so many quiet round trips at the floor; 0 for never.
+    /// Quiet round trips at the floor before slow start begins again; 0 for never.
     pub restart_rounds: f64,
 }
 

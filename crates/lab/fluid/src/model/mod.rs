@@ -84,7 +84,7 @@ pub enum Model {
     NewReno(NewReno),
     /// CUBIC.
     Cubic(Cubic),
-    /// No rule: so many packets per second.
+    /// A constant rate, packets per second.
     Constant(f64),
 }
 

@@ -24,7 +24,7 @@ pub struct Brief {
     pub point: BTreeMap<String, String>,
     /// Which repetition, from 1.
     pub repetition: u32,
-    /// Its seed.
+    /// The run's seed.
     pub seed: u64,
     /// Figures of each window.
     pub windows: Vec<WindowFigures>,
@@ -85,7 +85,7 @@ impl LinkBrief {
         window.links.get(self.index)
     }
 
-    /// Do the data of this flow cross it?
+    /// Returns whether the data of this flow cross it.
     pub(super) fn carries(&self, flow: &str) -> bool {
         self.flows.contains(flow)
     }
@@ -120,7 +120,7 @@ impl Brief {
         }
     }
 
-    /// Are there completion times of the foreground?
+    /// Returns whether there are completion times of the foreground.
     pub(super) fn has_completions(&self) -> bool {
         self.of_foreground().next().is_some()
     }
@@ -139,7 +139,7 @@ impl Brief {
         self.windows.iter().find(|window| window.window == name)
     }
 
-    /// Did both measure the same to the last digit?
+    /// Returns whether both measured the same to the last digit.
     pub(super) fn measured_as(&self, other: &Brief) -> bool {
         self.windows == other.windows
             && self.comparison == other.comparison

@@ -24,7 +24,7 @@ const PARQUET: &str = "parquet";
 pub struct Record {
     /// The folder of its files, relative to the page of all; empty if it has none.
     pub folder: String,
-    /// Its rows.
+    /// The run's rows.
     pub rows: Rows,
     /// Its part in the page of all, if it is shown there.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -52,7 +52,7 @@ pub struct Finished {
 }
 
 impl Folders {
-    /// The folder `out` of a sweep with so many runs. Without `series`, runs have no files of their own.
+    /// Returns the folder `out` of a sweep with `runs` runs. Without `series`, runs have no files of their own.
     pub fn new(out: impl Into<PathBuf>, runs: usize, series: bool) -> Folders {
         Folders { out: out.into(), runs, series, parquet: false }
     }

@@ -80,7 +80,7 @@ pub(crate) fn remarks(briefs: &[Brief], all: usize) -> Vec<String> {
     remarks
 }
 
-/// Did all repetitions of a point measure the same to the last digit?
+/// Returns whether all repetitions of a point measured the same to the last digit.
 fn are_identical(runs: &[&Brief]) -> bool {
     runs.windows(2).all(|pair| pair[0].measured_as(pair[1]))
 }

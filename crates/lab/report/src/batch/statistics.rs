@@ -67,7 +67,7 @@ fn t_95(degrees_of_freedom: f64) -> f64 {
         .map_or(f64::NAN, |student| student.inverse_cdf(0.975))
 }
 
-/// Returns "95 %, n = 5" for the intervals of figures with so many values each, "95 %, n = 3–5" where they differ. None without any.
+/// Returns "95 %, n = 5" for the intervals of figures with that number of values each, "95 %, n = 3–5" where they differ. None without any.
 pub(crate) fn caption(n_of_intervals: impl IntoIterator<Item = usize>) -> Option<String> {
     let n: Vec<usize> = n_of_intervals.into_iter().collect();
     let (least, most) = (n.iter().min()?, n.iter().max()?);

@@ -27,7 +27,7 @@ fn flow(name: &str, role: Role) -> Flow {
     Flow::new(name, role, "cubic", Duration::from_millis(40))
 }
 
-/// A run in which these flows have so many Mbit/s, and took so long if their transfers ended.
+/// A run in which each flow has a goodput in Mbit/s, and a completion time in s if its transfer ended.
 fn run(flows: &[(&Flow, f64, Option<f64>)]) -> Run {
     let figures = |(flow, mbit, _): &(&Flow, f64, _)| FlowFigures {
         flow: flow.name.clone(),

@@ -59,7 +59,7 @@ pub struct ComparedMeans {
 }
 
 impl ComparedMeans {
-    /// Is zero outside of a difference's interval? Without an interval, is there a difference?
+    /// Returns whether zero is outside of a difference's interval or, without an interval, whether there is a difference.
     pub fn is_clear(&self) -> bool {
         self.differences.iter().any(is_clear)
     }

@@ -40,7 +40,7 @@ pub struct Map {
 /// A panel.
 #[derive(Clone, Debug, Default)]
 pub struct Panel {
-    /// Its name.
+    /// The panel's name.
     pub name: String,
     /// Settings across.
     pub columns: Vec<String>,

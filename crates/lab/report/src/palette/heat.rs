@@ -25,7 +25,7 @@ pub fn colour(part: f64) -> String {
     format!("#{:02x}{:02x}{:02x}", channel(0), channel(1), channel(2))
 }
 
-/// Is text on it white?
+/// Returns whether text on it is white.
 pub fn is_dark(part: f64) -> bool {
     part < 0.55
 }

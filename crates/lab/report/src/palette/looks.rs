@@ -46,7 +46,7 @@ const OTHERS: [(Shape, [Colour; 3]); 3] = [
 const WITHOUT: (Shape, [Colour; 3]) =
     (Shape::Ring, [colour("#3f6f9f", "#9dc3e8"), colour("#7ea3c6", "#c8def2"), colour("#234a70", "#6f9cc7")]);
 
-/// The look of a flow with this controller, if any, that comes after so many flows with the same one.
+/// Returns the look of a flow with this controller, if any, which follows `before` flows with the same one.
 pub fn of(controller: Option<&str>, before: usize) -> Style {
     let (shape, colours) = match controller {
         None => WITHOUT,
@@ -58,7 +58,7 @@ pub fn of(controller: Option<&str>, before: usize) -> Style {
     Style { colour: colours[before % colours.len()], shape }
 }
 
-/// Does the table have this controller?
+/// Returns whether the table has this controller.
 pub fn is_known(name: &str) -> bool {
     LOOKS.iter().any(|(known, ..)| *known == name)
 }

@@ -30,7 +30,7 @@ pub struct Headers {
     receiver: [u8; 4],
     payload: u64,
     timestamps: bool,
-    /// Does it negotiate ECN?
+    /// Whether it negotiates ECN.
     ecn: bool,
     /// The receiver's window as it is announced, and its scale.
     window: (u16, u8),

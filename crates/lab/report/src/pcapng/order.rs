@@ -24,7 +24,7 @@ pub struct Ready {
     pub at: Time,
     /// Length of the whole packet, bytes.
     pub length: u32,
-    /// Its headers.
+    /// The packet's headers.
     pub data: Vec<u8>,
     /// A comment about it.
     pub comment: Option<String>,

@@ -94,7 +94,7 @@ impl Axis {
     }
 }
 
-/// Are these settings spaced by factors rather than by steps?
+/// Returns whether these settings are spaced by factors rather than by steps.
 fn spaced_by_factors(values: &[f64]) -> bool {
     let (Some(first), Some(last)) = (values.first(), values.last()) else { return false };
     if *first <= 0.0 || last / first < LOGARITHMIC_FROM || !(3..=40).contains(&values.len()) {

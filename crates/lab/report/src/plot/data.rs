@@ -114,7 +114,7 @@ impl Data {
         Ok(Data { columns, rows, ..Data::default() })
     }
 
-    /// Is there such a column, or such a quantity among curves?
+    /// Returns whether there is such a column, or such a quantity among curves.
     pub fn has(&self, name: &str) -> bool {
         self.place(name).is_some() || self.quantities().contains(&name)
     }

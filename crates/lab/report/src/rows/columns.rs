@@ -18,7 +18,7 @@ pub enum Kind {
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its name.
+    /// The column's name.
     pub name: String,
     /// Its values; some rows may have none.
     pub kind: Kind,

@@ -175,7 +175,7 @@ pub fn failed(error: impl Display) -> Error {
     Error::Figure(error.to_string())
 }
 
-/// Gives the document its size in px and a name for those who cannot see it. `name` must be escaped.
+/// Gives the document its size in px and a name for screen readers. `name` must be escaped.
 pub fn with_root(body: &str, name: &str) -> Result<String, Error> {
     let end = body.find('>').ok_or_else(|| failed("the back end wrote no document"))?;
     let (wide, high) = (units(WIDTH), units(HEIGHT));

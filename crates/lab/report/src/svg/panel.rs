@@ -40,7 +40,7 @@ pub struct Panel<'a> {
     pub top: f64,
     /// Its height without the time axis, px.
     pub height: f64,
-    /// Does it carry the numbers of the time axis?
+    /// Whether it has the numbers of the time axis.
     pub time_axis: bool,
 }
 

@@ -19,7 +19,7 @@ pub struct Propagation {
 /// Delay that differs from packet to packet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Jitter {
-    /// Its distribution.
+    /// The distribution of the delays.
     pub law: Distribution,
     /// Packets overtake one another; otherwise a packet waits for those before it.
     #[serde(skip_serializing_if = "is_false", default)]
@@ -29,7 +29,7 @@ pub struct Jitter {
 /// Acknowledgements that go on together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Aggregate {
-    /// So many go on together,
+    /// The number that goes on together,
     pub acks: u32,
     /// or those that came in this time.
     pub time: Duration,

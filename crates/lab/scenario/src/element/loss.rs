@@ -64,7 +64,7 @@ impl GilbertElliott {
 }
 
 impl LossLaw {
-    /// Does it draw random numbers?
+    /// Returns whether it draws random numbers.
     pub fn is_random(&self) -> bool {
         !matches!(self, LossLaw::Every(_))
     }

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 /// A state of the channel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
-    /// Its name.
+    /// The state's name.
     pub name: String,
     /// Its rate; 0 if nothing gets through.
     pub rate: Rate,
@@ -50,7 +50,7 @@ pub struct Markov {
 pub struct Arq {
     /// Probability that a transmission fails, from each time on.
     pub error: Steps<Probability>,
-    /// A packet is sent at most so many times.
+    /// Most transmissions of a packet.
     pub transmissions: u32,
     /// From a transmission that failed to the next.
     pub round: Duration,
@@ -99,7 +99,7 @@ impl Markov {
         Markov::new(states).ok()
     }
 
-    /// Its states.
+    /// Returns the chain's states.
     pub fn states(&self) -> &[State] {
         &self.states
     }
@@ -139,7 +139,7 @@ impl Markov {
         times.into_iter().map(|time| time / sum).collect()
     }
 
-    /// Are so many changes of state more than anybody means?
+    /// Returns whether the duration has more changes of state than a scenario can sensibly have.
     pub(crate) fn is_too_long(&self, duration: Duration) -> bool {
         let shortest =
             self.states.iter().map(|state| state.dwell.as_secs_f64()).fold(f64::INFINITY, f64::min);

@@ -24,7 +24,7 @@ impl<T: Copy> Steps<T> {
         steps.check().map(|()| steps)
     }
 
-    /// Does it begin at 0, and do its times ascend?
+    /// Returns whether it begins at 0 with ascending times.
     pub fn check(&self) -> Result<(), (usize, &'static str)> {
         match self.0.first() {
             None => return Err((0, "there are no steps: write one at least")),

@@ -63,7 +63,7 @@ fn read(node: &Node, seed: u64, links: &mut Vec<Link>) -> Result<Hosts> {
     Ok(Hosts { name: name.to_owned(), host: (0..number).map(&mut host).collect() })
 }
 
-/// The rates of so many links.
+/// Returns the rates of `number` links.
 fn rates(node: &Node, number: u64, mut random: Pcg64) -> Result<Vec<Rate>> {
     let law = law::<Rate>(node)?;
     let rate = |_| match law.draw(&mut random) {

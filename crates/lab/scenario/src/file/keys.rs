@@ -13,9 +13,9 @@ use crate::record::Record;
 /// A key.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// Its name.
+    /// The key's name.
     pub name: &'static str,
-    /// Its values.
+    /// The values that the key takes.
     pub takes: Takes,
     /// Its effect, in one sentence.
     pub help: &'static str,

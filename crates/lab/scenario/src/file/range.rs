@@ -19,7 +19,7 @@ const RATIO_DIGITS: usize = 4;
 /// Part of a step by which `to` may be missed.
 const SLACK: f64 = 1e-9;
 
-/// Is this a range, and not a table of settings?
+/// Returns whether this is a range, and not a table of settings.
 pub(super) fn is_range(table: &Table) -> bool {
     let of_range = |name: &str| RANGE.iter().chain(LOG).any(|key| key.name == name);
     let is_list = |node: &Node| matches!(node.value, Value::List(_) | Value::Table(_));
@@ -168,7 +168,7 @@ fn made(node: &Node, first: &Written, last: f64, remedy: &str) -> Result<std::op
     Ok(0..=last)
 }
 
-/// `value` with so many significant digits.
+/// Returns `value` with `digits` significant digits.
 fn rounded(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
 }

@@ -214,7 +214,7 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// A run in whose only window the upload has so many bit/s; its transfer took so long, if it ended.
+    /// A run with one window and one upload, which has a goodput and, if its transfer ended, a completion time.
     fn run(goodput_bit_s: f64, completed_in_s: Option<f64>) -> Run {
         let upload = FlowFigures {
             flow: "upload".to_owned(),

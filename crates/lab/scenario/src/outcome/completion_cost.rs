@@ -130,7 +130,7 @@ impl CompletionCost {
         CompletionCost::of(run(0), run(1))
     }
 
-    /// Has it no transfers?
+    /// Returns whether it has no transfers.
     pub fn is_empty(&self) -> bool {
         self.transfers.is_none() && self.baseline_transfers.is_none()
     }
@@ -163,7 +163,7 @@ impl FlowInRun<'_> {
         })
     }
 
-    /// Had a flow with a size come to its end before `window` began?
+    /// Returns whether a flow with a size had ended before `window` began.
     pub(super) fn ended_before(&self, window: &Window) -> bool {
         let end_s = self.totals.completed_in_s.map(|took_s| self.flow.start.as_secs_f64() + took_s);
         self.is_sized() && end_s.is_some_and(|end_s| end_s <= window.from.as_secs_f64())

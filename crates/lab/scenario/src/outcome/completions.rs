@@ -80,7 +80,7 @@ pub struct Offered {
 }
 
 impl Offered {
-    /// Does every byte have a place?
+    /// Returns whether every byte is accounted for.
     pub fn balances(&self) -> bool {
         self.offered == self.delivered + self.closed + self.queued
     }

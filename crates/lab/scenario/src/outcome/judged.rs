@@ -14,7 +14,7 @@ pub struct Lateness {
 }
 
 impl Lateness {
-    /// Did the machine spoil the run?
+    /// Returns whether the measurement is invalid because the machine was too slow.
     pub fn spoiled(&self) -> bool {
         self.departures.p99_ms > self.bound_ms
     }
@@ -36,7 +36,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// Did the same bytes arrive?
+    /// Returns whether the same bytes arrived.
     pub fn identical(&self) -> bool {
         self.sent_bytes == self.received_bytes && self.sent_blake3 == self.received_blake3
     }
@@ -55,7 +55,7 @@ pub struct Check {
     pub at_least: Option<f64>,
     /// The most that is good.
     pub at_most: Option<f64>,
-    /// Does a bad value make the verdict bad?
+    /// Whether a bad value makes the verdict bad.
     pub counts: bool,
 }
 

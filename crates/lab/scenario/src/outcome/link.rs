@@ -72,7 +72,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Is every byte accounted for?
+    /// Returns whether every byte is accounted for.
     pub fn balances(&self) -> bool {
         self.arrived + self.duplicated
             == self.delivered + self.dropped + self.lost + self.queued + self.in_flight

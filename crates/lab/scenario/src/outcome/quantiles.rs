@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Rounded to so many decimals: more digits than a measurement has only make files longer.
+/// Returns `value` rounded to `decimals` decimals: more digits than a measurement has only make files longer.
 pub fn round(value: f64, decimals: i32) -> f64 {
     // By multiplication: exact on every machine, which `powi` need not be.
     let factor = (0..decimals).fold(1.0, |factor, _| factor * 10.0);

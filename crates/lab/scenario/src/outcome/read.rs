@@ -18,7 +18,7 @@ pub enum ReadError {
          it{}, or a newer one", writer.as_ref().map(|v| format!(" ({v})")).unwrap_or_default()
     )]
     Newer {
-        /// Its format.
+        /// The file's format.
         found: u64,
         /// Version of afteryou that wrote it, if the text names it.
         writer: Option<String>,

@@ -55,7 +55,7 @@ enum Work {
 /// The common part of all applications: the flow's scenario, the connections, and the totals of closed ones.
 struct Dialer {
     spec: Spec,
-    /// Its number.
+    /// The flow's index.
     index: usize,
     template: Template,
     route: Route,
@@ -378,12 +378,12 @@ impl Application {
         self.dialer.log.as_ref()
     }
 
-    /// Its name.
+    /// Returns the flow's name.
     pub fn name(&self) -> &str {
         &self.dialer.spec.name
     }
 
-    /// Its role.
+    /// Returns the flow's role.
     pub fn role(&self) -> Role {
         self.dialer.spec.role
     }
@@ -394,7 +394,7 @@ impl Application {
         self.dialer.earlier.received_bytes + open.sum::<u64>()
     }
 
-    /// Has a connection data that are not sent or not acknowledged?
+    /// Returns whether a connection has data that are not sent or not acknowledged.
     pub fn has_data(&self, connections: &Connections) -> bool {
         self.started().is_some() && self.dialer.open.iter().any(|open| connections.get(*open).has_data())
     }

@@ -43,7 +43,7 @@ pub struct UploadSlot {
 /// A connection of an application with many.
 #[derive(Clone, Copy, Debug)]
 pub struct Open {
-    /// Its place.
+    /// The connection's place.
     pub slot: UploadSlot,
     /// Unlike the connection's number this one is used once.
     pub serial: u64,
@@ -102,7 +102,7 @@ impl Parts {
         self.opened += 1;
     }
 
-    /// A connection that has received so much is closed.
+    /// Closes a connection that has received `received` bytes.
     pub(super) fn closed(&mut self, connection: usize, received: u64) {
         let Some(part) = self.open.remove(&connection) else { return };
         part.count(received, &mut self.hosts);

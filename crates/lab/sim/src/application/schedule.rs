@@ -34,7 +34,7 @@ impl Schedule {
         self.stop
     }
 
-    /// Is the application at work?
+    /// Returns whether the application is active.
     pub fn is_on(&self, at: Time) -> bool {
         if at < self.start || at >= self.stop {
             return false;

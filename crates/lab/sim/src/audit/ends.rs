@@ -19,7 +19,7 @@ pub enum Datagram {
 }
 
 impl Datagram {
-    /// Is it a data packet?
+    /// Returns whether it is a data packet.
     pub fn is_data(&self) -> bool {
         match self {
             Datagram::Data(_) => true,

@@ -65,7 +65,7 @@ fn a_lost_tail_is_probed_and_takes_no_timeout_however_long_the_path() {
     }
 }
 
-/// Sends three chunks of so many packets, of which the last one's last packet is lost once.
+/// Sends three chunks of `packets` packets. The last packet of the last one is lost once.
 fn lose_a_tail(what: &str, (ends, books): (Box<dyn Ends>, Books), path: Path, packets: u64) {
     let mut transfer = Transfer::new(ends, path);
     for chunk in 0..3 {

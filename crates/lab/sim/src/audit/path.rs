@@ -21,7 +21,7 @@ pub struct Path {
     pub link: Option<Link>,
 }
 
-/// A link with a buffer of so many bytes, of which the packet on the wire is one.
+/// A link with a buffer in bytes, which includes the packet on the wire.
 #[derive(Clone, Copy, Debug)]
 pub struct Link {
     pub bytes_per_second: u64,

@@ -37,7 +37,7 @@ pub(crate) struct Format {
 }
 
 impl Format {
-    /// A packet of the connection with so many bytes of payload.
+    /// Returns a packet of the connection with `payload` bytes of payload.
     fn packet(&self, payload: u32, body: Body) -> Packet {
         let (size, ecn) = (payload + self.overhead, Ecn::NotEct);
         Packet { size, flow: self.flow, dscp: self.dscp, ecn, hop: 0, body }
@@ -166,7 +166,7 @@ impl Connection {
         unsent
     }
 
-    /// Has it given itself a piece anew since the last call?
+    /// Returns whether it has given itself a piece anew since the last call.
     pub fn take_refilled(&mut self) -> bool {
         std::mem::take(&mut self.has_refilled)
     }
@@ -272,7 +272,7 @@ impl Connection {
         }
     }
 
-    /// Has it data that are not sent or not acknowledged?
+    /// Returns whether it has data that are not sent or not acknowledged.
     pub fn has_data(&self) -> bool {
         !self.is_shut && self.is_flushed() == Some(false)
     }

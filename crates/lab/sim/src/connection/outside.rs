@@ -19,7 +19,7 @@ pub trait Remote {
     fn stop(&mut self);
     /// Payload received, bytes, each once.
     fn received(&self) -> u64;
-    /// Has everything given been sent and acknowledged?
+    /// Returns whether everything given has been sent and acknowledged.
     fn is_flushed(&self) -> bool;
     /// Counters of its sender.
     fn totals(&self) -> Totals;
@@ -39,7 +39,7 @@ pub struct Id {
 pub struct Opening<'a> {
     /// Index of its flow.
     pub flow: usize,
-    /// Its name.
+    /// The connection's identifier.
     pub id: Id,
     /// The route of its packets: its own between hosts, else that of its flow.
     pub route: &'a Route,

@@ -102,7 +102,7 @@ impl Connections {
         self.places.len()
     }
 
-    /// Is it open?
+    /// Returns whether it is open.
     pub fn is_open(&self, id: Id) -> bool {
         self.generations.get(id.number) == Some(&id.generation)
             && !matches!(self.places[id.number].ends, Ends::Closed)

@@ -1,4 +1,4 @@
-//! Aggregation of acknowledgements: so many of them, or those of some time, go on together.
+//! Aggregation of acknowledgements: a number of them, or those of some time, leave together.
 //!
 //! Acknowledgements wait before a link until there are n of them, or until the first of them has waited for the time t; then
 //! all go on, in order. Radio links (802.11 frame aggregation, DOCSIS grants, LTE scheduling) bunch acknowledgements like this.

@@ -21,7 +21,7 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    /// A full bucket of so many bytes.
+    /// Returns a full bucket of `bytes` bytes.
     pub fn new(bytes: u64, bits_per_second: u64) -> Bucket {
         let size_ns = nanos(bytes, bits_per_second);
         let (at, looks, noted) = (Time::ZERO, Vec::new(), BTreeMap::new());
@@ -62,7 +62,7 @@ impl Bucket {
     }
 }
 
-/// Time that a link takes for so many bytes, ns.
+/// Returns the time that a link takes for `bytes`, ns.
 fn nanos(bytes: u64, bits_per_second: u64) -> i64 {
     nanos_of(Span::of_bytes(8 * bytes, bits_per_second))
 }

@@ -35,14 +35,14 @@ impl Chain {
         }
     }
 
-    /// Is the next packet lost?
+    /// Returns whether the next packet is lost.
     pub fn loses(&mut self) -> bool {
         self.is_bad ^= random::happens(&mut self.random, self.leave[usize::from(self.is_bad)]);
         random::happens(&mut self.random, self.loss[usize::from(self.is_bad)])
     }
 }
 
-/// Loss rate and mean number of consecutive losses among so many packets.
+/// Returns the loss rate and the mean number of consecutive losses among `packets` packets.
 #[cfg(test)]
 pub fn measured(packets: u32, mut loses: impl FnMut() -> bool) -> (f64, f64) {
     let (mut lost, mut bursts, mut last) = (0u32, 0u32, false);

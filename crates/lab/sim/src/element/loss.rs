@@ -29,7 +29,7 @@ impl Loss {
         }
     }
 
-    /// Is the next packet lost?
+    /// Returns whether the next packet is lost.
     pub fn loses(&mut self) -> bool {
         match self {
             Loss::None => false,

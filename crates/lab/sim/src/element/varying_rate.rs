@@ -105,7 +105,7 @@ impl VaryingRate {
 }
 
 impl Law {
-    /// When so many nanobits will have been sent, from now on.
+    /// Returns when `nanobits` will have been sent, from `now` on.
     fn after(&self, now: Time, nanobits: u128) -> Time {
         let RateLaw::Steps { steps, period } = &self.law else { return Time::NEVER };
         let points = steps.points();

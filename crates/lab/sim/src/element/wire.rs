@@ -83,7 +83,7 @@ mod tests {
         Distribution::Uniform(Duration::default(), Duration::from_millis(ms))
     }
 
-    /// Times in and out of packets so many µs apart.
+    /// Returns the times in and out of packets that are `gap_us` µs apart.
     fn through(wire: &mut Wire, gap_us: u64) -> Vec<(Time, Time)> {
         let exit = |i: u64| {
             let done = Time::from_micros(i * gap_us);

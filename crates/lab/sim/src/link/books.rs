@@ -52,7 +52,7 @@ impl Books {
         }
     }
 
-    /// Every packet, with so many that are queued or on wires, and those delivered by wires.
+    /// Returns the count of every packet, with `unfinished` that are queued or on wires, and those delivered by wires.
     pub(super) fn packets(&self, unfinished: u64, delivered: Amount) -> Packets {
         Packets {
             arrived: self.arrived.packets,

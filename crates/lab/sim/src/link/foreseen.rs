@@ -63,7 +63,7 @@ impl Ahead {
 }
 
 impl Link {
-    /// Is it known when a packet will have been sent as soon as it arrives?
+    /// Returns whether the end of a packet's transmission is known as soon as the packet arrives.
     #[inline]
     pub fn is_foreseen(&self) -> bool {
         matches!(self.store, Store::Ahead(_)) && !self.is_queued_elsewhere

@@ -90,7 +90,7 @@ impl Lines {
         self.packets.get(line.first).map(|((at, _), _)| *at)
     }
 
-    /// Do the paths of its packets end behind a wire?
+    /// Returns whether the paths of its packets end behind a wire.
     #[inline]
     pub fn is_last(&self, wire: usize) -> bool {
         self.lines[wire].is_last

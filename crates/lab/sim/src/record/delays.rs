@@ -46,7 +46,7 @@ impl Delays {
         self.quantiles_with(0)
     }
 
-    /// Every delay in ms, the smallest first; of more than `most` the delays at so many equal parts.
+    /// Returns every delay in ms, the smallest first; of more than `most` delays, the values at `most` equal parts.
     pub fn in_order(&self, most: u64) -> Vec<f64> {
         let parts = self.bins.len().min(most);
         let largest = round(self.max.as_millis_f64(), 3);
@@ -61,7 +61,7 @@ impl Delays {
         delays
     }
 
-    /// The distribution together with so many delays of zero.
+    /// Returns the distribution together with `zeros` delays of zero.
     pub fn quantiles_with(&self, zeros: u64) -> Option<Quantiles> {
         let samples = self.bins.len() + zeros;
         if samples == 0 {
@@ -97,7 +97,7 @@ impl StepMean {
         self.samples += 1;
     }
 
-    /// So many more, which are `delays` together.
+    /// Records `samples` more, which sum up to `delays`.
     pub fn record_many(&mut self, samples: u64, delays: Span) {
         self.sum_ns += delays.0;
         self.samples += samples;
@@ -108,7 +108,7 @@ impl StepMean {
         self.take_ms_with(0)
     }
 
-    /// The same together with so many delays of zero.
+    /// Returns the same together with `zeros` delays of zero.
     pub fn take_ms_with(&mut self, zeros: u64) -> Option<f64> {
         let StepMean { sum_ns, samples } = std::mem::take(self);
         let samples = samples + zeros;

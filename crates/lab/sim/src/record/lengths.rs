@@ -60,7 +60,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Records the queue of a link in windows `(from, to)`, for so many flows.
+    /// Records the queue of a link in windows `(from, to)`, for `flows` flows.
     pub fn new(windows: impl Iterator<Item = (Time, Time)>, flows: usize) -> Lengths {
         let counters = Counters { lasted: vec![0], flows: vec![FlowCounters::default(); flows] };
         let windows = windows.map(|(from, to)| Window {

@@ -39,7 +39,7 @@ pub struct Meter {
     undelayed_before_step: u64,
 }
 
-/// Times in the queue that windows take in together. They fill 8 kB; so many fall into the same bins again and again.
+/// Times in the queue that windows take in together. They fill 8 kB; most of them fall into the same few bins.
 const BATCH: usize = 1024;
 
 /// A value for best effort and one for lower effort.
@@ -98,7 +98,7 @@ pub struct Figures {
 }
 
 impl Meter {
-    /// The meter of the link with this index; nothing has happened yet.
+    /// Returns the meter of the link with this index, with nothing measured yet.
     pub fn new(scenario: &Scenario, network: &Network, link: usize) -> Meter {
         let mut windows: Vec<Window> = Vec::new();
         let place = |(from, to): (Time, Time)| match windows.iter().position(|w| (w.from, w.to) == (from, to))
@@ -136,7 +136,7 @@ impl Meter {
         self.is_mixed
     }
 
-    /// The queue now holds so many packets of each class.
+    /// Records that the queue now holds `queued` packets of each class.
     pub fn queue_changed(&mut self, now: Time, queued: PerClass<u64>) {
         let passed = u128::from(now.since(self.changed).0);
         for (area, queued) in self.counters.area.iter_mut().zip(self.queued) {
@@ -183,7 +183,7 @@ impl Meter {
         }
     }
 
-    /// Did the queue hold packets when it was last measured?
+    /// Returns whether the queue held packets when it was last measured.
     pub fn holds_packets(&self) -> bool {
         self.queued != [0, 0]
     }

@@ -1,4 +1,4 @@
-//! Those who look at the senders of a flow.
+//! Observers of the senders of a flow.
 
 use super::watched::watched;
 use super::SenderLog;
@@ -6,7 +6,7 @@ use afteryou_base::Time;
 use afteryou_cc::Controller;
 use afteryou_scenario::senders::{Begun, Observers};
 
-/// Those who look at the senders of a flow.
+/// Observers of the senders of a flow.
 #[derive(Clone, Debug)]
 pub struct Onlookers {
     /// Index of the flow.

@@ -33,7 +33,7 @@ const MOST_EVENTS: usize = 200_000;
 /// A decrease of the window by more than this part is a cut. Controllers that follow the delay lower it by less in an ack.
 const CUT: f64 = 0.05;
 
-/// The log of one flow's senders, shared by its controllers and by those who read it.
+/// The log of one flow's senders, shared by its controllers and by its readers.
 #[derive(Clone, Debug)]
 pub struct SenderLog(Arc<Mutex<Log>>);
 

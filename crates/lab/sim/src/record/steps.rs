@@ -76,7 +76,7 @@ impl<'a> SetSteps<'a> {
         &self.members
     }
 
-    /// Its window.
+    /// Returns the window of the steps.
     pub fn window(&self) -> (Time, Time) {
         (self.from, self.to)
     }

@@ -58,7 +58,7 @@ impl Tracks {
         Tracks { step, tracks, queues, records_senders: scenario.record.contains(&Record::Senders), steps: 0 }
     }
 
-    /// Does each flow have a track of its own?
+    /// Returns whether each flow has a track of its own.
     pub(super) fn are_flows(&self) -> bool {
         self.tracks.iter().all(|track| track.members.len() == 1)
     }

@@ -127,7 +127,7 @@ impl Sender {
         self.count_spurious(spurious);
     }
 
-    /// So many losses were none.
+    /// Counts `losses` that turned out to be none.
     fn count_spurious(&mut self, losses: u64) {
         self.counters.spurious += losses;
         if losses > 0 {

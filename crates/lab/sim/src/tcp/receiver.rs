@@ -13,7 +13,7 @@ use afteryou_sender::ranges::Ranges;
 /// A segment as it arrives.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// Its number.
+    /// The segment's number.
     pub seq: u64,
     /// Payload, bytes.
     pub len: u16,
@@ -108,7 +108,7 @@ impl Receiver {
         self.ack_at = if at_once { now } else { self.ack_at.min(now + self.acking.delay) };
     }
 
-    /// Did a segment with this clock leave before the one whose clock is echoed?
+    /// Returns whether a segment with this clock left before the one whose clock is echoed.
     fn is_older(&self, tsval: u32) -> bool {
         (tsval.wrapping_sub(self.ts_recent) as i32) < 0
     }

@@ -85,7 +85,7 @@ fn recorded(packets: u64) -> (Sender, Arc<Mutex<Heard>>) {
     (sender, heard)
 }
 
-/// A sender with a window of so many packets that has just finished its handshake and sent them.
+/// Returns a sender with a window of `window` packets that has just finished its handshake and sent them.
 fn sender(transport: Transport, window: u64) -> Sender {
     let overrides = [("initial_window", Value::Count(window))];
     let controller = list::find("newreno").unwrap().build(&overrides, Setup::of(MSS.into())).unwrap();

@@ -34,7 +34,7 @@ impl Cost {
         Ok(Cost { runs: times.len(), traffic_s: times.values().sum() })
     }
 
-    /// The time with so many at once, s.
+    /// Returns the time with `beds` testbeds at once, s.
     pub fn with(self, beds: usize) -> f64 {
         self.traffic_s / beds.max(1) as f64
     }

@@ -104,7 +104,7 @@ fn finding(check: &Check, blank: Finding, simulated: Option<Simulated>, value: V
     finding
 }
 
-/// Do both values lie outside on the same side?
+/// Returns whether both values are outside on the same side.
 fn misses_alike(band: Band, one: f64, other: f64) -> bool {
     let below = |value: f64| band.min.is_some_and(|min| value < min);
     let above = |value: f64| band.max.is_some_and(|max| value > max);

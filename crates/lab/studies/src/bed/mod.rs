@@ -116,7 +116,7 @@ pub struct Tested<'a> {
     pub chosen: Chosen,
     /// The check.
     pub check: &'static Check,
-    /// Its grid.
+    /// The check's grid.
     pub grid: &'static Grid,
     /// Its points, with the set's assignments.
     pub points: Vec<GridPoint>,

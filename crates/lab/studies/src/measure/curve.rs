@@ -38,7 +38,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "curve_below_after",
-        help: "time from `from` until a curve is first below `level`, or until `to` if it never is, s; with `over` its mean over the following so many seconds counts",
+        help: "time from `from` until a curve is first below `level`, or until `to` if it never is, s; with `over` its mean over that number of following seconds counts",
         take: below_after,
     },
     Measure {
@@ -48,7 +48,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "curve",
-        help: "the points of a curve between `from` and `to`, for figures; with `every` each so many alone",
+        help: "the points of a curve between `from` and `to`, for figures; with `every` only one of that number",
         take: points,
     },
     Measure {
@@ -91,7 +91,7 @@ fn within(outcome: &Outcome, args: &Args) -> Result<Vec<[f64; 2]>> {
     later(outcome, args, 0.0)
 }
 
-/// The same so many seconds later.
+/// Returns the same curve `after` seconds later.
 fn later(outcome: &Outcome, args: &Args, after: f64) -> Result<Vec<[f64; 2]>> {
     let mut points = points_of(outcome, args.needed_text("of")?, args.needed_text("quantity")?)?;
     let (from, to) = (args.number("from").unwrap_or(0.0), args.number("to").unwrap_or(f64::INFINITY));

@@ -1,5 +1,5 @@
 //! Measures of the slow-downs of LEDBAT++: `flow` names the sender, `from` and `to` bound the beginnings of slow-downs, s, and
-//! `last` takes only so many of them, the last ones. The scenario must record senders and events; windows and delays are read from
+//! `last` takes only that number of them, the last ones. The scenario must record senders and events; windows and delays are read from
 //! the curves, so that `sample` of the scenario must be short beside a round trip.
 //!
 //! ```text

@@ -84,7 +84,7 @@ fn set<'a>(outcome: &'a Outcome, args: &Args) -> Result<&'a SetFigures> {
     found.ok_or_else(|| nothing("no [[measure]] of the scenario names flows"))
 }
 
-/// Is `flow` the flow with this name, or one of the table that stands for several?
+/// Returns whether `flow` is the flow with this name, or one of the table that stands for several.
 fn is(outcome: &Outcome, flow: &str, name: &str) -> bool {
     let of_group = |known: &&Flow| known.name == flow && known.group.as_deref() == Some(name);
     flow == name || outcome.scenario.flow.iter().any(|known| of_group(&known))

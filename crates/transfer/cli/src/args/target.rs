@@ -34,7 +34,7 @@ pub enum Target {
     },
 }
 
-/// Is `word` a ticket, or the name of a file with one, rather than a path?
+/// Returns whether `word` is a ticket, or the name of a file with one, rather than a path.
 pub fn looks_like_ticket(word: &OsStr) -> bool {
     let text = word.to_string_lossy();
     let text = bare(&text);

@@ -15,7 +15,7 @@ pub const LONGEST: u64 = 64 * 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub enum Question {
-    /// Say how it goes.
+    /// Report the status.
     Status,
     /// Stand still.
     Pause,
@@ -48,7 +48,7 @@ pub enum Answer {
 /// How a job goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
-    /// Its process.
+    /// The job's process.
     pub pid: u32,
     /// "send", "get", "receive" or "serve".
     pub command: String,
@@ -100,14 +100,14 @@ pub struct Job {
     pub done: &'static str,
     /// Where to.
     pub direction: Direction,
-    /// Its files.
+    /// The files that the job moves.
     pub what: String,
     /// Where it receives.
     pub store: Option<Store>,
 }
 
 impl Status {
-    /// How it goes now.
+    /// Returns the status at `now`.
     pub fn of(job: &Job, tally: &Tally, pace: &Pace, now: Instant) -> Status {
         let limit = pace.current();
         let abandoned = job.store.as_ref().map(Store::abandoned).unwrap_or_default();

@@ -42,7 +42,7 @@ struct List {
     parsed: Vec<Pattern>,
     /// Which have matched something.
     matched: Vec<AtomicBool>,
-    /// The first so many need not match anything.
+    /// This number of first ones need not match anything.
     optional: usize,
 }
 

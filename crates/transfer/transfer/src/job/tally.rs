@@ -103,7 +103,7 @@ impl Tally {
         }
     }
 
-    /// An entry came to its end: a file with so many bytes, or something else.
+    /// Records the end of an entry: a file with `content` bytes, or something else.
     pub(crate) fn settled(&self, path: &EntryPath, content: Option<u64>, outcome: Outcome) {
         if !self.count(path, content, &outcome) {
             return;

@@ -187,7 +187,7 @@ impl Work {
         self.plan.clone()
     }
 
-    /// The next entries to offer: at most so many, and one more than has so many bytes. When cancelled, nothing is taken.
+    /// Returns the next entries to offer: at most `most`, and one more than has `most_bytes`. When cancelled, nothing is taken.
     pub(crate) async fn next(&self, most: usize, most_bytes: u64) -> Next {
         loop {
             let woken = self.shared.wake.notified();

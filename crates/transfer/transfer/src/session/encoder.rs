@@ -30,7 +30,7 @@ use tokio::sync::{mpsc, watch};
 
 /// Bytes of a piece.
 const PIECE: usize = 256 * 1024;
-/// A bundle of so many bytes takes no more files. The last one may be as large as a small file is.
+/// A bundle of this size in bytes takes no more files. The last one may be as large as a small file is.
 const FULL_BUNDLE: usize = MAX_BUNDLE / 2;
 /// Pieces between the thread and the task.
 const PIECES: usize = 3;
@@ -61,7 +61,7 @@ pub(super) type Bundled = Vec<(u64, u64)>;
 pub(super) enum Note {
     /// All of these files were handed to the network.
     Bundle(Bundled),
-    /// So many encoded bytes were handed to the network.
+    /// A number of encoded bytes was handed to the network.
     Moved(u64, u64),
     /// All of the file was handed to the network.
     Sent(u64),

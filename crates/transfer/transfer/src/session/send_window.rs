@@ -25,7 +25,7 @@ const ADAPT: Duration = Duration::from_millis(5);
 const CALM: u64 = 2;
 /// Congestion windows on a path that loses packets, at least and at most.
 const LOSSY: (u128, u128) = (3, 8);
-/// Round trips of so much together are what a pause may take there.
+/// A pause may take round trips of this length together.
 const PAUSE: Duration = Duration::from_millis(600);
 /// Round trips without a loss after which a path loses nothing.
 const LOSSY_ROUNDS: u32 = 32;

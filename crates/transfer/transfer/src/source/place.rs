@@ -51,7 +51,7 @@ pub(super) type Opened = HashMap<PathBuf, Arc<Dir>>;
 /// An open directory whose entries are looked at. None: each is reached by its whole path.
 pub(super) type Here = Option<Arc<Dir>>;
 
-/// Its kind.
+/// The kind of the place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
     File,

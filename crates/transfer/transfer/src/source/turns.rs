@@ -90,7 +90,7 @@ impl Turns {
     }
 }
 
-/// One of those who read.
+/// One of the readers.
 #[derive(Debug)]
 struct Turn<'a> {
     turns: &'a Turns,

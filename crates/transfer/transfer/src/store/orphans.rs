@@ -235,7 +235,7 @@ mod tests {
         format!("{path:032x}-{:032x}{end}", 7)
     }
 
-    /// A directory with partial files that are so many days old.
+    /// Returns a directory with partial files of these ages in days.
     fn yard(now: SystemTime, days: &[u32]) -> (tempfile::TempDir, Dir) {
         let yard = tempfile::tempdir().expect("a directory");
         for (path, days) in days.iter().enumerate() {

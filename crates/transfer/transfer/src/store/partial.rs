@@ -187,7 +187,7 @@ impl Partial {
         Err(io::ErrorKind::ResourceBusy.into())
     }
 
-    /// Has it a name?
+    /// Returns whether it has a name.
     pub(crate) fn is_named(&self) -> bool {
         self.names.is_some()
     }

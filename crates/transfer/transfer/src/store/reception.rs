@@ -129,7 +129,7 @@ impl Reception {
         self.partial.as_ref().map(|partial| &partial.file)
     }
 
-    /// Has its partial file a name?
+    /// Returns whether its partial file has a name.
     #[cfg(test)]
     pub(super) fn partial_is_named(&self) -> bool {
         self.partial.as_ref().is_some_and(|partial| partial.is_named())

@@ -112,7 +112,7 @@ mod tests {
 
     const G: u64 = GROUP_BYTES;
 
-    /// So many bytes, the parents of their tree as bao-tree lays them, and the root.
+    /// Returns `size` bytes, the parents of their tree in bao-tree's order, and the root.
     fn tree(size: u64) -> (Vec<u8>, Vec<u8>, [u8; 32]) {
         let mut state = size | 1;
         let data: Vec<u8> = std::iter::repeat_with(|| {

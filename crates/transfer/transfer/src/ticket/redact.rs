@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// Prefix of every ticket, whatever its version.
 const BEGIN: &str = "afteryou";
 
-/// A ticket whose beginning was lost or mistyped is a run of so many characters of base32. The shortest ticket has a
+/// A ticket whose beginning was lost or mistyped is a run of at least this many characters of base32. The shortest ticket has a
 /// hundred; a SHA-256 in hexadecimal has 64, and as good as always a 0, 1, 8 or 9 that base32 does not have.
 const LONG: usize = 50;
 

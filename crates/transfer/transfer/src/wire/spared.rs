@@ -8,7 +8,7 @@ use std::str::FromStr;
 /// The entries that a job may remove at most. Over the limit it removes none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MaxDelete {
-    /// So many.
+    /// A number of entries.
     Entries(u64),
     /// A percentage of the entries that the copy had before the job.
     Percent(u8),

@@ -137,7 +137,7 @@ impl Group {
         });
     }
 
-    /// Has a packet that another member sent after `sent_at` arrived?
+    /// Returns whether a packet that another member sent after `sent_at` has arrived.
     fn others_got_through_since(&self, id: MemberId, sent_at: Time) -> bool {
         let later = |state: &State| state.newest_acked.is_some_and(|acked| acked > sent_at);
         self.members.iter().any(|(other, state)| *other != id && later(state))

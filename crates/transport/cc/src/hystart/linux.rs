@@ -48,13 +48,13 @@ use afteryou_base::units::{Span, Time};
 pub const LOW_WINDOW: f64 = 16.0;
 /// A longer gap between two acks ends the train.
 pub const ACK_DELTA: Span = Span::from_millis(2);
-/// So many samples of a round do not decide yet.
+/// A round with fewer samples than this does not decide yet.
 pub const MIN_SAMPLES: u32 = 8;
 /// Bounds of the rise that counts.
 pub const DELAY_THRESHOLD: (Span, Span) = (Span::from_millis(4), Span::from_millis(16));
 /// Most that aggregation in the sender's host may lengthen a train.
 pub const MOST_CUSHION: Span = Span::from_millis(1);
-/// Bytes of so many aggregates of 64 KiB: one that leaves and one that waits, at twice the rate.
+/// Bytes of four aggregates of 64 KiB: one that leaves and one that waits, at twice the rate.
 const CUSHION_BYTES: f64 = 4.0 * 65536.0;
 /// Slow start is paced at twice the window in a round trip.
 const PACING_GAIN: f64 = 2.0;

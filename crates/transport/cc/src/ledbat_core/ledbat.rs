@@ -19,7 +19,7 @@ pub struct Params {
     pub decrease_gain16: u64,
     /// ALLOWED_INCREASE, packets.
     pub allowed_increase: u64,
-    /// The bound of an application-limited window is so many times the bytes in flight.
+    /// The bound of an application-limited window is this multiple of the bytes in flight.
     pub tether: u64,
     /// INIT_CWND, packets.
     pub init_cwnd: u64,

@@ -73,7 +73,7 @@ impl AckEvent {
         }
     }
 
-    /// Is one of these flags set?
+    /// Returns whether one of these flags is set.
     #[inline]
     pub fn has(&self, flag: u32) -> bool {
         self.flags & flag != 0

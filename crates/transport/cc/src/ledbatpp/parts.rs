@@ -89,7 +89,7 @@ impl Parts {
         }
     }
 
-    /// Do the delays of an ack at `now` not count?
+    /// Returns whether the delays of an ack at `now` do not count.
     pub(super) fn ignores(&self, now: Time) -> bool {
         self.ignore.is_some_and(|ignore| now < ignore.until)
     }

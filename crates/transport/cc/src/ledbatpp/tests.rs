@@ -181,7 +181,7 @@ fn the_first_slowdown_comes_two_round_trips_after_slow_start() {
     assert_eq!(controller.directive().cwnd, 2 * MSS);
 }
 
-/// Drives a slowdown at RTT = base = 50 ms from W = 80. An ack arrives every so many parts of a round trip and covers
+/// Drives a slowdown at RTT = base = 50 ms from W = 80. An ack arrives after each of `fraction` parts of a round trip and covers
 /// the `fraction`-th part of the window. Returns the ramp's windows in packets, the slowdown's duration and the wait
 /// after it.
 fn slowdown_from_80(fraction: u64) -> (Vec<f64>, Span, Span) {

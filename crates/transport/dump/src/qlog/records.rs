@@ -129,9 +129,9 @@ pub struct Utp {
     /// Its type, such as `ST_DATA`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// Its connection.
+    /// The packet's connection.
     pub connection_id: u16,
-    /// Its number.
+    /// The packet's number.
     pub seq_nr: u16,
     /// The newest packet that its sender has received in order.
     pub ack_nr: u16,

@@ -5,7 +5,7 @@ use super::records::{Frame, PacketHeader, Raw, Utp};
 /// A packet on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// Its header.
+    /// The packet's header.
     pub header: Utp,
     /// Bytes of the datagram.
     pub length: u64,

@@ -149,7 +149,7 @@ impl Board {
         self.delivery.lose(flight.bytes);
     }
 
-    /// Is packet `seq` lost and not sent again?
+    /// Returns whether packet `seq` is lost and not sent again.
     pub fn is_lost(&self, seq: u64) -> bool {
         self.segment(seq).is_some_and(|segment| segment.state & LOST != 0)
     }

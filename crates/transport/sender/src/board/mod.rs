@@ -143,7 +143,7 @@ impl Board {
         self.segments.len() as u64 - self.sacked.count() - self.lost_segments - self.overtaken_segments
     }
 
-    /// Is any packet believed to be in the network?
+    /// Returns whether any packet is counted as in the network.
     pub fn anything_in_flight(&self) -> bool {
         self.packets_in_flight() > 0
     }
@@ -163,7 +163,7 @@ impl Board {
         self.sacked.count()
     }
 
-    /// Has SACK reported packet `seq`?
+    /// Returns whether SACK has reported packet `seq`.
     pub fn is_sacked(&self, seq: u64) -> bool {
         self.segment(seq).is_some_and(|segment| segment.state & SACKED != 0)
     }
@@ -178,7 +178,7 @@ impl Board {
         self.delivery.delivered_at()
     }
 
-    /// Is the sender limited by its application, so that packets sent now may not widen the window?
+    /// Returns whether the sender is application-limited, so that packets sent now may not widen the window.
     pub fn is_app_limited(&self) -> bool {
         self.delivery.is_app_limited()
     }
@@ -499,7 +499,7 @@ impl Board {
         self.segments.get(self.sent[index].seq.wrapping_sub(self.una as u32) as usize)
     }
 
-    /// Has the packet of the transmission at `index` arrived?
+    /// Returns whether the packet of the transmission at `index` has arrived.
     #[inline]
     fn is_settled(&self, index: usize) -> bool {
         self.segment_of(index).is_none_or(|segment| segment.state & SACKED != 0)
@@ -511,7 +511,7 @@ impl Board {
         self.segment_of(index).filter(|segment| segment.number == number && segment.state & SACKED == 0)
     }
 
-    /// Is the transmission at `index` in flight?
+    /// Returns whether the transmission at `index` is in flight.
     fn is_open(&self, index: usize) -> bool {
         self.newest_of(index).is_some_and(Segment::is_in_flight)
     }
@@ -555,7 +555,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Does the ack echo the time of a packet that left at `sent_at` or later?
+    /// Returns whether the ack echoes the time of a packet that left at `sent_at` or later.
     fn echoes(&self, sent_at: Time) -> bool {
         self.echoed.is_some_and(|echoed| echoed.as_micros() >= sent_at.as_micros())
     }

@@ -46,7 +46,7 @@ enum Step {
     },
     SetAside(usize),
     Lose(usize),
-    /// Packets sent within so many milliseconds may still arrive, if set.
+    /// Packets sent within this number of milliseconds may still arrive, if set.
     Timeout(Option<u64>),
 }
 

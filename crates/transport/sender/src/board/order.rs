@@ -79,7 +79,7 @@ impl Board {
         look_again
     }
 
-    /// Was packet `seq` overtaken beyond the reach of the receiver's report?
+    /// Returns whether packet `seq` was overtaken beyond the reach of the receiver's report.
     pub fn is_set_aside(&self, seq: u64) -> bool {
         self.segment(seq).is_some_and(|segment| segment.state & OVERTAKEN != 0)
     }

@@ -7,7 +7,7 @@ pub(super) const SACKED: u8 = 1;
 pub(super) const LOST: u8 = 2;
 /// The newest transmission, or the lost one that it repeats, was known to be missing and taken for lost.
 pub(super) const DECLARED: u8 = 4;
-/// Overtaken by so many that it has left the network, but the receiver's report does not reach it: it has arrived or is lost.
+/// Overtaken by enough packets to have left the network, but out of reach of the receiver's report: it has arrived or is lost.
 pub(super) const OVERTAKEN: u8 = 8;
 /// Taken for lost because the retransmission timer expired.
 pub(super) const TIMED_OUT: u8 = 16;

@@ -31,7 +31,7 @@ impl Board {
         Outgoing { seq, len, transmission: 1 }
     }
 
-    /// Is anything lost and not sent again?
+    /// Returns whether anything is lost and not sent again.
     pub fn has_lost(&self) -> bool {
         self.lost_segments > 0
     }

@@ -37,7 +37,7 @@ impl BitRing {
         }
     }
 
-    /// Is packet `index` in the set?
+    /// Returns whether packet `index` is in the set.
     pub fn contains(&self, index: u64) -> bool {
         self.words.as_ref().is_some_and(|words| words[slot(index)] >> (index % 64) & 1 == 1)
     }

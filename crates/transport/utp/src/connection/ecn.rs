@@ -63,7 +63,7 @@ impl Ecn {
         (self.is_negotiated && (answers_syn || self.received > 0)).then_some(self.received)
     }
 
-    /// Must an ST_STATE report a mark before data leaves?
+    /// Returns whether an ST_STATE must report a mark before data leaves.
     pub(super) fn report_is_due(&self) -> bool {
         self.report_is_due
     }
@@ -77,7 +77,7 @@ impl Ecn {
         self.is_negotiated
     }
 
-    /// Do data packets leave as ECT(0)?
+    /// Returns whether data packets leave as ECT(0).
     pub(super) fn is_on(&self) -> bool {
         self.is_negotiated && !self.has_failed
     }

@@ -30,7 +30,7 @@ const GROWTH: u64 = 4;
 const HOST: Span = Span::from_millis(25);
 /// Packets that are always admitted, so that acknowledgements of every second one and recovery from a loss go on.
 const LEAST_PACKETS: u64 = 4;
-/// A reader that has not caught up for so many round trips is slower than the path.
+/// A reader that has not caught up for this many round trips is slower than the path.
 const PATIENCE: u64 = 4;
 /// Shortest time of a measurement.
 const SHORTEST_ROUND: Span = Span::from_millis(1);

@@ -87,7 +87,7 @@ impl Connection {
         }
     }
 
-    /// A datagram of so many bytes leaves.
+    /// Logs a datagram of `length` bytes that leaves.
     pub(super) fn log_leaving(&mut self, now: Time, header: &Header, length: usize) {
         if self.log.is_none() {
             return;

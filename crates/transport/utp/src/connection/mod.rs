@@ -320,14 +320,14 @@ impl Connection {
         }
     }
 
-    /// From here on new packets have so much payload.
+    /// Sets the payload of new packets from here on, bytes.
     fn set_payload(&mut self, payload: u32) {
         self.config.payload = payload;
         self.unsent.set_full(payload);
         self.congestion.set_packet(payload);
     }
 
-    /// Can data be written and read?
+    /// Returns whether data can be written and read.
     pub fn is_connected(&self) -> bool {
         !matches!(self.state, State::SynSent { .. } | State::SynReceived)
     }
@@ -370,7 +370,7 @@ impl Connection {
         limit.min(self.share.max(2 * u64::from(self.config.payload)))
     }
 
-    /// Is there room for more than a few bytes, so that a writer is woken for it?
+    /// Returns whether there is room for more than a few bytes, so that a writer is woken for it.
     pub(crate) fn has_room_worth_waking(&self) -> bool {
         let worth = WORTH_WAKING.min(self.send_limit(self.send_window()) / 2);
         self.is_connected() && self.writable() as u64 >= worth.max(1)
@@ -428,7 +428,7 @@ impl Connection {
         self.fin == Fin::Acknowledged
     }
 
-    /// Can [`read`](Connection::read) return bytes, or is the peer's direction at its end?
+    /// Returns whether [`read`](Connection::read) can return bytes, or the peer's direction is at its end.
     pub fn is_readable(&self) -> bool {
         self.receiver.is_readable()
     }
@@ -463,7 +463,7 @@ impl Connection {
         }
     }
 
-    /// [`Statistics::bytes_arrived`] alone, for those who ask after each packet.
+    /// Returns [`Statistics::bytes_arrived`] alone, for callers that ask after each packet.
     pub fn bytes_arrived(&self) -> u64 {
         self.receiver.arrived()
     }

@@ -12,7 +12,7 @@ use afteryou_sender::tail::{Tail, TailFlight};
 /// A datagram that leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outgoing {
-    /// Its header.
+    /// The packet's header.
     pub header: Header,
     /// Payload that follows header and extensions, bytes.
     pub payload: u32,

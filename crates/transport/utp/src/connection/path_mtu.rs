@@ -34,7 +34,7 @@ const LEAST_PADDING: u32 = 12;
 /// The search of one connection. All lengths are payload, bytes.
 #[derive(Debug)]
 pub(super) struct PathMtu {
-    /// Packets have so much now, and at first.
+    /// The payload of packets now, and at first.
     payload: u32,
     first: u32,
     /// The largest that is tried: by the settings, and by what has failed.
@@ -84,7 +84,7 @@ impl PathMtu {
         }
     }
 
-    /// May packets be fragmented on their way now?
+    /// Returns whether packets may be fragmented on the path now.
     pub(super) fn may_fragment(&self) -> bool {
         self.fragments_below.is_some()
     }

@@ -55,7 +55,7 @@ pub struct Receiver {
 #[derive(Debug)]
 struct Piece {
     bytes: Vec<u8>,
-    /// So many of them have been read.
+    /// The number of them that have been read.
     read: usize,
 }
 
@@ -202,7 +202,7 @@ impl Receiver {
         }
     }
 
-    /// Is there room for a packet `ahead` packets beyond the next one?
+    /// Returns whether there is room for a packet `ahead` packets beyond the next one.
     ///
     /// The next packet is taken if anything at all is free, and whenever all that fills the buffer waits behind it:
     /// nothing could be read and nothing freed before it came. So one packet may exceed the buffer, no more.
@@ -293,7 +293,7 @@ impl Receiver {
         self.advertised = self.window();
     }
 
-    /// Has anything arrived out of order?
+    /// Returns whether anything has arrived out of order.
     pub fn has_gap(&self) -> bool {
         !self.waiting.is_empty()
     }
@@ -303,7 +303,7 @@ impl Receiver {
         self.waiting.sack(mask, long)
     }
 
-    /// Can [`read`](Self::read) return bytes, or the end?
+    /// Returns whether [`read`](Self::read) can return bytes, or the end.
     pub fn is_readable(&self) -> bool {
         !self.readable.is_empty() || self.complete
     }

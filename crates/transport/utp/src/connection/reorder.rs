@@ -59,12 +59,12 @@ impl Reorder {
         Reorder { next: 0, arrived: BitRing::default(), slots, payloads: 0, mark: None }
     }
 
-    /// Are payloads counted only?
+    /// Returns whether payloads are counted only.
     pub fn only_counts(&self) -> bool {
         matches!(self.slots, Slots::Counted(_))
     }
 
-    /// Is nothing out of order?
+    /// Returns whether nothing is out of order.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -77,7 +77,7 @@ impl Reorder {
         }
     }
 
-    /// Has the packet arrived that is `ahead` packets beyond the next one?
+    /// Returns whether the packet `ahead` packets beyond the next one has arrived.
     pub fn contains(&self, ahead: usize) -> bool {
         ahead < self.len() && self.arrived.contains(self.next + ahead as u64)
     }

@@ -205,14 +205,14 @@ impl Scoreboard {
         self.bodies.get(at).map_or(0, Body::payload_len)
     }
 
-    /// Is `ack_nr` one that the peer could have sent, with `slack` packets of reordering?
+    /// Returns whether the peer could have sent `ack_nr`, with `slack` packets of reordering.
     pub fn accepts(&self, ack_nr: u16, slack: u16) -> bool {
         let newest = self.next_seq().wrapping_sub(1);
         let behind = newest.wrapping_sub(ack_nr);
         behind <= (self.bodies.len() as u16).saturating_add(slack)
     }
 
-    /// Does `ack_nr` end right before the oldest unacknowledged packet?
+    /// Returns whether `ack_nr` ends right before the oldest unacknowledged packet.
     pub fn is_newest_ack(&self, ack_nr: u16) -> bool {
         ack_nr == self.first_seq.wrapping_sub(1)
     }

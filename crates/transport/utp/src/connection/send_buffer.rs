@@ -110,7 +110,7 @@ impl SendBuffer {
         }
     }
 
-    /// Does the next payload wait for nothing more?
+    /// Returns whether the next payload waits for nothing more.
     pub fn next_is_complete(&self) -> bool {
         let follows = self.payloads.len() > 1 || self.zeros > 0;
         match self.payloads.front() {

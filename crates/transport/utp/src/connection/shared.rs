@@ -60,7 +60,7 @@ impl Connection {
         self.unsent = SendBuffer::new(self.config.payload);
     }
 
-    /// From here on each direction may hold so many bytes, packets that keep it going always excepted.
+    /// Sets the bytes that each direction may hold from here on. Packets that keep it going are always excepted.
     pub(crate) fn set_share(&mut self, share: u64) {
         self.share = share;
         self.receiver.set_share(share);
@@ -71,7 +71,7 @@ impl Connection {
         matches!(self.state, State::Lingering { .. } | State::Closed(_))
     }
 
-    /// The next new packet begins a train of so many packets at most.
+    /// Begins a train of at most `packets` packets with the next new packet.
     pub(crate) fn begin_train(&mut self, packets: u64) {
         self.train = packets;
     }

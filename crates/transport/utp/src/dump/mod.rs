@@ -93,14 +93,14 @@ impl Dump {
         Ok(self)
     }
 
-    /// Writes no more than so many bytes into all files together. Then everything else is skipped.
+    /// Writes at most `bytes` bytes into all files together. Then everything else is skipped.
     pub fn at_most(mut self, bytes: u64) -> Dump {
         self.limit = bytes;
         self.spool.iter().for_each(|spool| spool.set_limit(bytes));
         self
     }
 
-    /// Captures no more than so many bytes of each datagram; uTP's header has 20.
+    /// Captures at most `bytes` bytes of each datagram; uTP's header has 20.
     pub fn snap(self, bytes: usize) -> Dump {
         Dump { snap: bytes, ..self }
     }
@@ -115,7 +115,7 @@ impl Dump {
         self
     }
 
-    /// Are datagrams captured?
+    /// Returns whether datagrams are captured.
     pub fn captures(&self) -> bool {
         self.capture.is_some()
     }

@@ -57,7 +57,7 @@ impl Train {
         self.to - self.from
     }
 
-    /// Can one more datagram of this train's size follow?
+    /// Returns whether one more datagram of this train's size can follow.
     fn is_open(&self, limits: Limits) -> bool {
         let is_whole = self.len().is_multiple_of(self.segment.max(1));
         let is_usual = self.segment > 0 && self.segment <= limits.datagram;

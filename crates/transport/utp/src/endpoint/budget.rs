@@ -19,13 +19,13 @@
 
 use afteryou_base::{Span, Time};
 
-/// A connection's share of what is left is one part in so many: alone with the defaults it has a window of 8 MiB.
+/// A connection's share is what is left divided by this: alone with the defaults it has a window of 8 MiB.
 const PARTS: u64 = 6;
-/// One part in so many is kept for connections.
+/// The budget divided by this is kept for connections.
 const RESERVED: u64 = 4;
 /// Bytes that a connection may hold in each direction out of half of that.
 const SMALL: u64 = 8 << 10;
-/// The budget is used up when a share is smaller than one part in so many of all.
+/// The budget is used up when a share is smaller than the budget divided by this.
 const USED_UP: u64 = 256;
 /// How long a gap may stay open while others lack memory: several retransmission timeouts of a peer that is there.
 pub(super) const STALE: Span = Span::from_secs(10);
@@ -72,12 +72,12 @@ impl Budget {
         for_data.max(SMALL.min(for_small))
     }
 
-    /// Is so much taken that data of others must go?
+    /// Returns whether the budget is used up, so that data of others must go.
     pub(super) fn is_used_up(&self) -> bool {
         self.share() < self.limit / USED_UP
     }
 
-    /// Is it time to look for data that can go?
+    /// Returns whether it is time to look for data that can go.
     pub(super) fn searches(&mut self, now: Time) -> bool {
         let searches = self.is_used_up() && now >= self.search_at;
         if searches {

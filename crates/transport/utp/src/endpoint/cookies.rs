@@ -57,7 +57,7 @@ fn period(now: Time) -> u64 {
     now.0 / PERIOD.0
 }
 
-/// Do both ends read long bitmaps?
+/// Returns whether both ends read long bitmaps.
 fn shows_long_bitmaps(syn: &Packet<'_>, config: &Config) -> bool {
     config.recovery.uses_long_bitmaps() && syn.sack.is_some_and(|sack| sack.is_long())
 }
@@ -125,12 +125,12 @@ impl<Key: BuildHasher> Cookies<Key> {
         Some(Packet { header, sack, marks: None, payload: &[] })
     }
 
-    /// Is `packet` one of an initiator's first ones, but not the first, which is lost or late?
+    /// Returns whether `packet` is one of an initiator's first ones, but not the first, which is lost or late.
     pub(super) fn is_ahead(&self, now: Time, peer: SocketAddr, packet: &Packet<'_>) -> bool {
         (2..=FIRST_FLIGHT).any(|after| self.said(now, peer, &packet.header, after).is_some())
     }
 
-    /// The content of the SYN that came so many packets before this one, if the answer to it is acknowledged.
+    /// Returns the content of the SYN that came `after` packets before this one, if the answer to it is acknowledged.
     fn said(&self, now: Time, peer: SocketAddr, header: &Header, after: u16) -> Option<Said> {
         let (latest, now) = (self.latest?, period(now));
         if now > latest + 1 {

@@ -130,7 +130,7 @@ pub(super) async fn drive(inner: Arc<Inner>, mut socket: Socket) {
     }
 }
 
-/// Has a datagram been too long for the path?
+/// Returns whether a datagram has been too long for the path.
 fn is_too_long(error: &io::Error) -> bool {
     cfg!(target_os = "linux") && error.raw_os_error() == Some(EMSGSIZE)
 }

@@ -50,7 +50,7 @@ pub struct EndpointConfig {
     pub controller: MakeController,
     /// Service class of every packet, 6 bits. The ECN bits are zero.
     pub dscp: u8,
-    /// Do connections come in, too?
+    /// Whether connections come in, too.
     pub accepts: bool,
     /// Most connections at a time; those that linger do not count. Of those that come in, one IPv4 address or IPv6 /64 gets no more than stay free, so half
     /// of them at most.
@@ -236,7 +236,7 @@ impl Endpoint {
         self.inner.table().statistics(&self.inner.config)
     }
 
-    /// Did the system take the service class?
+    /// Returns whether the system took the service class.
     pub fn dscp_is_set(&self) -> bool {
         self.dscp_is_set
     }

@@ -100,12 +100,12 @@ impl Places {
         self.half_open
     }
 
-    /// Is there an established place that a newcomer may get, now or later?
+    /// Returns whether there is an established place that a newcomer may get, now or later.
     pub(super) fn any_established(&self) -> bool {
         !self.established.is_empty()
     }
 
-    /// May `prefix` have one more place if `free` are left?
+    /// Returns whether `prefix` may have one more place if `free` are left.
     pub(super) fn admits(&self, prefix: Prefix, free: usize) -> bool {
         free > 0 && self.holders.get(&prefix).is_none_or(|holder| holder.places <= free)
     }

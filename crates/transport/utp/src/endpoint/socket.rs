@@ -6,7 +6,7 @@ use socket2::SockRef;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 
-/// Binds a non-blocking UDP socket, and asks for a receive buffer of so many bytes.
+/// Binds a non-blocking UDP socket, and asks for a receive buffer of `receive_buffer` bytes.
 pub(super) fn bind(addr: SocketAddr, receive_buffer: usize) -> io::Result<UdpSocket> {
     let socket = afteryou_sockets::bind(addr, Families::Own)?;
     // Systems cap it as they like, and less is still useful.
@@ -69,7 +69,7 @@ impl Socket {
         self.control.own_tos().is_some()
     }
 
-    /// Can a search for the path MTU work: do packets leave whole or not at all?
+    /// Returns whether a search for the path MTU can work: packets leave whole or not at all.
     pub(super) fn sends_whole(&self) -> bool {
         !self.control.may_fragment()
     }

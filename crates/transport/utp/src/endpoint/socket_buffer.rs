@@ -21,7 +21,7 @@ use afteryou_base::{Span, Time};
 /// A connection without data for one to two of these no longer has a part of the buffer.
 const PERIOD: Span = Span::from_secs(1);
 
-/// One of so many readings of an empty buffer is preceded by a look at its memory: a call for some microseconds of work.
+/// One of this many readings of an empty buffer is preceded by a look at its memory: a call for some microseconds of work.
 const LOOK: u32 = 8;
 /// A look counts if so large a part of the buffer is in use. Few packets say little about a full buffer.
 const IN_USE: u64 = 8;
@@ -36,7 +36,7 @@ const SHORT_TURN: Turn = Turn { datagrams: 44, bytes: 44 * 1472 };
 const BUSY_POLLS: u32 = 10;
 /// A smaller buffer is a small one, bytes of memory. Of what a larger one admits two batches are an eighth at most.
 const SMALL: u64 = 1024 * 1024;
-/// Linux may count one of so many parts of the buffer as taken after it has been read.
+/// Linux may count one part of this many of the buffer as taken after it has been read.
 const KEPT: u64 = 4;
 /// The unit of [`Sample`].
 const WHOLE: u64 = 1024;

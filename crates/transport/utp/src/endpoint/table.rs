@@ -111,7 +111,7 @@ impl Table {
         }
     }
 
-    /// Is there something to send at once?
+    /// Returns whether there is something to send at once.
     pub(super) fn has_work(&self) -> bool {
         !self.busy.is_empty() || !self.stray.is_empty()
     }
@@ -239,7 +239,7 @@ impl Table {
         }
     }
 
-    /// Are connections that come in taken at all?
+    /// Returns whether incoming connections are taken at all.
     fn accepts(&self, config: &EndpointConfig) -> bool {
         config.accepts && !self.closing && self.accepted.len() < config.backlog
     }
@@ -390,7 +390,7 @@ impl Table {
         true
     }
 
-    /// Were tasks woken since the last call whose connections have just begun?
+    /// Returns whether tasks were woken since the last call whose connections have just begun.
     pub(super) fn take_beginnings(&mut self) -> bool {
         std::mem::take(&mut self.beginnings)
     }

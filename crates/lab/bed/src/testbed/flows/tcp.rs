@@ -85,7 +85,7 @@ impl Tcp {
         lock(&self.probes)
     }
 
-    /// Does the kernel have what the flow asks for?
+    /// Returns whether the kernel has what the flow asks for.
     pub(super) fn try_socket(&self, from: IpAddr) -> Result<(), Error> {
         self.socket(from).map(drop)
     }

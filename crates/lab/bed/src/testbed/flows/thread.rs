@@ -63,7 +63,7 @@ impl<'scope> Directed<'scope> {
         Ok(Directed { thread, is_finished })
     }
 
-    /// Has every flow of a given size been received?
+    /// Returns whether every flow of a given size has been received.
     pub(in crate::testbed) fn is_finished(&self) -> bool {
         self.is_finished.load(Ordering::Relaxed)
     }

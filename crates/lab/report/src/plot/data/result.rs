@@ -97,7 +97,7 @@ fn fairness(outcome: &Outcome) -> Vec<Series> {
     roles.into_iter().filter_map(of_role).collect()
 }
 
-/// Has the flow started by the beginning of step `i`, and does it stay until the end?
+/// Returns whether the flow has started by the beginning of step `i` and stays until the end.
 fn is_present(flow: &Flow, curve: &Series, i: usize) -> bool {
     let at = |step: usize| curve.start_s + step as f64 * curve.step_s;
     let has_started = flow.start.as_secs_f64() <= at(i);

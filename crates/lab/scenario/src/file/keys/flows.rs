@@ -34,7 +34,7 @@ pub const FLOW: &[Key] = &[
         Takes::Dscp,
         "class of its packets: le, default, cs1 or a number; le for background flows by default",
     ),
-    key("count", Takes::Count, "so many flows like this; from hosts over a path, one for each host by default"),
+    key("count", Takes::Count, "number of flows like this; from hosts over a path, one for each host by default"),
     key(
         "loss",
         Takes::Loss(LOSS),
@@ -86,7 +86,7 @@ pub const SWARM: &[Key] = &[
         Takes::Number(0.0, 100.0),
         "base round-trip times that a slot waits before the next chunk to the same neighbour; 0 by default",
     ),
-    key("uploaders", Takes::Count, "so many of the hosts upload, the others receive alone; all by default"),
+    key("uploaders", Takes::Count, "number of hosts that upload, the others only receive; all by default"),
     key(
         "tit_for_tat",
         Takes::Flag,

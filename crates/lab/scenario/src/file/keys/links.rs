@@ -136,7 +136,7 @@ pub const STATE: &[Key] = &[
 
 /// `rate.markov.arq`.
 pub const ARQ: &[Key] = &[
-    key("transmissions", Takes::Count, "a packet is sent at most so many times"),
+    key("transmissions", Takes::Count, "most transmissions of a packet"),
     key("round", Takes::Time, "from a transmission that failed to the next"),
 ];
 
@@ -157,7 +157,7 @@ pub const JITTER: &[Key] = &[
 
 /// `aggregate` of a link.
 pub const AGGREGATE: &[Key] = &[
-    key("acks", Takes::Count, "so many go on together; any number by default"),
+    key("acks", Takes::Count, "number of acknowledgements that go on together; any number by default"),
     key("time", Takes::Time, "none waits longer than this"),
 ];
 

@@ -61,7 +61,7 @@ impl Choking {
         Choking { peers: peers.iter().map(choice).collect(), slots, rounds: 0 }
     }
 
-    /// A chunk of so many bytes has come from one host to another.
+    /// Records that a chunk of `bytes` has arrived from one host at another.
     pub(super) fn arrived(&mut self, from: usize, to: usize, bytes: u64) {
         let choice = &mut self.peers[to];
         if let Some(neighbour) = choice.hosts.iter().position(|host| *host == Some(from)) {
@@ -76,7 +76,7 @@ impl Choking {
         self.peers.iter_mut().for_each(|peer| peer.choose(self.slots, turns, random));
     }
 
-    /// Does the peer go on uploading to this neighbour?
+    /// Returns whether the peer continues to upload to this neighbour.
     pub(super) fn is_chosen(&self, peer: usize, neighbour: usize) -> bool {
         self.peers[peer].is_chosen[neighbour]
     }
@@ -113,7 +113,7 @@ impl Choice {
 mod tests {
     use super::*;
 
-    /// Ten neighbours, of whom so many send.
+    /// Returns a choice among ten neighbours, of which `senders` send.
     fn choice(senders: usize) -> Choice {
         Choice {
             hosts: (1..=10).map(Some).collect(),

@@ -17,7 +17,7 @@ const SLIGHTLY_OFF: f64 = 0.01;
 const FEW_STARTS: u32 = 3;
 const STARTS: u32 = 200;
 const SEED: u64 = 1;
-/// V and its derivative are followed for so long, s, from so many starts.
+/// The time for which V and its derivative are followed from each start, s.
 const FALL_S: f64 = 2.0;
 const FALLS: u32 = 6;
 /// Gap between the two starts of figure 2, its end, and from when its means are taken, s.

@@ -29,7 +29,7 @@ impl Feed<'_> {
         self.driver.apply(&event(self.now)).unwrap_or_else(|error| unreachable!("bug: {error}"));
     }
 
-    /// An ack of so many bytes, whose packet met a queue of `queue_ms`.
+    /// Handles an ack of `bytes` whose packet met a queue of `queue_ms`.
     fn ack(&mut self, bytes: u64, queue_ms: f64) {
         let window = self.driver.state().directive.cwnd;
         self.apply(|now| {
@@ -73,7 +73,7 @@ fn with<T>(controller: &str, window: f64, then: impl FnOnce(&mut Feed) -> T) -> 
     Some(then(&mut feed))
 }
 
-/// Change of a window of so many packets by the ack of one packet that met a queue of `queue_ms`, packets.
+/// Returns the change of a window of `window` packets by the ack of one packet that met a queue of `queue_ms`, packets.
 pub fn step(controller: &str, window: f64, queue_ms: f64) -> f64 {
     let change = |feed: &mut Feed| {
         let before = feed.window();
@@ -95,7 +95,7 @@ pub fn growth(controller: &str, queue_ms: f64) -> f64 {
     with(controller, 40.0, change).unwrap_or(f64::NAN)
 }
 
-/// The window of so many packets after a loss, packets.
+/// Returns the window after a loss that found `window` packets, packets.
 pub fn after_loss(controller: &str, window: f64) -> f64 {
     let change = |feed: &mut Feed| {
         let flightsize = feed.driver.state().directive.cwnd;

@@ -178,7 +178,7 @@ async fn more_attributes_than_a_message_takes_are_named_and_the_file_is_stored()
         count += 1;
     }
     if count * 3000 <= MAX_XATTRS {
-        return println!("SKIPPED: this file system has no room for so many extended attributes");
+        return println!("SKIPPED: this file system has no room for the extended attributes");
     }
     let (events, summary) = push(&pair, XATTRS, false).await;
     assert_eq!(summary.incomplete, 1);

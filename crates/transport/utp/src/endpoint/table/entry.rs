@@ -16,7 +16,7 @@ const EXTRAS: u64 = 4096;
 /// Charge for every connection, bytes.
 pub(super) const CONNECTION: u64 = size_of::<Entry>() as u64 + EXTRAS + ALWAYS_TAKEN as u64;
 
-/// A connection and those who wait for it.
+/// A connection and the tasks that wait for it.
 pub(in crate::endpoint) struct Entry {
     pub connection: Connection,
     pub reader: Option<Waker>,

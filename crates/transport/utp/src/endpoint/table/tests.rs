@@ -134,14 +134,14 @@ impl Host {
         self.answered[&Key::new(peer, id)].wrapping_sub(1)
     }
 
-    /// A peer whose SYN was answered with `seq_nr` completes the handshake; did it get in?
+    /// A peer whose SYN was answered with `seq_nr` completes the handshake. Returns whether it got in.
     fn confirm(&mut self, peer: SocketAddr, id: u16, seq_nr: u16) -> bool {
         let id = id.wrapping_add(1);
         self.answers(peer, &packet(Kind::State, id, 2, seq_nr.wrapping_sub(1)));
         self.table.entries.get(&Key::new(peer, id)).is_some_and(|entry| !entry.half_open)
     }
 
-    /// A peer opens a connection with `id` and completes the handshake; did it get in?
+    /// A peer opens a connection with `id` and completes the handshake. Returns whether it got in.
     fn connect(&mut self, peer: SocketAddr, id: u16) -> bool {
         self.syn(peer, id).is_some_and(|seq_nr| self.confirm(peer, id, seq_nr))
     }
@@ -351,7 +351,7 @@ fn a_hundred_thousand_mutated_packets_stay_within_the_budget_and_an_honest_strea
     assert!(took < 5.0, "{took} s");
 }
 
-/// A peer opens connection `id`, both sides end it, and the last acknowledgement has come; did the peer get all it waited for?
+/// A peer opens connection `id`, both sides end it, and the last acknowledgement has come. Returns whether the peer got all it waited for.
 fn short_connection(table: &mut Host, peer: SocketAddr, id: u16) -> bool {
     if !table.connect(peer, id) {
         return false;

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 #[derive(Clone, Debug)]
 enum Op {
     Send(u8),
-    /// So many packets in order, then a bitmap, and whether the packet reports all others, too.
+    /// A number of packets in order, then a bitmap, and whether the packet reports all others, too.
     Ack(u8, Option<Vec<u8>>, bool),
     Resend,
     Probe(bool),
