@@ -58,7 +58,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l exclude-from 
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l max-delete -d 'Remove nothing at all if --delete would remove more entries than this: a number, or a percentage of the copy (10%)' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l backup-dir -d 'Keep what is replaced or removed in this directory below the receiver\'s' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l owner -d 'Keep owners and groups, by name or by number; the receiver must run as root' -r -f -a "names\t'Its name, where the receiver has that name'
-numbers\t'Its number'"
+numbers\t'The numeric id'"
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l via -d 'Start afteryou on HOST over ssh, as scp does, instead of using a ticket; HOST:DIR in the ticket\'s place does the same' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l ssh-command -d 'The ssh program of --via, with its arguments: "ssh -p 2222"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l far-command -d 'Command that --via runs as afteryou on the other machine' -r
@@ -163,7 +163,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l exclude-from -
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l max-delete -d 'Remove nothing at all if --delete would remove more entries than this: a number, or a percentage of the copy (10%)' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l backup-dir -d 'Keep what is replaced or removed in this directory below the receiver\'s' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l owner -d 'Keep owners and groups, by name or by number; the receiver must run as root' -r -f -a "names\t'Its name, where the receiver has that name'
-numbers\t'Its number'"
+numbers\t'The numeric id'"
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l via -d 'Start afteryou on HOST over ssh, as scp does, instead of using a ticket; HOST:DIR in the ticket\'s place does the same' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l ssh-command -d 'The ssh program of --via, with its arguments: "ssh -p 2222"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l far-command -d 'Command that --via runs as afteryou on the other machine' -r

@@ -179,7 +179,7 @@ pub struct Keeping {
 pub enum Owner {
     /// Its name, where the receiver has that name.
     Names,
-    /// The owner's number.
+    /// The numeric id.
     Numbers,
 }
 
