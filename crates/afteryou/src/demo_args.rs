@@ -97,7 +97,7 @@ Exit codes:
   2  the command line is invalid: unknown controller, rate without unit, missing file";
 
 impl DemoArgs {
-    /// Do the values make sense together? Each alone was checked as it was read.
+    /// Checks that the values make sense together. Each alone was checked as it was read.
     pub fn check(&self) -> Result<(), Failure> {
         self.check_buffer()?;
         let refused = |error: afteryou_scenario::Error| Failure::usage(format!("--queue: {error}"));

@@ -44,7 +44,7 @@ struct Stay {
     controller: String,
     start_s: f64,
     stop_s: f64,
-    /// Can the page move the two times? Drawn times are the text's.
+    /// Whether the page can move the two times. Drawn times are the text's.
     moves: bool,
 }
 

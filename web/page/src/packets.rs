@@ -21,7 +21,7 @@ pub fn packets(scenario: &Scenario) -> f64 {
     bits / 8.0 / PACKET * scenario.duration.as_secs_f64() * runs
 }
 
-/// Does the page run `scenario`? Not if it asks for real packets, or is too large.
+/// Returns whether the page runs `scenario`. Not if it asks for real packets, or is too large.
 pub fn takes(scenario: &Scenario) -> bool {
     check(scenario).is_ok() && find("sim").is_ok_and(|sim| sim.supports(scenario).is_ok())
 }

@@ -1,4 +1,4 @@
-//! Was anybody disturbed? The demo's numbers against their bounds, and a verdict in plain words.
+//! The demo's numbers compared with their bounds, and a verdict in plain words.
 
 use super::timetable::{ALONE, BACK, BACKUP, CALL, SETTLED, STAY, UPLOAD};
 use afteryou_scenario::outcome::{Check, Comparison, FlowFigures, Outcome, Verdict};

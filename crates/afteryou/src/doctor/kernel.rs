@@ -38,7 +38,7 @@ pub fn checks() -> Vec<Check> {
 const TESTBED: &str = "testbed with the kernel's TCP";
 const FOR_THE_TESTBED: &str = "only for afteryou bed, not for transfers";
 
-/// Can `afteryou bed` run the kernel's TCP? Root tries it.
+/// Checks whether `afteryou bed` can run the kernel's TCP. Root tries it.
 fn testbed(tried: Result<Ready, afteryou_bed::Error>) -> Check {
     let ready = match tried {
         Ok(ready) => ready,

@@ -109,7 +109,7 @@ fn no_figure(name: &str, known: &[String]) -> Failure {
     Failure::usage(unknown("figure", name, &known).to_string())
 }
 
-/// Does this lead to rows of many runs? A run's own folder has a result.json.
+/// Returns whether this leads to rows of many runs. A run's own folder has a result.json.
 fn is_of_a_sweep(path: &Path) -> bool {
     let is_table = path.extension().is_some_and(|extension| extension == "csv");
     is_table || (path.join("runs.csv").is_file() && !path.join("result.json").is_file())

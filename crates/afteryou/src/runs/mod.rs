@@ -125,7 +125,7 @@ pub fn run(command: &EngineCommand) -> Result<(), Failure> {
 }
 
 impl Job<'_> {
-    /// Is it more than one run, or a part of what may be? A sweep with one value is a sweep, too: it has the same files.
+    /// Returns whether there is more than one run, or a part of them. A sweep with one value is a sweep, too: it has the same files.
     fn is_sweep(&self, args: &RunArgs) -> bool {
         let varies = || self.lineup.point(0).is_ok_and(|point| !point.settings.is_empty());
         self.lineup.number() > 1 || args.shard.is_some() || varies()

@@ -118,7 +118,7 @@ impl Controller {
         self.old_delay = delay;
     }
 
-    /// Can no update change p' any more, before something arrives or leaves? Delays only grow until then.
+    /// Returns whether no update can change p' before a packet arrives or leaves. Delays only grow until then.
     fn is_settled(&self, is_empty: bool) -> bool {
         match is_empty {
             true => self.p == 0.0 && self.old_delay == Span::ZERO,

@@ -70,7 +70,7 @@ impl Foreseen {
         Foreseen { most, waiting: VecDeque::new(), bytes: 0, arrived: 0, statistics: Box::default() }
     }
 
-    /// Have places to be [taken](Self::take_begun) before a packet of `size` bytes arrives? Otherwise it has room.
+    /// Returns whether places have to be [taken](Self::take_begun) before a packet of `size` bytes arrives. Otherwise it has room.
     #[inline]
     pub fn is_behind(&self, size: u32) -> bool {
         self.arrived >= BATCH || !self.has_room(size)

@@ -44,7 +44,7 @@ impl Guard {
         }
     }
 
-    /// May a lower-effort packet go before the others now? `has_any` says whether there is one.
+    /// Returns whether a lower-effort packet may go before the others now. `has_any`: there is one.
     pub fn is_due(&mut self, now: Time, has_any: bool) -> bool {
         if !has_any {
             (self.passed_by, self.waits_since) = (0, None);

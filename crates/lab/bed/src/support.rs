@@ -74,7 +74,7 @@ pub fn by_testbed(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
     answer(reasons)
 }
 
-/// Can the kernel queue for a checked scenario that the testbed supports? Whether this kernel has the queue is known when it is
+/// Returns whether the kernel can queue for a checked scenario that the testbed supports. Whether this kernel has the queue is known when it is
 /// run.
 ///
 /// # Errors
@@ -132,7 +132,7 @@ fn of_flow_in_testbed(flow: &Flow) -> Vec<Unsupported> {
         .collect()
 }
 
-/// Does the kernel have this congestion control's parameters? Its CUBIC has a HyStart and a Reno-friendly region of its own.
+/// Returns whether the kernel has this congestion control's parameters. Its CUBIC has a HyStart and a Reno-friendly region of its own.
 #[cfg(target_os = "linux")]
 fn is_the_kernels(controller: &Algorithm) -> bool {
     let is_own = |(name, value): (&String, &String)| {

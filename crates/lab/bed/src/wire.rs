@@ -181,7 +181,7 @@ impl Wire {
         self.is_real_time
     }
 
-    /// Did it end by itself? Then [`finish`](Self::finish) says why.
+    /// Returns whether it ended by itself. Then [`finish`](Self::finish) returns the reason.
     pub fn has_ended(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }

@@ -199,7 +199,7 @@ impl FlowState {
         self.train_lost(signal, t_s, step_s) || self.expected_losses >= 1.0
     }
 
-    /// Has the buffer had no room for a packet of a train? A sender answers once in a round trip.
+    /// Returns whether the buffer had no room for a packet of a train. A sender reacts once in a round trip.
     fn train_lost(&mut self, signal: &Signal, t_s: f64, step_s: f64) -> bool {
         let lost = signal.burst_lost >= 1.0 && t_s >= self.deaf_until_s;
         if lost {

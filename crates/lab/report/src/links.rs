@@ -17,7 +17,7 @@ pub(crate) fn are_several(outcome: &Outcome) -> bool {
     outcome.data_links().len() > 1
 }
 
-/// Is the one link to show one of several in the scenario, or are there several to show? Then tables name them.
+/// Returns whether tables name the links: there are several to show, or the one to show is one of several in the scenario.
 pub(crate) fn are_named(outcome: &Outcome) -> bool {
     are_several(outcome) || outcome.scenario.has_named_links()
 }

@@ -43,7 +43,7 @@ pub struct Chart {
 pub struct Curve {
     /// Whose it is.
     pub label: String,
-    /// Is it of the baseline? If not, of the run.
+    /// Whether it belongs to the baseline. If not, to the run.
     pub baseline: bool,
     /// Its place among the series of that run.
     pub index: usize,

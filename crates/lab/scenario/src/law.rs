@@ -138,7 +138,7 @@ impl<Q: Quantity> Law<Q> {
         }
     }
 
-    /// Is it a law? If not, what is wrong.
+    /// Checks that it is a law. If not, returns what is wrong.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let Law::Drawn(drawn) = self else { return Ok(()) };
         let wrong = |what: &str| Err(Error::Scenario(what.to_owned()));

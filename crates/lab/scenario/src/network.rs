@@ -247,7 +247,7 @@ impl Scenario {
         named.collect()
     }
 
-    /// Is there a route for `flow`? If not, why.
+    /// Checks that there is a route for `flow`. If not, returns the reason.
     pub(crate) fn check_path(&self, flow: &Flow) -> Result<(), Error> {
         self.route(flow, &self.links_by_name()).map(drop)
     }
@@ -283,7 +283,7 @@ impl Scenario {
         changes.into_iter().map(after).collect()
     }
 
-    /// Is it a change of routes? If not, what is wrong.
+    /// Checks that it is a change of routes. If not, returns what is wrong.
     pub(crate) fn check_route_change(&self, change: &RouteChange) -> Result<(), Error> {
         let wrong = |what: String| Err(Error::Scenario(format!("a change of routes {what}")));
         if change.at >= self.duration {
@@ -321,7 +321,7 @@ impl Scenario {
         MOST_PLACES / longest.max(2).next_power_of_two() - 1
     }
 
-    /// Are there routes for what changes of routes make of `flow`? If not, why.
+    /// Checks that `flow` has routes after each change of routes. If not, returns the reason.
     pub(crate) fn check_rerouted(&self, flow: &Flow) -> Result<(), Error> {
         self.rerouted(flow, &self.links_by_name()).map(drop)
     }
@@ -378,7 +378,7 @@ impl Scenario {
         }
     }
 
-    /// Does each buffer hold a packet of each flow that crosses it? One that does not passes nothing.
+    /// Checks that each buffer holds a packet of each flow that crosses it. One that does not passes nothing.
     pub(crate) fn check_buffers(&self) -> Result<(), WrongLink> {
         let network = self.network().map_err(|error| WrongLink { link: 0, error })?;
         let Some(TooSmall { link, flow, bytes }) = network.too_small(&self.flow) else { return Ok(()) };
@@ -396,7 +396,7 @@ impl Scenario {
 }
 
 impl RouteChange {
-    /// Is it about this flow? Routes between hosts do not change.
+    /// Returns whether it is about this flow. Routes between hosts do not change.
     pub fn concerns(&self, flow: &Flow) -> bool {
         match &self.flow {
             Some(name) => flow.name == *name || flow.group.as_ref() == Some(name),

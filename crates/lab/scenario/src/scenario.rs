@@ -218,7 +218,7 @@ impl Scenario {
         }
     }
 
-    /// Is it one? If not, the first thing that is wrong.
+    /// Checks that it is a scenario. If not, returns the first fault.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |message: String| Err(Error::Scenario(message));
         if self.duration == Duration::default() {
@@ -268,7 +268,7 @@ impl Scenario {
         })
     }
 
-    /// Do the packets of this flow have numbers? Those of an application with many connections have none.
+    /// Checks that the packets of this flow have numbers. Those of an application with many connections have none.
     pub(crate) fn check_numbered(&self, flow: Option<&str>) -> Result<(), Error> {
         let flow = self.flow.iter().find(|other| Some(other.name.as_str()) == flow);
         match flow.filter(|flow| flow.traffic.has_transfers()) {
@@ -451,7 +451,7 @@ impl Flow {
         }
     }
 
-    /// Is it one by itself? If not, the first thing that is wrong.
+    /// Checks the flow alone. Returns the first fault.
     pub(crate) fn check(&self, duration: Duration) -> Result<(), Error> {
         self.check_settings(duration).map_err(|wrong| match wrong.error {
             Error::Scenario(why) => Error::Scenario(format!("flow {:?}: {}: {why}", self.name, wrong.key)),

@@ -269,7 +269,7 @@ impl Traffic {
         ) || self.needs_hosts()
     }
 
-    /// Does an application make transfers one after another whose times are worth counting? A flow with a size makes one.
+    /// Returns whether an application makes transfers one after another whose times are worth counting. A flow with a size makes one.
     pub fn counts_transfers(&self) -> bool {
         self.has_transfers() || matches!(self, Traffic::Chunk(_))
     }
@@ -295,7 +295,7 @@ impl Traffic {
         matches!(self, Traffic::Swarm(_) | Traffic::Downloads { .. })
     }
 
-    /// Is it traffic? If not, what is wrong.
+    /// Checks that it is traffic. If not, returns what is wrong.
     pub(crate) fn check(&self, duration: Duration) -> Result<(), Error> {
         let wrong = |what: &str| Err(Error::Scenario(what.to_owned()));
         match self {

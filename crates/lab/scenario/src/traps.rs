@@ -150,7 +150,7 @@ fn of_repetitions(first: &Scenario, second: &Scenario) -> Option<String> {
     })
 }
 
-/// Does the link's queue mark packets? One without such a setting does not.
+/// Returns whether the link's queue marks packets. One without such a setting does not.
 fn marks(link: &Link) -> bool {
     let Ok((entry, overrides)) = link.queue.queue() else { return false };
     let has_it = entry.params.iter().any(|param| param.name == "ecn");

@@ -234,7 +234,7 @@ impl Form {
     }
 }
 
-/// Does a unit that is read as `name` have the other of b, a bit, and B, a byte? In capitals alone, or in none, nobody means that.
+/// Returns whether a unit that is read as `name` has b, a bit, and B, a byte, the wrong way round. In capitals alone, or in none, nobody means that.
 fn confuses_bits_and_bytes(unit: &str, name: &str) -> bool {
     let is_mixed = unit.chars().any(char::is_uppercase) && unit.chars().any(char::is_lowercase);
     let differs = |(written, meant): (char, char)| matches!((written, meant), ('b', 'B') | ('B', 'b'));

@@ -246,7 +246,7 @@ impl Band {
         self.min.is_some() || self.max.is_some()
     }
 
-    /// Is `value` inside? A value that is not a number is not.
+    /// Returns whether `value` is inside. A value that is not a number is not.
     pub fn holds(self, value: f64) -> bool {
         !value.is_nan() && self.min.is_none_or(|min| value >= min) && self.max.is_none_or(|max| value <= max)
     }
@@ -392,7 +392,7 @@ pub struct Exact {
     pub absolute: f64,
     /// The paper's own statement.
     pub published: Option<String>,
-    /// Does the paper's own number agree? Left out where the paper has none.
+    /// Whether the paper's own number agrees. Left out where the paper has none.
     pub published_met: Option<bool>,
 }
 

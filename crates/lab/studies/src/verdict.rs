@@ -27,7 +27,7 @@ pub struct Finding {
     pub band: Band,
     /// The paper's own statement.
     pub published: Option<String>,
-    /// Does the paper's own number hold? None where it is the same as the band.
+    /// Whether the paper's own number holds. None where it is the same as the band.
     pub published_met: Option<bool>,
     /// The verdict.
     pub verdict: Verdict,

@@ -268,7 +268,7 @@ impl Guard {
         });
     }
 
-    /// Has it more than its share of what is free? A newcomer never has.
+    /// Returns whether it has more than its share of what is free. A newcomer never has.
     fn hogging(&self, held: Held) -> bool {
         let over = |held: usize, used: usize, limit: usize| {
             held > 0 && held * self.limits.share >= limit.saturating_sub(used)

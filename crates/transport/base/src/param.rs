@@ -196,7 +196,7 @@ impl Param {
         })
     }
 
-    /// Is `value` of the right kind and in range? If not, why.
+    /// Checks that `value` is of the right kind and in range. If not, returns the reason.
     pub fn check(&'static self, value: Value) -> Result<(), ParamError> {
         let in_range = match (self.kind, value, self.min, self.max) {
             (Kind::Time, Value::Time(v), Value::Time(min), Value::Time(max)) => min <= v && v <= max,

@@ -27,7 +27,7 @@ impl AckHabit {
         AckHabit { run: RUN }
     }
 
-    /// Takes in an ack; may it have waited in the receiver? `mss`: payload of a full packet, bytes.
+    /// Takes in an ack, and returns whether it may have waited in the receiver. `mss`: payload of a full packet, bytes.
     pub fn may_have_waited(&mut self, ack: &Ack, mss: u32) -> bool {
         let two_packets = 2 * u64::from(mss);
         if ack.newly_sacked > 0 {

@@ -11,7 +11,7 @@ use afteryou_base::units::Time;
 pub struct LossGate(pub u64);
 
 impl LossGate {
-    /// Does a loss (or a mark) of a packet sent at `sent_at` count? If so, the gate closes until a packet sent after
+    /// Returns whether a loss (or a mark) of a packet sent at `sent_at` counts. If so, the gate closes until a packet sent after
     /// `now` is lost.
     pub fn admit(&mut self, sent_at: Time, now: Time) -> bool {
         let counts = !self.is_before_reduction(sent_at);

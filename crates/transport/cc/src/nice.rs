@@ -181,7 +181,7 @@ impl Nice {
         }
     }
 
-    /// §3.1: was the round congested? Counting starts again.
+    /// §3.1: returns whether the round was congested. Counting starts again.
     fn end_round(&mut self) -> bool {
         let (late, all) = (self.late_bytes as f64, self.round_bytes as f64);
         (self.late_bytes, self.round_bytes) = (0, 0);

@@ -202,7 +202,7 @@ impl Default for State {
 }
 
 impl State {
-    /// Is there room for a record? The limit is reached once and for all, so that it leaves no gaps.
+    /// Returns whether there is room for a record. The limit is reached once and for all, so that it leaves no gaps.
     fn takes(&mut self, bytes: usize) -> bool {
         if self.totals.bytes.saturating_add(bytes as u64) > self.limit {
             self.limit = 0;

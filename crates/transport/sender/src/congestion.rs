@@ -514,7 +514,7 @@ impl Congestion {
         self.episode.as_mut()
     }
 
-    /// Does a retransmission go whatever the window is? The first one of a recovery does: RFC 6675 §5, step 4.3, and RFC 9937
+    /// Returns whether a retransmission goes whatever the window is. The first one of a recovery does: RFC 6675 §5, step 4.3, and RFC 9937
     /// §6.2.
     pub fn forces_retransmission(&self) -> bool {
         self.episode.as_ref().is_some_and(|episode| !episode.began)

@@ -241,7 +241,7 @@ pub(crate) fn has_number(datagram: &[u8]) -> bool {
     matches!(kind, Some(Kind::Data | Kind::Fin))
 }
 
-/// Could these bytes be a uTP packet? For sockets that are shared with another protocol.
+/// Returns whether these bytes could be a uTP packet. For sockets that are shared with another protocol.
 pub fn looks_like_utp(datagram: &[u8]) -> bool {
     datagram.len() >= HEADER_LEN
         && datagram[0] & 0x0F == VERSION

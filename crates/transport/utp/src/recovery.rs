@@ -74,7 +74,7 @@ impl Recovery {
         matches!(self, Recovery::Modern)
     }
 
-    /// Can an acknowledgement without any news show losses? A bitmap that asks for more than four packets does.
+    /// Returns whether an acknowledgement without any news can show losses. A bitmap that asks for more than four packets does.
     pub(crate) const fn judges_repetitions(self) -> bool {
         !matches!(self, Recovery::Modern)
     }

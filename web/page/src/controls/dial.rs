@@ -11,7 +11,7 @@ pub struct Dial {
     label: String,
     /// A sentence or a few words.
     help: String,
-    /// Is it a parameter of an algorithm? The page keeps those in a part that opens.
+    /// Whether it is a parameter of an algorithm. The page keeps those in a part that opens.
     parameter: bool,
     #[serde(flatten)]
     what: What,

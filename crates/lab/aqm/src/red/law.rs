@@ -236,7 +236,7 @@ impl Law {
         verdict
     }
 
-    /// Does the lot fall on this packet? No number is drawn where only one answer is possible.
+    /// Draws whether this packet is dropped. No number is drawn where only one answer is possible.
     fn draws(&mut self, p_b: f64, count: f64, share: f64) -> bool {
         let spaced = spaced(p_b, count, self.wait);
         let p = if spaced < 1.0 { spaced * share } else { 1.0 };

@@ -93,7 +93,7 @@ impl KernelQueue {
         })
     }
 
-    /// Has the kernel this queue discipline? Asked on a device that carries nothing.
+    /// Returns whether the kernel has this queue discipline. It is tried on a device that carries nothing.
     fn has(&self, (kind, needed): &(&str, &[&str])) -> bool {
         let needed: Vec<String> = needed.iter().map(|word| (*word).to_owned()).collect();
         self.tc(&["qdisc", "replace", "dev", "lo", "root", kind], &needed).is_ok()

@@ -158,7 +158,7 @@ impl Engine {
         true
     }
 
-    /// Is `from` the one whose packets come this way? The first to speak to a front is the flow's client; before that
+    /// Returns whether packets this way come from `from`. The first sender to a front is the flow's client; before that
     /// there is nobody to bring an answer to.
     fn is_known(&mut self, flow: usize, way: Way, from: SocketAddr) -> bool {
         match way {

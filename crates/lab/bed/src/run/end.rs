@@ -20,7 +20,7 @@ impl End {
         self == End::Sizes && scenario.flow.iter().any(is_sized)
     }
 
-    /// Is a run of `scenario` over at the time `now`? `is_finished` answers for the flow of a given size with an index.
+    /// Returns whether a run of `scenario` is over at the time `now`. `is_finished` answers for the flow of a given size with an index.
     ///
     /// # Errors
     /// A flow of a given size that is not finished when its time is up.

@@ -34,7 +34,7 @@ pub struct Group {
 pub struct Rest {
     /// The queuing delay at rest, s.
     pub queuing_s: f64,
-    /// Does it get there? If not, it swings around it.
+    /// Whether the state settles there. If not, it swings around it.
     pub is_reached: bool,
 }
 
@@ -277,7 +277,7 @@ impl Group {
         }
     }
 
-    /// Can the queue be where the closed forms have it? If not, a note says what rules instead.
+    /// Returns whether the queue can be where the closed forms have it. If not, a note gives the rule that applies instead.
     fn can_rest(&self, queuing_s: f64, link: &Link, says: &mut Says<'_>) -> bool {
         if self.floor_s(link) > queuing_s {
             says.note(

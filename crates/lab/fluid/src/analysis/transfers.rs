@@ -1,4 +1,4 @@
-//! Transfers with an end: do they come and go, or are they as good as endless?
+//! Transfers with an end: whether they come and go, or are practically endless.
 
 use crate::closed::Link;
 use afteryou_scenario::{Duration, Flow, Traffic};

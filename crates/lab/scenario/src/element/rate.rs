@@ -65,7 +65,7 @@ impl RateLaw {
         nanobits as f64 / nanos.0.max(1) as f64
     }
 
-    /// Is it one? If not, why.
+    /// Checks that it is a rate. If not, returns the reason.
     pub(crate) fn check(&self) -> Result<(), String> {
         match self {
             RateLaw::Steps { steps, period } => {

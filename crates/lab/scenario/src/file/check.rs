@@ -9,7 +9,7 @@ use crate::scenario::{Flow, Scenario, WrongSetting};
 use crate::words::unknown;
 use std::collections::BTreeSet;
 
-/// Is it a scenario? If not, what is wrong is shown where it was written; `owners` are the tables of the flows.
+/// Checks that it is a scenario. If not, each fault is shown where it was written; `owners` are the tables of the flows.
 pub(crate) fn check(root: &Table, scenario: &Scenario, owners: &[&Node]) -> Result<()> {
     scenario.check().map_err(|error| {
         culprit(root, scenario, owners).unwrap_or_else(|| {

@@ -189,7 +189,7 @@ impl<'a> Known<'a> {
         foreground.filter_map(compared).collect()
     }
 
-    /// Does the flow have no part in `window`? The bytes that the queue still holds after a flow's end count for
+    /// Returns whether the flow has no part in `window`. The bytes that the queue still holds after a flow's end count for
     /// nobody.
     fn is_absent(&self, flow: &str, window: &Window) -> bool {
         let is_there =
@@ -197,7 +197,7 @@ impl<'a> Known<'a> {
         !self.flows.get(flow).is_none_or(is_there)
     }
 
-    /// Has the flow sent all that it has before the end of `window`, without the background? Its goodput there says how much
+    /// Returns whether the flow has sent all of its data before the end of `window`, without the background. Its goodput there is how much
     /// it had to send, not how fast it was.
     fn has_ended(&self, flow: &str, window: &Window) -> bool {
         self.ends_s.get(flow).is_some_and(|end_s| *end_s <= window.to.as_secs_f64())

@@ -60,7 +60,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Is the value within its bounds? A value that is missing is not.
+    /// Returns whether the value is within its bounds. A value that is missing is not.
     pub fn met(&self) -> bool {
         let within = |value: f64| {
             self.at_least.is_none_or(|least| value >= least) && self.at_most.is_none_or(|most| value <= most)

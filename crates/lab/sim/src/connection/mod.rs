@@ -234,7 +234,7 @@ impl Connection {
         news.into_iter().flatten()
     }
 
-    /// Has a packet that went this `way` brought what the application waits for? It is reported once.
+    /// Returns whether a packet that went this `way` brought what the application waits for. It is reported once.
     fn news(&mut self, way: Way) -> Option<News> {
         match way {
             Way::Forward if self.expected != u64::MAX && !self.is_shut => self.arrived(),
@@ -262,7 +262,7 @@ impl Connection {
         Some(News::Flushed)
     }
 
-    /// Has everything given been sent and acknowledged? None for ends that do not know the total.
+    /// Returns whether everything given has been sent and acknowledged. None for ends without a known total.
     fn is_flushed(&self) -> Option<bool> {
         match &self.ends {
             Ends::Tcp(ends) => Some(ends.is_flushed()),

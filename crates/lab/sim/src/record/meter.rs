@@ -131,7 +131,7 @@ impl Meter {
         }
     }
 
-    /// Do flows of both classes meet here? Otherwise all packets in the queue may be counted as best effort.
+    /// Returns whether flows of both classes meet here. Otherwise all packets in the queue may be counted as best effort.
     pub fn is_mixed(&self) -> bool {
         self.is_mixed
     }

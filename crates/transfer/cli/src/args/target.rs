@@ -43,7 +43,7 @@ pub fn looks_like_ticket(word: &OsStr) -> bool {
     is_ticket || (text.starts_with('@') && text.len() > 1)
 }
 
-/// Is `word` HOST:DIR, as for scp and rsync? A file of that name needs ./ before it. A word with a ticket in it is none: ssh's
+/// Returns whether `word` is HOST:DIR, as for scp and rsync. A file of that name needs ./ before it. A word with a ticket in it is none: ssh's
 /// arguments can be seen by all users.
 pub fn looks_like_host(word: &OsStr) -> bool {
     let text = word.to_string_lossy();

@@ -28,7 +28,7 @@ impl Board {
         Before { flightsize, in_flight, recover_fs: flightsize - self.sacked_bytes }
     }
 
-    /// Is any transmission in flight older than one that has arrived? Without one there is no loss to find.
+    /// Returns whether any transmission in flight is older than one that has arrived. Without one there is no loss to find.
     #[inline]
     pub fn is_any_overtaken(&self) -> bool {
         self.rack.is_some_and(|(newest, _)| self.judged.max(self.first_number) < newest)

@@ -564,7 +564,7 @@ impl Timing {
         bound.is_some_and(|bound| self.now.since(sent_at) < bound)
     }
 
-    /// Has nothing arrived that left as late as `sent_at`? Clocks on the wire count whole microseconds.
+    /// Returns whether nothing has arrived that left as late as `sent_at`. Clocks on the wire count whole microseconds.
     fn is_after_answered(&self, sent_at: Time) -> bool {
         self.answered_until.is_some_and(|until| until.as_micros() < sent_at.as_micros())
     }
@@ -593,7 +593,7 @@ pub struct Taken {
 }
 
 impl Taken {
-    /// Does the ack come too soon for this retransmission? Then an earlier transmission counts as the one that arrived.
+    /// Returns whether the ack comes too soon for this retransmission. Then an earlier transmission counts as the one that arrived.
     pub fn is_too_soon(&self, flight: &Flight) -> bool {
         let Timing { undo_within, min_rtt, .. } = self.timing;
         self.timing.is_after_answered(flight.sent_at)

@@ -22,7 +22,7 @@ pub struct Order {
 }
 
 impl Board {
-    /// Is there a packet that the order of transmissions could show to be lost? With most acks there is none.
+    /// Returns whether there is a packet that the order of transmissions could show to be lost. With most acks there is none.
     #[inline]
     pub fn has_overtaken(&self) -> bool {
         self.is_any_overtaken() || !self.aside.is_empty()

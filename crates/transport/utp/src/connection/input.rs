@@ -237,7 +237,7 @@ impl Connection {
         self.congestion.hasten(now);
     }
 
-    /// Does this ack restart the retransmission timer? RFC 6298 §5.3: when the cumulative ack moves. Not for SACKs, or a lost
+    /// Returns whether this ack restarts the retransmission timer. RFC 6298 §5.3: when the cumulative ack moves. Not for SACKs, or a lost
     /// retransmission would hold everything up for as long as packets beyond it arrive. libutp restarts it for those, too.
     fn restarts(&self, progress: &Progress) -> bool {
         progress.advanced || self.config.recovery.restarts_for_sacks()

@@ -1,4 +1,4 @@
-//! Is the peer still there?
+//! Detection of a peer that has vanished.
 //!
 //! A side that only reads has nothing unacknowledged, so no retransmission timer runs. Peers of our kind and libutp
 //! send something every 29 s, but not every implementation does, and libutp stops after its FIN. A silent peer is

@@ -301,12 +301,12 @@ impl Connection {
         crate::packet::HEADER_LEN + self.config.payload as usize
     }
 
-    /// May datagrams be fragmented on their way now? At other times they must not: a search for the path MTU could not work.
+    /// Returns whether datagrams may be fragmented now. At other times they must not: a search for the path MTU could not work.
     pub fn may_fragment(&self) -> bool {
         self.path_mtu.may_fragment()
     }
 
-    /// Do data packets leave as ECT(0) now? Both ends have shown in the handshake that they count marks, and nothing spoke against it since.
+    /// Returns whether data packets leave as ECT(0) now. Both ends have shown in the handshake that they count marks, and no packet contradicted it since.
     pub fn sends_ecn(&self) -> bool {
         self.ecn.is_on()
     }

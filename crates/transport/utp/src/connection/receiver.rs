@@ -211,7 +211,7 @@ impl Receiver {
         fits || (ahead == 0 && (self.buffered < self.capacity || self.readable.is_empty()))
     }
 
-    /// Is there memory for it? Out-of-order data is the first to be refused: its sender keeps it, and repeats it when
+    /// Returns whether there is memory for it. Out-of-order data is the first to be refused: its sender keeps it, and repeats it when
     /// the gap is filled. Packets that a SACK reported are never dropped, since libutp forgets them at once.
     fn has_memory(&self, ahead: usize, len: usize) -> bool {
         let memory = self.memory();

@@ -16,7 +16,7 @@ const SHORTEST_STAY: Span = Span::from_secs(1);
 const LONGEST_STAY: Span = Span::from_secs(5);
 
 impl Connection {
-    /// May a reset under `id` be for this connection? Either direction's id will do.
+    /// Returns whether a reset under `id` may be for this connection. Either direction's id will do.
     pub(crate) fn may_be_reset_by(&self, id: u16) -> bool {
         (id == self.recv_id || id == self.send_id) && !self.is_closed()
     }

@@ -19,7 +19,7 @@ pub(super) struct Resets {
 }
 
 impl Resets {
-    /// May `peer` get a reset for `connection_id` now? Remembers it if so.
+    /// Returns whether `peer` may get a reset for `connection_id` now. Remembers it if so.
     pub(super) fn admit(&mut self, now: Time, peer: SocketAddr, connection_id: u16) -> bool {
         while self.lately.front().is_some_and(|(at, ..)| now.since(*at) > MEMORY) {
             self.lately.pop_front();
