@@ -66,7 +66,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l ticket -d 'Th
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l connections -d 'Number of connections of this job; together they use no more than one would' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l give-up-after -d 'Fail after this time without a connection; by default try indefinitely' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l max-rate -d 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l controller -d 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l controller -d 'Congestion controller for sent data, with optional parameters: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l dscp -d 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l on-success -d 'Run this command by the shell when the job has ended with exit code 0' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l on-failure -d 'Run this command by the shell when the job has ended with another exit code, which AFTERYOU_EXIT_CODE holds' -r
@@ -96,7 +96,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l listen -d 
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l address -d 'Put this into the ticket, instead of this machine\'s own addresses; may be repeated' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l ticket-file -d 'Write the ticket into this file, which only its owner may read, instead of printing it' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l max-rate -d 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l controller -d 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l controller -d 'Congestion controller for sent data, with optional parameters: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l dscp -d 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l on-success -d 'Run this command by the shell when the job has ended with exit code 0' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l on-failure -d 'Run this command by the shell when the job has ended with another exit code, which AFTERYOU_EXIT_CODE holds' -r
@@ -135,7 +135,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l listen -d 'U
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l address -d 'Put this into the ticket, instead of this machine\'s own addresses; may be repeated' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l ticket-file -d 'Write the ticket into this file, which only its owner may read, instead of printing it' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l max-rate -d 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l controller -d 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l controller -d 'Congestion controller for sent data, with optional parameters: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l dscp -d 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l on-success -d 'Run this command by the shell when the job has ended with exit code 0' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l on-failure -d 'Run this command by the shell when the job has ended with another exit code, which AFTERYOU_EXIT_CODE holds' -r
@@ -171,7 +171,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l ticket -d 'The
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l connections -d 'Number of connections of this job; together they use no more than one would' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l give-up-after -d 'Fail after this time without a connection; by default try indefinitely' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l max-rate -d 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l controller -d 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l controller -d 'Congestion controller for sent data, with optional parameters: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l dscp -d 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l on-success -d 'Run this command by the shell when the job has ended with exit code 0' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l on-failure -d 'Run this command by the shell when the job has ended with another exit code, which AFTERYOU_EXIT_CODE holds' -r
@@ -207,7 +207,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_se
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "pause" -d 'Stop the data; the connection stays'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "resume" -d 'Continue after a pause'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "rate" -d 'Limit the rate, in place of earlier limits'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "off" -d 'Lift all limits and pauses of this side; a timetable takes effect again at its next change'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "off" -d 'Lift all limits and pauses set here; a timetable takes effect again at its next change'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "stop" -d 'End the job; stored data stay, and the same command continues from there'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -l job -d 'Process ID of the job; not needed if only one runs' -r
@@ -250,7 +250,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_s
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "pause" -d 'Stop the data; the connection stays'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "resume" -d 'Continue after a pause'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "rate" -d 'Limit the rate, in place of earlier limits'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "off" -d 'Lift all limits and pauses of this side; a timetable takes effect again at its next change'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "off" -d 'Lift all limits and pauses set here; a timetable takes effect again at its next change'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "stop" -d 'End the job; stored data stay, and the same command continues from there'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l controller -d 'The transfer\'s congestion controller, with optional parameters: NAME[,parameter=value...]' -r
@@ -382,5 +382,5 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "pause" -d 'Stop the data; the connection stays'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "resume" -d 'Continue after a pause'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "rate" -d 'Limit the rate, in place of earlier limits'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "off" -d 'Lift all limits and pauses of this side; a timetable takes effect again at its next change'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "off" -d 'Lift all limits and pauses set here; a timetable takes effect again at its next change'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "stop" -d 'End the job; stored data stay, and the same command continues from there'

@@ -20,7 +20,7 @@ pub enum Error {
     #[error("the peer has not answered for too long: the connection is given up")]
     TimedOut,
     /// This side has dropped the connection.
-    #[error("the connection was aborted on this side")]
+    #[error("the connection was aborted locally")]
     Aborted,
     /// The endpoint is short of memory, and the peer has left a gap open.
     #[error(

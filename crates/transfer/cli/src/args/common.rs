@@ -20,7 +20,7 @@ pub struct Common {
     #[arg(long, value_name = "RATE|TIMETABLE", env = "AFTERYOU_MAX_RATE", hide_env_values = true)]
     pub max_rate: Option<MaxRate>,
 
-    /// Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]
+    /// Congestion controller for sent data, with optional parameters: NAME[,parameter=value...]
     ///
     /// Any of `afteryou list controllers`. Unless you write restart=false, ledbat++ restarts quickly after yielding.
     #[arg(

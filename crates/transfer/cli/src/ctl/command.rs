@@ -48,7 +48,7 @@ pub enum What {
         #[arg(value_name = "RATE", value_parser = rate)]
         max_rate: Given,
     },
-    /// Lift all limits and pauses of this side; a timetable takes effect again at its next change.
+    /// Lift all limits and pauses set here; a timetable takes effect again at its next change.
     Off,
     /// End the job; stored data stay, and the same command continues from there.
     Stop,
@@ -141,7 +141,7 @@ impl What {
             What::Pause if before.paused => "was paused already".to_owned(),
             What::Pause => "paused".to_owned(),
             What::Resume if !before.paused => "was not paused".to_owned(),
-            What::Resume if after.paused => "no longer paused by this side".to_owned(),
+            What::Resume if after.paused => "no longer paused here, but still by the peer".to_owned(),
             What::Resume => "resumed".to_owned(),
             What::Rate { max_rate } => match after.max_rate {
                 Some(smaller) if smaller < max_rate.bytes => {
@@ -154,7 +154,7 @@ impl What {
                 _ => format!("limited to {}", max_rate.shown(max_rate.bytes)),
             },
             What::Off if after.paused || after.max_rate.is_some() => {
-                "limits and pauses of this side lifted, not those of the peer".to_owned()
+                "limits and pauses set here are lifted, those of the peer remain".to_owned()
             }
             What::Off => "all limits and pauses lifted".to_owned(),
             What::Stop => "ends now; what arrived stays, and the same command goes on from there".to_owned(),
@@ -295,11 +295,11 @@ mod tests {
             (What::Pause, &stands, &stands, "was paused already"),
             (What::Resume, &stands, &runs, "resumed"),
             (What::Resume, &runs, &runs, "was not paused"),
-            (What::Resume, &stands, &stands, "no longer paused by this side"),
+            (What::Resume, &stands, &stands, "no longer paused here, but still by the peer"),
             (rate, &runs, &paused(false, Some(625_000)), "limited to 5 Mbit/s"),
             (rate, &runs, &paused(false, Some(125_000)), "limited to 5 Mbit/s, and by the peer to 1 Mbit/s"),
             (What::Off, &stands, &runs, "all limits and pauses lifted"),
-            (What::Off, &stands, &stands, "limits and pauses of this side lifted, not those of the peer"),
+            (What::Off, &stands, &stands, "limits and pauses set here are lifted, those of the peer remain"),
         ] {
             assert_eq!(what.done(before, after).as_deref(), Some(expected), "{what:?}");
         }

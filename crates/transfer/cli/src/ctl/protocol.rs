@@ -17,16 +17,16 @@ pub const LONGEST: u64 = 64 * 1024;
 pub enum Question {
     /// Report the status.
     Status,
-    /// Stand still.
+    /// Pause.
     Pause,
-    /// Go on.
+    /// Resume.
     Resume,
     /// Go no faster.
     Rate {
         /// Bytes a second.
         max_rate: u64,
     },
-    /// Forget all limits and pauses of this side.
+    /// Lift all limits and pauses set here.
     Off,
     /// End; what arrived stays.
     Stop,

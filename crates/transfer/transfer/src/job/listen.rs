@@ -263,7 +263,7 @@ impl Host {
         let greeted = tokio::select! {
             greeted = session::greeted(&connection) => greeted,
             // Nobody waits for a peer that may never greet.
-            _ = closing.wait_for(|closing| *closing) => Err(End::Lost("this side is being shut down".into())),
+            _ = closing.wait_for(|closing| *closing) => Err(End::Lost("the program is shutting down".into())),
         };
         let (mut control, greeting) = match greeted {
             Ok(greeted) => greeted,
@@ -305,7 +305,7 @@ impl Host {
 
     async fn push(&self, id: [u8; 16], wishes: Wishes) -> Result<Arc<Job>, Answer> {
         let Service::Receive(store) = self.service.clone() else {
-            return Err(refused("this side sends, it does not receive; use get"));
+            return Err(refused("it serves files and does not receive any: use get"));
         };
         let delete = wishes.delete;
         let asked = Asked::Push(wishes.clone());
@@ -319,7 +319,7 @@ impl Host {
 
     async fn pull(&self, id: [u8; 16], asked: Asked, sink: Vec<Token>) -> Result<Arc<Job>, Answer> {
         let Service::Serve { dir, mut options } = self.service.clone() else {
-            return Err(refused("this side receives, it does not send; use send"));
+            return Err(refused("it receives files and does not serve any: use send"));
         };
         if let Some(known) = self.known(id, &asked) {
             return known;
@@ -506,7 +506,7 @@ impl Host {
         match result {
             Err(End::Lost(reason)) if reason == ConnectionError::LocallyClosed.to_string() => {
                 Err(End::Lost(match self.books().closing {
-                    true => "this side is being shut down".into(),
+                    true => "the program is shutting down".into(),
                     false => "it was silent, and a newer connection came".into(),
                 }))
             }

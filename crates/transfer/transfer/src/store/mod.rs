@@ -349,13 +349,13 @@ impl Store {
     pub(crate) fn allows(&self, wishes: &Wishes) -> Result<(), String> {
         let Allow { delete, backup, links, owner, xattrs, acls } = self.home.allow;
         let refused = |what, option| {
-            Err(format!("this side does not let a sender {what}: start it with `receive {option}`"))
+            Err(format!("the receiver does not let a sender {what}: start it with `receive {option}`"))
         };
         if wishes.delete && !delete {
-            return refused("remove files", "--allow-delete");
+            return refused("delete files", "--allow-delete");
         }
         if wishes.links_as_is && !links {
-            return refused("make links that lead elsewhere", "--allow-links");
+            return refused("make links that point outside", "--allow-links");
         }
         if wishes.keep.owner.is_some() && !owner {
             return refused("choose owners", "--allow-owner");
@@ -368,12 +368,12 @@ impl Store {
         }
         if wishes.keep.owner.is_some() && !extras::may_give_away() {
             return Err(
-                "this side may not give files to other users: run it as root, or leave out --owner".into()
+                "the receiver may not give files to other users: run it as root, or leave out --owner".into(),
             );
         }
         if let Some(directory) = &wishes.backup {
             if !backup {
-                return refused("choose a directory of backups", "--allow-backup");
+                return refused("choose a backup directory", "--allow-backup");
             }
             components(directory).map_err(|reason| format!("\"{directory}\" is refused: {reason}"))?;
         }

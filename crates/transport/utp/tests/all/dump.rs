@@ -352,5 +352,5 @@ fn a_log_of_a_connection_without_io_has_its_losses_its_timeouts_and_the_reason_o
     assert!(statistics.losses > 10 && statistics.timeouts > 0, "nothing is not tested: {statistics:?}");
     let closed = log.closed.as_ref().expect("an end");
     assert_eq!(log.trigger(), Some(ConnectionClosedTrigger::Application));
-    assert_eq!(closed.reason.as_deref(), Some("the connection was aborted on this side"));
+    assert_eq!(closed.reason.as_deref(), Some("the connection was aborted locally"));
 }
