@@ -1,7 +1,7 @@
 //! The project's texts by kind.
 
 use crate::error::Error;
-use crate::{markdown, rust};
+use crate::{markdown, rules, rust};
 use std::path::{Path, PathBuf};
 
 /// A kind of texts.
@@ -28,6 +28,8 @@ pub struct Text {
     pub file: String,
     /// Paragraph by paragraph.
     pub paragraphs: Vec<String>,
+    /// The first paragraphs of the doc comments of functions.
+    pub descriptions: Vec<String>,
 }
 
 impl Group {
@@ -40,6 +42,15 @@ impl Group {
             Group::Errors => "error messages",
             Group::DocComments => "doc comments",
         }
+    }
+
+    /// Returns the first excluded phrase or form of a sentence of this group.
+    pub(crate) fn excluded(self, sentence: &str) -> Option<&'static str> {
+        let own = match self {
+            Group::DocComments => rules::excluded_from_comments,
+            Group::Readme | Group::Book | Group::Help | Group::Errors => rules::excluded_for_users,
+        };
+        rules::excluded(sentence).or_else(|| own(sentence))
     }
 
     /// Reads the group's files in the order of their names.
@@ -64,7 +75,11 @@ impl Group {
                 .map_err(|source| Error::Parse { path: path.to_owned(), source })?,
         };
         let file = path.strip_prefix(root).unwrap_or(path).display().to_string();
-        Ok(Text { file, paragraphs })
+        let descriptions = match self {
+            Group::DocComments => rust::descriptions(&content),
+            _ => Vec::new(),
+        };
+        Ok(Text { file, paragraphs, descriptions })
     }
 }
 

@@ -7,7 +7,8 @@
 //!
 //! # Rules
 //! CONTRIBUTING.md, "Prose". At most 2 % of a group's sentences have more than [`LONGEST`] words, and none has a phrase of the
-//! list in `rules.rs`. The spelling is British (`spelling.rs`, behind the feature `spelling`: its word lists take half a minute to
+//! list in `rules.rs`. Doc comments ask no question and pose no riddle, and those of functions begin with a verb in the third person.
+//! The spelling is British (`spelling.rs`, behind the feature `spelling`: its word lists take half a minute to
 //! compile).
 //!
 //! # Not implemented
@@ -85,7 +86,7 @@ pub fn check(root: &Path, group: Group) -> Result<Report, Error> {
         for sentence in text.paragraphs.iter().flat_map(|paragraph| sentence::split(paragraph)) {
             report.sentences += 1;
             let words = sentence::words(sentence);
-            let phrase = excluded(sentence);
+            let phrase = group.excluded(sentence);
             let finding =
                 || Finding { file: text.file.clone(), sentence: sentence.to_owned(), words, phrase };
             report.long.extend((words > LONGEST).then(finding));
@@ -98,6 +99,15 @@ pub fn check(root: &Path, group: Group) -> Result<Report, Error> {
                     correction,
                 }),
             );
+        }
+        for description in &text.descriptions {
+            let phrase = rules::imperative(description);
+            report.excluded.extend(phrase.map(|_| Finding {
+                file: text.file.clone(),
+                sentence: description.clone(),
+                words: sentence::words(description),
+                phrase,
+            }));
         }
     }
     Ok(report)

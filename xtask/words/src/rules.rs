@@ -35,6 +35,50 @@ const PHRASES: &[&str] = &[
     "heard",
     "believe",
     "believes",
+    "so many",
+    "so much",
+    "those who",
+    "put up with",
+    "puts up with",
+    "nothing has happened",
+];
+
+/// Phrases that mislead the user of a program: a message may be printed by the peer of the program that wrote it.
+const NOT_FOR_USERS: &[&str] = &["this side"];
+
+/// Base forms of verbs with which descriptions of functions begin in other projects. Each is rarely a noun.
+const IMPERATIVES: &[&str] = &[
+    "add",
+    "append",
+    "apply",
+    "build",
+    "call",
+    "check",
+    "compute",
+    "convert",
+    "create",
+    "decode",
+    "encode",
+    "ensure",
+    "find",
+    "get",
+    "handle",
+    "initialise",
+    "initialize",
+    "insert",
+    "make",
+    "parse",
+    "print",
+    "read",
+    "remove",
+    "return",
+    "run",
+    "send",
+    "start",
+    "take",
+    "update",
+    "wait",
+    "write",
 ];
 
 /// Beginnings of sentences without a named subject.
@@ -43,15 +87,50 @@ const BEGINNINGS: &[&str] = &["who", "whoever", "what"];
 /// Returns the first excluded phrase of a sentence. A question may begin with any word.
 pub fn excluded(sentence: &str) -> Option<&'static str> {
     let lower = sentence.to_lowercase();
-    let words: Vec<&str> =
-        lower.split(|letter: char| !letter.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
-    let is_question = sentence.trim_end().ends_with('?');
-    let begins = |beginning: &&&str| !is_question && words.first() == Some(*beginning);
-    let has = |phrase: &&&str| {
+    let words = words(&lower);
+    let begins = |beginning: &&&str| !is_question(sentence) && words.first() == Some(*beginning);
+    BEGINNINGS.iter().find(begins).copied().or_else(|| first_of(PHRASES, &words))
+}
+
+/// Returns the first phrase of a sentence that only doc comments may have.
+pub fn excluded_for_users(sentence: &str) -> Option<&'static str> {
+    let lower = sentence.to_lowercase();
+    first_of(NOT_FOR_USERS, &words(&lower))
+}
+
+/// Returns the form of a sentence that doc comments may not have: a question ("Is it open?"), or a riddle whose answer is the item's
+/// name ("Its name.", "Does it.").
+pub fn excluded_from_comments(sentence: &str) -> Option<&'static str> {
+    if is_question(sentence) {
+        return Some("a question");
+    }
+    match sentence.split_whitespace().collect::<Vec<_>>()[..] {
+        ["Its", _] => Some("its"),
+        ["Does", "it." | "so." | "this." | "that."] => Some("does"),
+        _ => None,
+    }
+}
+
+/// Returns the imperative with which the description of a function begins, if it does: "Return the delay." instead of "Returns …".
+pub fn imperative(description: &str) -> Option<&'static str> {
+    let first = description.split_whitespace().next()?.to_lowercase();
+    IMPERATIVES.iter().find(|verb| **verb == first).copied()
+}
+
+fn is_question(sentence: &str) -> bool {
+    sentence.trim_end().ends_with('?')
+}
+
+fn words(lower: &str) -> Vec<&str> {
+    lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
+}
+
+fn first_of(phrases: &[&'static str], words: &[&str]) -> Option<&'static str> {
+    let has = |phrase: &&&'static str| {
         let phrase: Vec<&str> = phrase.split(' ').collect();
         words.windows(phrase.len()).any(|window| window == phrase)
     };
-    BEGINNINGS.iter().find(begins).or_else(|| PHRASES.iter().find(has)).copied()
+    phrases.iter().find(has).copied()
 }
 
 #[cfg(test)]
@@ -71,5 +150,49 @@ mod tests {
         assert_eq!(excluded("What is there is found by hashing."), Some("what"));
         assert_eq!(excluded("Whoever connects is served."), Some("whoever"));
         assert_eq!(excluded("What is a scavenger?"), None);
+    }
+
+    #[test]
+    fn an_amount_is_named_and_not_pointed_at() {
+        assert_eq!(excluded("So many packets may be in flight."), Some("so many"));
+        assert_eq!(excluded("Waits for so much time."), Some("so much"));
+        assert_eq!(excluded("Most packets in flight."), None);
+    }
+
+    #[test]
+    fn a_noun_stands_where_it_exists() {
+        assert_eq!(excluded("Those who look on."), Some("those who"));
+        assert_eq!(excluded("The pause of the peer that is put up with."), Some("put up with"));
+        assert_eq!(excluded("Nothing has happened."), Some("nothing has happened"));
+        assert_eq!(excluded("The observers, and the longest pause of the peer."), None);
+    }
+
+    #[test]
+    fn a_message_says_whose_side_it_means() {
+        assert_eq!(excluded_for_users("this side does not receive"), Some("this side"));
+        assert_eq!(excluded_for_users("the receiver does not allow it"), None);
+        assert_eq!(excluded("This side has dropped the connection."), None);
+    }
+
+    #[test]
+    fn a_doc_comment_asks_nothing() {
+        assert_eq!(excluded_from_comments("Is it open?"), Some("a question"));
+        assert_eq!(excluded_from_comments("Returns whether it is open."), None);
+    }
+
+    #[test]
+    fn a_doc_comment_is_no_riddle() {
+        assert_eq!(excluded_from_comments("Its name."), Some("its"));
+        assert_eq!(excluded_from_comments("Does it."), Some("does"));
+        assert_eq!(excluded_from_comments("The flow's name."), None);
+        assert_eq!(excluded_from_comments("Its name, or none."), None);
+        assert_eq!(excluded_from_comments("Does nothing."), None);
+    }
+
+    #[test]
+    fn the_description_of_a_function_is_in_the_third_person() {
+        assert_eq!(imperative("Return the base delay."), Some("return"));
+        assert_eq!(imperative("Returns the base delay."), None);
+        assert_eq!(imperative("(start, end) of each packet."), None);
     }
 }

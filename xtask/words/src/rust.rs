@@ -18,6 +18,33 @@ pub fn doc_comments(source: &str) -> Vec<String> {
     paragraphs
 }
 
+/// Returns the first paragraphs of the doc comments of functions. The help of options is on fields and variants, and is imperative.
+pub fn descriptions(source: &str) -> Vec<String> {
+    let mut descriptions = Vec::new();
+    let mut comment = String::new();
+    for line in source.lines().map(str::trim_start) {
+        if let Some(text) = line.strip_prefix("///") {
+            comment.extend([text.strip_prefix(' ').unwrap_or(text), "\n"]);
+            continue;
+        }
+        // Attributes stand between a comment and its item.
+        if line.starts_with("#[") {
+            continue;
+        }
+        let comment = std::mem::take(&mut comment);
+        if is_function(line) {
+            descriptions.extend(markdown::paragraphs(&comment).into_iter().next());
+        }
+    }
+    descriptions
+}
+
+fn is_function(line: &str) -> bool {
+    let head = line.split('(').next().unwrap_or_default();
+    head.split_whitespace().any(|word| word == "fn")
+        || line.starts_with("pub(") && line.split_whitespace().take(4).any(|word| word == "fn")
+}
+
 /// Returns the messages of `#[error("…")]` attributes.
 ///
 /// # Errors
@@ -54,6 +81,13 @@ mod tests {
     fn each_doc_comment_is_prose_of_its_own() {
         let source = "//! The module.\n\n/// Returns `x`,\n/// in s.\nfn x() {} // not this\n";
         assert_eq!(doc_comments(source), ["The module.", "Returns `code`, in s."]);
+    }
+
+    #[test]
+    fn descriptions_are_the_first_paragraphs_of_functions() {
+        let source = "/// Return it.\n///\n/// More.\n#[must_use]\npub(crate) fn x() {}\n/// Write a file\nout: PathBuf,\n\
+                      /// Reads.\nconst fn y(a: fn()) {}\n";
+        assert_eq!(descriptions(source), ["Return it.", "Reads."]);
     }
 
     #[test]

@@ -31,7 +31,7 @@
 //!
 //! # Source
 //! Carofiglio, Muscariello, Rossi, Testa and Valenti, "Rethinking the low extra delay background transport (LEDBAT)
-//! protocol", Computer Networks 57(8), 2013, eq. 5. Its eq. 1 defines Δ as above and eq. 2 uses it with another sign;
+//! protocol", Computer Networks 57(8), 2013, eq. 5. There eq. 1 defines Δ as above, and eq. 2 uses it with another sign;
 //! eq. 5 and the analysis agree with eq. 1, and so does the rule, which is in [`crate::ledbat_core::fledbat`].
 //!
 //! # Not implemented

@@ -114,7 +114,7 @@ pub struct LinkStatistics {
 /// Counters of one direction of a link.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DirectionStatistics {
-    /// Its packets. Every one that arrived is in exactly one of the other counters.
+    /// The packets of this direction. Every one that arrived is in exactly one of the other counters.
     pub packets: Packets,
     /// Of the delivered: those that the machine then refused to send (no buffer space, nobody listening).
     pub unsent: u64,

@@ -21,7 +21,7 @@ pub struct Folder {
 pub struct Finished {
     /// Its index in the sweep, from 0.
     pub index: usize,
-    /// Its [key](super::key).
+    /// The run's [key](super::key).
     pub key: String,
     /// The part of it that was kept.
     pub content: String,

@@ -14,7 +14,7 @@
 //!
 //! # Source
 //! Carofiglio 2013, §4. Its Observation 4.3 prints `λ^(N−1)·(λ² + N·C·τ·R)` and ±i·√(N/(R·τ)), which contradict each other and
-//! eq. 3-4; its conclusion stands. Its eq. 3 drops α. In the proof of Prop. 4.1, t* = t_N − (W_i − W_j)·R/(N − 1).
+//! eq. 3-4; its conclusion is right. There eq. 3 drops α. In the proof of Prop. 4.1, t* = t_N − (W_i − W_j)·R/(N − 1).
 
 use super::linear::polynomial;
 use super::{DelayLoop, Equilibrium, Pair, Symmetric};

@@ -103,7 +103,7 @@ impl Reorder {
         self.mark.map(|(_, since)| since)
     }
 
-    /// Call after each change.
+    /// Notes the time of a change. To be called after each one.
     pub fn note_time(&mut self, now: Time) {
         if self.mark.is_none_or(|(index, _)| self.next >= index) {
             self.mark = (!self.is_empty()).then(|| (self.next + self.len() as u64, now));
