@@ -421,7 +421,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
         }
         'afteryou;sweep' {
             [CompletionResult]::new('--dask', '--dask', [CompletionResultType]::ParameterName, 'Address of the cluster''s Dask scheduler')
-            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Keep results in this folder, where an interrupted sweep goes on')
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Keep results in this folder, where an interrupted sweep resumes')
             [CompletionResult]::new('--engine', '--engine', [CompletionResultType]::ParameterName, 'The engine: sim or fluid')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of the first repetition, instead of the file''s')
             [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Repetitions of each combination, instead of the file''s')
@@ -458,7 +458,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--engine', '--engine', [CompletionResultType]::ParameterName, 'The engine. `bed` prints first how long it will take')
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write a book into this folder: a summary, a page for each paper with its figures, the scenario files')
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Runs at the same time; the number of cores by default')
-            [CompletionResult]::new('--cache', '--cache', [CompletionResultType]::ParameterName, 'Keep the readings of runs in this folder, where an interrupted study goes on; the user''s cache by default')
+            [CompletionResult]::new('--cache', '--cache', [CompletionResultType]::ParameterName, 'Keep the readings of runs in this folder, where an interrupted study resumes; the user''s cache by default')
             [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'Print the entries instead of running them')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'With --engine bed: print how many days all experiments would take on real packets')
             [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Exit 1 on any miss that is not explained, and on any explanation that does not hold any more')

@@ -393,7 +393,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         }
         &'afteryou;sweep'= {
             cand --dask 'Address of the cluster''s Dask scheduler'
-            cand --out 'Keep results in this folder, where an interrupted sweep goes on'
+            cand --out 'Keep results in this folder, where an interrupted sweep resumes'
             cand --engine 'The engine: sim or fluid'
             cand --seed 'Seed of the first repetition, instead of the file''s'
             cand --repeat 'Repetitions of each combination, instead of the file''s'
@@ -426,7 +426,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --engine 'The engine. `bed` prints first how long it will take'
             cand --out 'Write a book into this folder: a summary, a page for each paper with its figures, the scenario files'
             cand --jobs 'Runs at the same time; the number of cores by default'
-            cand --cache 'Keep the readings of runs in this folder, where an interrupted study goes on; the user''s cache by default'
+            cand --cache 'Keep the readings of runs in this folder, where an interrupted study resumes; the user''s cache by default'
             cand --list 'Print the entries instead of running them'
             cand --all 'With --engine bed: print how many days all experiments would take on real packets'
             cand --check 'Exit 1 on any miss that is not explained, and on any explanation that does not hold any more'

@@ -316,7 +316,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -l parquet -d '
 complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -s v -l verbose -d 'Print every table, not the first rows alone'
 complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand sweep" -l dask -d 'Address of the cluster\'s Dask scheduler' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand sweep" -l out -d 'Keep results in this folder, where an interrupted sweep goes on' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand sweep" -l out -d 'Keep results in this folder, where an interrupted sweep resumes' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand sweep" -l engine -d 'The engine: sim or fluid' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand sweep" -l seed -d 'Seed of the first repetition, instead of the file\'s' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand sweep" -l repeat -d 'Repetitions of each combination, instead of the file\'s' -r
@@ -338,7 +338,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l engine -d 'T
 bed\t'Real packets, for the bed set alone: about two hours of traffic, several runs at the same time. Linux, as root'"
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l out -d 'Write a book into this folder: a summary, a page for each paper with its figures, the scenario files' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l jobs -d 'Runs at the same time; the number of cores by default' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l cache -d 'Keep the readings of runs in this folder, where an interrupted study goes on; the user\'s cache by default' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l cache -d 'Keep the readings of runs in this folder, where an interrupted study resumes; the user\'s cache by default' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l list -d 'Print the entries instead of running them'
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l all -d 'With --engine bed: print how many days all experiments would take on real packets'
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l check -d 'Exit 1 on any miss that is not explained, and on any explanation that does not hold any more'

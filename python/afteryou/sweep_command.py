@@ -29,7 +29,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except (Error, OSError) as error:
         return _refused(error, 1)
     except KeyboardInterrupt:
-        return _refused("interrupted: the same command goes on from there", 130)
+        return _refused("interrupted: the same command continues from there", 130)
 
 
 def _sweep(given: argparse.Namespace) -> int:

@@ -30,7 +30,7 @@ pub struct SweepArgs {
     #[arg(long, value_name = "ADDRESS")]
     pub dask: String,
 
-    /// Keep results in this folder, where an interrupted sweep goes on
+    /// Keep results in this folder, where an interrupted sweep resumes
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
 

@@ -140,7 +140,7 @@ const KERNEL: &str = "kernel";
 const AFTERWORD: &str = "\
 A file with [sweep] or repeat stands for many runs; they share the cores. With --out, one run gives report.html, result.json, \
 series.csv and figure.svg; many give report.html, runs.csv, flows.csv and a folder for each run; several files get a folder each. \
-A sweep that was interrupted or killed goes on where it was when the same command is given again.
+An interrupted or killed sweep continues where it was when the same command is run again.
 
 Exit codes:
   0    success

@@ -1,6 +1,6 @@
 //! Exports by hand, without generated glue: the page writes a request into memory, asks, and reads the answer.
 //!
-//! The one import is `progress`, by which a worker reports while a run goes on.
+//! The one import is `progress`, by which a worker reports during a run.
 
 use std::cell::RefCell;
 

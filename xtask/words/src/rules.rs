@@ -41,6 +41,17 @@ const PHRASES: &[&str] = &[
     "put up with",
     "puts up with",
     "nothing has happened",
+    "go on",
+    "goes on",
+    "going on",
+    "stand still",
+    "stands still",
+    "stood still",
+    "come to its end",
+    "comes to its end",
+    "came to its end",
+    "come to their end",
+    "came to their end",
 ];
 
 /// Phrases that mislead the user of a program: a message may be printed by the peer of the program that wrote it.
@@ -165,6 +176,14 @@ mod tests {
         assert_eq!(excluded("The pause of the peer that is put up with."), Some("put up with"));
         assert_eq!(excluded("Nothing has happened."), Some("nothing has happened"));
         assert_eq!(excluded("The observers, and the longest pause of the peer."), None);
+    }
+
+    #[test]
+    fn states_have_verbs_of_their_own() {
+        assert_eq!(excluded("The job goes on where it was."), Some("goes on"));
+        assert_eq!(excluded("The window stands still."), Some("stands still"));
+        assert_eq!(excluded("Every task comes to its end."), Some("comes to its end"));
+        assert_eq!(excluded("The job continues, the window is frozen, and every task ends."), None);
     }
 
     #[test]

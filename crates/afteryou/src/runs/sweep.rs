@@ -68,7 +68,7 @@ pub(super) fn run(
         let done = all - folder.pending().len();
         let out = out.display();
         return Err(Failure::Stopped(format!(
-            "interrupted: {done} of {all} runs are in {out}, and the same command goes on from there"
+            "interrupted: {done} of {all} runs are in {out}, and the same command continues from there"
         )));
     }
     ended?;

@@ -75,7 +75,7 @@ pub struct StudyArgs {
     #[arg(long, value_name = "N", value_parser = crate::values::jobs)]
     pub jobs: Option<u16>,
 
-    /// Keep the readings of runs in this folder, where an interrupted study goes on; the user's cache by default
+    /// Keep the readings of runs in this folder, where an interrupted study resumes; the user's cache by default
     #[arg(long, value_name = "DIR")]
     pub cache: Option<PathBuf>,
 }
@@ -257,7 +257,7 @@ fn write_book(verdicts: &[EntryVerdict], dir: &Path) -> Result<(), Failure> {
 fn failure(error: Error) -> Failure {
     match error {
         Error::Lab(afteryou_engines::Error::Interrupted) => {
-            Failure::Stopped("interrupted: the same command goes on from there".to_owned())
+            Failure::Stopped("interrupted: the same command continues from there".to_owned())
         }
         Error::Unknown { .. } | Error::NotInBedSet => Failure::usage(error),
         other => other.into(),

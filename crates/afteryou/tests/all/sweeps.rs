@@ -235,7 +235,7 @@ fn ctrl_c_says_how_far_the_sweep_is() {
     let output = child.wait_with_output().expect("its end");
     let text = stderr(&output);
     assert_eq!(output.status.code(), Some(130), "{text}");
-    assert!(text.contains(" of 12 runs are in ") && text.contains("the same command goes on"), "{text}");
+    assert!(text.contains(" of 12 runs are in ") && text.contains("the same command continues"), "{text}");
 }
 
 fn afteryou(words: &[&std::ffi::OsStr]) -> Output {

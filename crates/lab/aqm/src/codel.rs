@@ -17,7 +17,7 @@
 //!      ▲                                                                                       │
 //!      └──────────────────── sojourn < TARGET, or at most a packet left ───────────────────────┘
 //! ```
-//! A queue that drops again within sixteen intervals goes on from its last count, less the count at its start.
+//! A queue that drops again within sixteen intervals continues from its last count, minus the count at its start.
 //!
 //! # Constants
 //! | name | default | why |

@@ -10,7 +10,7 @@
 //! that is allowed, on a core of its own where there are several. How late it delivered packets is part of the result.
 //!
 //! # Queues of the kernel
-//! A link may have its queue in the kernel ([`Outside`]). The wire writes the packet to the queue's device, and the packet goes on
+//! A link may have its queue in the kernel ([`Outside`]). The wire writes the packet to the queue's device, and the packet continues
 //! when it comes back.
 //!
 //! # Known bad cases

@@ -48,7 +48,7 @@ impl Turns {
         (!self.is_over()).then_some(index)
     }
 
-    /// No further job begins; those under way go on.
+    /// No further job begins; those under way continue.
     fn begin_no_more(&self) {
         self.next.store(self.jobs, Ordering::Relaxed);
     }

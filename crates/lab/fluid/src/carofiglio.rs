@@ -66,7 +66,7 @@ fn network(at: &Symmetric, model: Model, options: Options) -> Network {
     Network::new(at.capacity, options, vec![sender; at.flows as usize])
 }
 
-/// Two flows of one rule, and how their swing goes on.
+/// Two flows of one rule, and how their swing continues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Undamped {
     /// Period of the queue, s.

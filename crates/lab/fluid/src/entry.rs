@@ -2,8 +2,8 @@
 //!
 //! # Model
 //! The packet that leaves at t came at the e with `e + q(e) = t`, q(e) its queuing delay. The left side never falls in
-//! e, since no queue shrinks faster than its link empties it. Where it stands still nothing arrived, and any e of the
-//! level will do. `t − q(t)` is e where the queue stands still, and a bound from below where it grows. From there a
+//! e, since no queue shrinks faster than its link empties it. Where it is constant nothing arrived, and any e of the
+//! level will do. `t − q(t)` is e where the queue is constant, and a bound from below where it grows. From there a
 //! bracket is found and narrowed by false position, the side that stays halved (the Illinois variant: faster than
 //! bisection, and never outside).
 //!

@@ -16,7 +16,7 @@
 //! shortest. Delays must be longer than a step. Halving it changes none of the tested figures in the fourth digit.
 //!
 //! # Not modelled
-//! Single packets, but for the trains of senders that do not pace (`train.rs`). That a change of the window goes on the wire only as acknowledgements come: here the rate follows at once.
+//! Single packets, but for the trains of senders that do not pace (`train.rs`). The delay until a change of the window reaches the wire with the acknowledgements: here the rate follows at once.
 //! The queue of the reverse path.
 //!
 //! # Known bad cases

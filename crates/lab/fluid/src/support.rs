@@ -117,7 +117,7 @@ fn of_flow(flow: &Flow) -> Vec<Unsupported> {
     reasons
 }
 
-/// Returns the number of times that flows go on, all together.
+/// Returns the number of times that flows turn on, all together.
 fn times_on(scenario: &Scenario) -> u64 {
     let of = |flow: &Flow| match flow.traffic {
         Traffic::OnOff { on, off } => scenario.duration.0 .0 / (on.0 + off.0).0.max(1),

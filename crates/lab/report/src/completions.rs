@@ -48,7 +48,7 @@ impl Completion {
 pub struct Times {
     /// How many transfers there are.
     pub transfers: u64,
-    /// How many of them came to their end.
+    /// The number of them that were completed.
     pub complete: u64,
     /// Mean, s.
     pub mean_s: Option<f64>,
@@ -61,7 +61,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Of transfers that took so long, or did not come to their end.
+    /// Of transfers that took so long, or were not completed.
     fn of(times_s: &[Option<f64>]) -> Times {
         let mut known: Vec<f64> = times_s.iter().copied().flatten().collect();
         known.sort_by(f64::total_cmp);
@@ -108,7 +108,7 @@ impl Times {
         }
     }
 
-    /// The part of the transfers that came to their end.
+    /// Returns the part of the transfers that were completed.
     pub fn completed_part(&self) -> f64 {
         self.complete as f64 / self.transfers.max(1) as f64
     }

@@ -28,7 +28,7 @@
 //! | words for a terminal | [`text()`] |
 //! | curves for other programs | [`series_csv`] |
 //! | many runs in a folder, with a page and tables of all | [`Folders`] |
-//! | runs as a partitioned dataset while a sweep goes on | [`Parts`] |
+//! | runs as a partitioned dataset during a sweep | [`Parts`] |
 //! | many runs: words, page | [`batch_text`], [`brief_batch_text`], [`index_html`] |
 //! | figures for other programs | [`rows`] |
 //! | every packet, for Wireshark | [`Capture`] |

@@ -26,7 +26,7 @@ pub enum Kind {
     Link,
     /// A packet comes out of a delay line.
     Line,
-    /// A packet that was held back by the script goes on.
+    /// A packet that was held back by the script continues.
     Held,
     /// A sender's timers, pacing excepted.
     Sender,

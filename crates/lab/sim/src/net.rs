@@ -358,7 +358,7 @@ impl<'a> Net<'a> {
     }
 
     /// The first packet on a wire comes out; the wire comes again when the next one does. Returns the packet's way at the end of
-    /// its path. Before the end it goes on to the next link.
+    /// its path. Before the end it continues to the next link.
     // Into its one caller, or the packet would be copied for the call.
     #[inline(always)]
     pub fn arrive(&mut self, now: Time, wire: usize, mut packet: Packet) -> Option<Way> {

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 /// A packet's outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It goes on.
+    /// The packet continues.
     Pass,
     /// It is dropped.
     Drop,
-    /// It goes on later.
+    /// The packet continues later.
     Hold(Span),
 }
 

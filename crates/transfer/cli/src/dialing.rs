@@ -184,7 +184,7 @@ async fn beside(
         summary = job => summary?,
         status = far_end.ended() => {
             let status = status?;
-            let hint = "run the same command again to go on from there";
+            let hint = "run the same command again to continue from there";
             return Err(anyhow::anyhow!("the peer that ssh started has ended ({status}): {hint}").into());
         }
     };

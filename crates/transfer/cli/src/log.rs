@@ -10,7 +10,7 @@
 //! | trace, `-vvv` | every single step |
 //!
 //! While a job runs, its view prints the lines, so that they neither tear the progress bar nor wait for a terminal that
-//! stands still. `--json` has stdout for itself. A ticket never gets into a line: see [`redact`].
+//! stalls. `--json` has stdout for itself. A ticket never gets into a line: see [`redact`].
 
 use crate::queue::{Message, Sender};
 use afteryou_terminal::output::{complain, printable};

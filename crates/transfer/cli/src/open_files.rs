@@ -13,7 +13,7 @@ const ENOUGH: u64 = 65_536;
 #[cfg(unix)]
 const LEAST: usize = 20;
 
-/// Raises the limit as far as the system lets us. Where it does not, jobs go on with what there is.
+/// Raises the limit as far as the system lets us. Where it does not, jobs continue with what there is.
 #[cfg(unix)]
 pub fn raise_limit() {
     use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};

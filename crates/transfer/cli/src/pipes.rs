@@ -6,7 +6,7 @@
 //! signal among them.
 //!
 //! # Known bad cases
-//! A job that is ended cannot go on where it was, since its input is gone. A kill leaves what was got.
+//! A job that is ended cannot continue where it was, since its input is gone. A kill leaves what was got.
 
 use afteryou_terminal::failure::reason;
 use afteryou_terminal::Failure;

@@ -1,6 +1,6 @@
 //! Messages that wait to be shown.
 //!
-//! A reader may stand still: a terminal after Ctrl-S, a pipe that nobody empties. The job goes on meanwhile, so the
+//! A reader may stall: a terminal after Ctrl-S, a pipe that nobody empties. The job continues meanwhile, so the
 //! queue is bounded. Above [`LONGEST`] messages, those that the next one repeats (progress, state) are left out, and so
 //! is the log. Files are then counted without a message each. The rest is rare and waits up to twice as long a queue;
 //! the end always finds room.

@@ -5,7 +5,7 @@ use afteryou_terminal::output::complain_within;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// A terminal that stands still must not keep the process alive.
+/// A terminal that stalls must not keep the process alive.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Sends `true` into `stop` at the first signal, and ends the process at the second. Nothing is lost then, either: what

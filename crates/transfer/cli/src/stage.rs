@@ -28,7 +28,7 @@ const TICK: Duration = Duration::from_millis(200);
 /// The service manager's status, renewed now and then.
 const STATUS_APART: Duration = Duration::from_secs(10);
 
-/// A view that has not ended by then waits for a reader that stands still.
+/// A view that has not ended by then waits for a reader that stalls.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// The first act of a job.
@@ -142,7 +142,7 @@ impl Stage {
         self.messages.send(Message::Say(sentence));
     }
 
-    /// A job came to its end.
+    /// Returns whether a job has ended.
     pub fn is_finished(&self) -> bool {
         self.is_finished.load(Relaxed)
     }

@@ -143,9 +143,9 @@ fn shortfall(skipped: u64, incomplete: u64) -> Option<String> {
 /// The message when somebody ended the job early.
 pub fn stopped(tally: &Tally) -> String {
     match tally.bytes {
-        0 => "stopped: run the same command again to go on".to_owned(),
+        0 => "stopped: run the same command again to continue".to_owned(),
         bytes => format!(
-            "stopped at {} of {}: run the same command again to go on from there",
+            "stopped at {} of {}: run the same command again to continue from there",
             size(tally.bytes_done),
             size(bytes)
         ),
@@ -265,9 +265,9 @@ mod tests {
         let (done, _) = tally(1_300_000_000, 1);
         assert_eq!(
             stopped(&done),
-            "stopped at 1.3 GB of 4.3 GB: run the same command again to go on from there"
+            "stopped at 1.3 GB of 4.3 GB: run the same command again to continue from there"
         );
         let nothing = Tally::new(Pace::new(), None, Instant::now());
-        assert_eq!(stopped(&nothing), "stopped: run the same command again to go on");
+        assert_eq!(stopped(&nothing), "stopped: run the same command again to continue");
     }
 }

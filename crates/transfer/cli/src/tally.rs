@@ -407,10 +407,10 @@ mod tests {
         let (tally, pace, now) = tally();
         let mut tally = tally.listening();
         pace.set(Owner::Control, Limit { max_rate: None, paused: true });
-        let expected = "paused by ctl: `afteryou ctl resume` goes on; waiting for files to move";
+        let expected = "paused by ctl: `afteryou ctl resume` resumes it; waiting for files to move";
         assert_eq!(tally.words(now), expected);
         tally.add(&Event::Connected { peer: "[::1]:4747".to_owned() }, now);
-        assert_eq!(tally.words(now), "paused by ctl: `afteryou ctl resume` goes on");
+        assert_eq!(tally.words(now), "paused by ctl: `afteryou ctl resume` resumes it");
         assert_eq!(tally.pause(now), Some(tally.words(now)));
     }
 
@@ -438,7 +438,7 @@ mod tests {
         tally.set_until(Some("18:00".to_owned()));
         assert_eq!(tally.words(now), "held to 800 bit/s by the timetable until 18:00");
         pace.set(Owner::Control, Limit { max_rate: None, paused: true });
-        assert_eq!(tally.words(now), "paused by ctl: `afteryou ctl resume` goes on");
+        assert_eq!(tally.words(now), "paused by ctl: `afteryou ctl resume` resumes it");
     }
 
     #[test]

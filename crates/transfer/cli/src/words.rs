@@ -206,7 +206,7 @@ pub fn paused(situation: &Situation) -> String {
     match situation.paused_by {
         None | Some(Owner::FarEnd) => "paused by the peer".to_owned(),
         Some(Owner::Timetable) => format!("paused by the timetable{}", until(situation)),
-        _ => "paused by ctl: `afteryou ctl resume` goes on".to_owned(),
+        _ => "paused by ctl: `afteryou ctl resume` resumes it".to_owned(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Standard error, whose reader may stand still, and text from elsewhere that is fit for it.
+//! Standard error, whose reader may stall, and text from elsewhere that is safe for it.
 
 use afteryou_transfer::ticket::redact;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ pub fn complain(text: &str) {
     let _ = io::stderr().lock().write_all(redact(text).as_bytes());
 }
 
-/// The same, and goes on after `longest` if the reader stands still: a terminal after Ctrl-S, a pipe that is full.
+/// The same, and continues after `longest` if the reader stalls: a terminal after Ctrl-S, a pipe that is full.
 pub fn complain_within(text: &str, longest: Duration) {
     let text = text.to_owned();
     let (saying, said) = mpsc::channel::<()>();

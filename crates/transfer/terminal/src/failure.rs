@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// A process whose standard error stands still ends all the same.
+/// A process whose standard error stalls ends nevertheless.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Why the command did not succeed.

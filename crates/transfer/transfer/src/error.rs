@@ -75,8 +75,8 @@ pub enum Error {
         "the receiving side can open no more files; raise its limit (ulimit -n) and start again, what arrived is kept"
     )]
     TooManyFiles,
-    /// The peer cannot go on.
-    #[error("the peer cannot go on: {0}")]
+    /// The peer cannot continue.
+    #[error("the peer cannot continue: {0}")]
     FarEnd(String),
     /// No connection for too long.
     #[error("no connection for {seconds} s ({reason}); start again when the peer can be reached, what arrived is kept")]

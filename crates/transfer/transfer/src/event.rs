@@ -71,7 +71,7 @@ pub enum Event {
     Pace {
         /// Bytes a second.
         max_rate: Option<u64>,
-        /// It stands still.
+        /// Whether it is paused.
         paused: bool,
     },
     /// This pattern of the command line matched nothing.

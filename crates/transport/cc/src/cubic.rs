@@ -28,7 +28,7 @@
 //!        ▲                                                       │
 //!        └──────────────timeout; idle, if cwnd > IW──────────────┘
 //! ```
-//! After a reduction the window stands still until an ack for a packet sent after it arrives (recovery); that ack
+//! After a reduction the window is frozen until an ack for a packet sent after it arrives (recovery); that ack
 //! begins the epoch, t = 0.
 //!
 //! # Constants

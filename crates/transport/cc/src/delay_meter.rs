@@ -113,7 +113,7 @@ impl DelayMeter {
         one_way_us(ack)
     }
 
-    /// Takes the route for a longer one where the delay has stood still at the floor.
+    /// Accepts the route as a longer one if the delay has been steady at the floor.
     fn believe_route<const M: usize, const S: usize, const O: usize>(
         &mut self,
         now: Time,

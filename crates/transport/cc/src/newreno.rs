@@ -19,7 +19,7 @@
 //!        ▲                                                       │
 //!        └──────────────timeout; idle, if cwnd > IW──────────────┘
 //! ```
-//! After a reduction the window stands still until an ack for a packet sent after it arrives (recovery).
+//! After a reduction the window is frozen until an ack for a packet sent after it arrives (recovery).
 //!
 //! # Constants
 //! | name | default | why |
@@ -114,7 +114,7 @@ impl NewReno {
         true
     }
 
-    /// Takes in an ack's marks and what it says about recovery; false while the window must stand still.
+    /// Takes in an ack's marks and what it says about recovery; false while the window must be frozen.
     pub(crate) fn may_grow(&mut self, ack: &Ack) -> bool {
         self.undo.on_ack(ack);
         // RFC 3168 §6.1.2: a mark is a loss.

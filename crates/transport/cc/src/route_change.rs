@@ -18,7 +18,7 @@ use crate::base_delay::difference;
 use afteryou_base::param::Param;
 use afteryou_base::units::{Span, Time};
 
-/// How long the delay must have stood still.
+/// The time for which the delay must have been steady.
 pub const STEADY_FOR: Span = Span::from_secs(10);
 /// How far the samples may lie apart, µs.
 pub const STEADY_WITHIN_US: i32 = 2_000;
@@ -45,7 +45,7 @@ pub struct RouteChange {
 
 impl RouteChange {
     /// Takes in a delay sample over a base of `base_us`; `at_floor`: the window is at its floor. Returns the new base, µs, once
-    /// the delay has stood still.
+    /// the delay has been steady.
     pub fn update(&mut self, now: Time, delay_us: u32, at_floor: bool, base_us: Option<u32>) -> Option<u32> {
         if !at_floor {
             self.steady = None;

@@ -403,7 +403,7 @@ impl Congestion {
     /// Transmissions are lost: begins a recovery if none is on, reports them, and doubts them for as long as the recovery can be
     /// undone. Those that are no signal of congestion (libutp-mod's retransmissions) are not reported.
     ///
-    /// A retransmission that was lost is a second signal (RFC 5681 §4.3) within one recovery. That goes on with a new account:
+    /// A retransmission that was lost is a second signal (RFC 5681 §4.3) within one recovery. That continues with a new account:
     /// in proportion to what is delivered from here on, and with the oldest loss sent again at once (RFC 9937 §6.2).
     pub fn lost<'a>(&mut self, found: &Found, lost: impl Iterator<Item = (&'a Flight, bool)>) {
         let is_first = self.episode.is_none();

@@ -470,7 +470,7 @@ int32_t ay_utp_at_end(const ay_utp_connection *connection);
 ay_utp_code ay_utp_flush(ay_utp_connection *connection);
 
 /*
- Ends our direction after what has been written; reading goes on (half-close).
+ Ends our direction after what has been written; reading continues (half-close).
 
  # Safety
  `connection` is null or a connection.

@@ -340,7 +340,7 @@ pub unsafe extern "C" fn ay_utp_flush(connection: *mut ay_utp_connection) -> Cod
     unsafe { change(connection, Connection::flush) }
 }
 
-/// Ends our direction after what has been written; reading goes on (half-close).
+/// Ends our direction after what has been written; reading continues (half-close).
 ///
 /// # Safety
 /// `connection` is null or a connection.

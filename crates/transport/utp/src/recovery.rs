@@ -14,7 +14,7 @@
 //! `connection/scoreboard/losses.rs` has the first way, `connection/scoreboard/libutp_scan.rs` the other. The short bitmaps
 //! belong to it: packets more than 31 beyond a gap count as being in flight until it is closed, so behind a lost
 //! retransmission the window fills up, and nothing happens until the timer expires. With long ones a sender would
-//! go on for thousands of packets, and restart its timer for each that arrives.
+//! continue for thousands of packets, and restart its timer for each that arrives.
 //!
 //! In all of them a backed-off timeout stays until a round trip has been measured (`rto.rs`), and a timeout whose packet arrived all the same
 //! takes back what it took for lost.

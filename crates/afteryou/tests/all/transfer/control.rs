@@ -35,7 +35,7 @@ fn a_job_can_be_slowed_paused_and_stopped_from_outside() {
     place.ctl(&send, &["stop"]);
     let (code, _, said) = send.end();
     assert_eq!(code, Some(130), "{said}");
-    assert!(said.contains("run the same command again to go on from there"), "{said}");
+    assert!(said.contains("run the same command again to continue from there"), "{said}");
     let list = text(&place.run(&["ctl"]).stdout);
     assert!(list.lines().count() == 1 && list.contains(" receive into archive: "), "{list}");
 }
@@ -46,7 +46,7 @@ fn a_receiver_that_is_paused_while_idle_says_so_and_so_does_whoever_comes() {
     place.file("a", 100_000);
     let (receive, ticket) = place.listen(&["receive", "archive"]);
     let name = format!("{} receive into archive: ", receive.child.id());
-    let waits = "paused by ctl: `afteryou ctl resume` goes on; waiting for files to move\n";
+    let waits = "paused by ctl: `afteryou ctl resume` resumes it; waiting for files to move\n";
     assert_eq!(place.ctl(&receive, &["pause"]), format!("{name}paused; {waits}"));
     assert_eq!(place.ctl(&receive, &["pause"]), format!("{name}was paused already; {waits}"));
     assert_eq!(place.ctl(&receive, &["status"]), format!("{name}{waits}"));
@@ -63,7 +63,7 @@ fn a_receiver_that_is_paused_while_idle_says_so_and_so_does_whoever_comes() {
     assert!(stopped.starts_with(&format!("{name}ends now; what arrived stays")), "{stopped}");
     let (code, _, said) = receive.end();
     assert_eq!(code, Some(0), "{said}");
-    let paused = "paused by ctl: `afteryou ctl resume` goes on\n";
+    let paused = "paused by ctl: `afteryou ctl resume` resumes it\n";
     assert_eq!(said.matches(paused).count(), 2, "when it was paused, and when a job came: {said}");
 }
 

@@ -1,4 +1,4 @@
-//! A machine that sleeps and wakes up: a process that is stopped for longer than a connection lives, and goes on.
+//! A machine that sleeps and wakes up: a process that is stopped for longer than a connection lives, and continues.
 
 use super::support::*;
 use rustix::process::Signal;

@@ -6,7 +6,7 @@
 //! | form | sample | the cycle |
 //! |---|---|---|
 //! | RFC 8033 (App. B) | time for a threshold, however many bytes it took | begins behind the packet that leaves it long enough |
-//! | FreeBSD | the same | the first one goes on for a packet more, which is a second sample |
+//! | FreeBSD | the same | the first one continues for one more packet, which is a second sample |
 //! | Linux | bytes per second | begins with that packet, and the next one where the last has ended |
 
 use super::form::Form;

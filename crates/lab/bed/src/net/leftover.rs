@@ -49,7 +49,7 @@ impl Mark {
     }
 }
 
-/// Kills the programs of runs that are no longer there; returns how many these were. Programs of runs that go on are left
+/// Kills the programs of runs that are no longer there; returns how many these were. Programs of runs that still run are left
 /// alone, and so is everything without the mark.
 pub fn clean() -> usize {
     kill_all(|environment| {
@@ -66,7 +66,7 @@ fn kill_all(one_of: impl Fn(&[u8]) -> bool) -> usize {
     killed.count()
 }
 
-/// The environment of a process. That of a program which has just been started is empty for a moment, although its parent goes on.
+/// The environment of a process. That of a program which has just been started is empty for a moment, although its parent continues.
 fn environment(pid: u32) -> Option<Vec<u8>> {
     let process = Path::new("/proc").join(pid.to_string());
     for _ in 0..LOOKS {

@@ -77,7 +77,7 @@ impl Engine {
         (self.schedule.statistics(), self.strangers)
     }
 
-    /// Returns when a delivery is due, the schedule must go on, or a datagram is there.
+    /// Returns when a delivery is due, the schedule must continue, or a datagram is there.
     fn wait(&self, poller: &mut Poller<'_>) {
         let due_at = self.schedule.due_at();
         let timeout = due_at.min(self.schedule.look_at()).since(self.clock.now() + SPIN).min(LONGEST_SLEEP);

@@ -183,12 +183,12 @@ struct Session {
     running: Vec<Running>,
     around: (Span, Span),
     end: End,
-    /// A transfer has failed: there is no point in going on.
+    /// A transfer has failed: there is no point in continuing.
     broken: Arc<AtomicBool>,
 }
 
 impl Session {
-    /// Samples and calls the observer until every part has come to its end or the observer ends it.
+    /// Samples and calls the observer until every part has ended or the observer ends it.
     fn watch(&mut self, observe: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
         for tick in 0u32.. {
             std::thread::sleep(SAMPLE);
@@ -248,7 +248,7 @@ impl Session {
         }
     }
 
-    /// Waits for the transfers to come to their end and takes what they say.
+    /// Waits for the transfers to end and takes their reports.
     async fn collect(&mut self) -> Result<Vec<Vec<Transfer>>, Error> {
         let deadline = tokio::time::Instant::now() + DRAIN.into();
         let mut all = Vec::new();

@@ -322,7 +322,7 @@ impl Opening<'_> {
     }
 }
 
-/// A run to be looked at while it goes on.
+/// A run to be observed while it runs.
 struct Watching<'a, 'b, 'c> {
     scenario: &'a Scenario,
     end: End,

@@ -90,7 +90,7 @@ impl<'a> Programs<'a> {
         })
     }
 
-    /// The run has come to its end: an error names a program that has not.
+    /// The run has ended: an error names a program that has not.
     pub(super) fn finish(&self) -> Result<(), Error> {
         let unfinished =
             |flow: &&OfFlow<'_>| matches!(flow.sender, State::Running(_)) && flow.flow.stop.is_none();

@@ -116,7 +116,7 @@ impl Manifest {
         (0..self.runs).filter(|index| self.shard.is_none_or(|shard| shard.has(*index)))
     }
 
-    /// Refuses `found` in `dir` if this sweep cannot go on there.
+    /// Refuses `found` in `dir` if this sweep cannot continue there.
     pub(super) fn check_continues(&self, found: &Manifest, dir: &Path) -> Result<(), Error> {
         let part =
             |shard: &Option<Shard>| shard.map_or("all of it".to_owned(), |shard| format!("part {shard}"));

@@ -5,7 +5,7 @@
 //! kill at any moment loses the runs under way and nothing else. The same sweep continues in the same folder, and a run
 //! that the journal has is not repeated. Another sweep, or the same one by another build of the program, is refused.
 //!
-//! The key of a run is made of the build, the scenario and the seed. Between releases a version stands still while
+//! The key of a run is made of the build, the scenario and the seed. Between releases a version stays the same while
 //! controllers change; the build's hash does not.
 //!
 //! | file | holds |

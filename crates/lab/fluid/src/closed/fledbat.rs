@@ -70,7 +70,7 @@ impl Closed {
     }
 
     /// The queue at which a flow of this rate neither grows nor shrinks, with constant round trips. In a phase plane it
-    /// is the curve on which rates stand still.
+    /// is the curve on which rates are constant.
     pub fn nullcline(&self, rate: f64) -> f64 {
         let Symmetric { capacity, rtt_s, .. } = self.at;
         capacity * self.target_s * (1.0 + self.alpha / (self.zeta * rtt_s * rate))

@@ -6,18 +6,18 @@
 //!   dV/dt = −(α/R²)·Σ (X − X*)²/(X·X*)                                       where Q ≥ C·τ
 //! ```
 //! V is zero at the equilibrium and positive elsewhere. Where the queue is at the target or above, V never rises, and
-//! it stands still only on X = X*. The rest requires LaSalle's argument: on that set the queue moves unless it is Q*.
+//! it is constant only on X = X*. The rest requires LaSalle's argument: on that set the queue moves unless it is Q*.
 //!
 //! # Why V may rise below the target
 //! The two terms of V are made so that the exchange between rates and queue cancels. Below the target the decrease is
-//! switched off, but the queue's term goes on as if it were there. The missing terms do not cancel any more:
+//! switched off, but the queue's term continues as if it were there. The missing terms do not cancel any more:
 //!
 //! ```text
 //!   dV/dt = −(α/R²)·Σ (X − X*)²/(X·X*) − (ζ/(R·τ))·(τ − Q/C)·(Σ X − C)         where 0 < Q < C·τ
 //! ```
 //! While the queue drains (Σ X < C) the second term is positive, and V rises if the windows are not far from each other. It
-//! cannot go on: every rate grows by α/R² per second there, so that the queue fills again and comes back above the target.
-//! An empty queue does not drain: there the queue's term of V stands still, and only the rates' part counts.
+//! cannot continue: every rate grows by α/R² per second there, so that the queue fills again and comes back above the target.
+//! An empty queue does not drain: there the queue's term of V is constant, and only the rates' part counts.
 //!
 //! # Source
 //! Carofiglio 2013, eq. 13-14 and Prop. 5.3. As printed, eq. 13 lacks the factor X* before the logarithm; with it the

@@ -35,7 +35,7 @@ impl Symmetric {
     }
 }
 
-/// Where everything stands still.
+/// The equilibrium, where all quantities are constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Equilibrium {
     /// Rate of a flow, packets/s.

@@ -36,7 +36,7 @@
 /// A flow's window at a queuing delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
-    /// LEDBAT: it stands still at this delay only, s.
+    /// LEDBAT: its window is constant only at this delay, s.
     At(f64),
     /// fLEDBAT and LEDBAT++: constant growth against a decrease in proportion to window and excess.
     Above {

@@ -14,7 +14,7 @@
 //! The second window is that of a Reno flow of the same mean (§4.3). It takes the present round trip, queue included,
 //! for all of the epoch.
 //!
-//! In slow start `s` stands still at zero, where `W = β·M`, and M grows; a loss event there makes M the window.
+//! In slow start `s` stays at zero, where `W = β·M`, and M grows; a loss event there makes M the window.
 //!
 //! # Not modelled
 //! Fast convergence and HyStart. α = 1 once the Reno window has passed M, so the friendly region is that of

@@ -1,4 +1,4 @@
-//! Runs as a dataset that grows while a sweep goes on: a folder for each table, in it one for each scenario. Those
+//! Runs as a dataset that grows during a sweep: a folder for each table, in it one for each scenario. Those
 //! contain Parquet files.
 //!
 //! ```text

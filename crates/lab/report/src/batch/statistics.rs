@@ -112,7 +112,7 @@ mod tests {
         assert!((many.half_width.unwrap() - 1.98422 * (1.0101f64 / 100.0).sqrt()).abs() < 1e-4);
     }
 
-    /// Tabulated by NIST/SEMATECH, e-Handbook of Statistical Methods, 1.3.6.7.2; a table that ends at 30 and goes on with the normal law's
+    /// Tabulated by NIST/SEMATECH, e-Handbook of Statistical Methods, 1.3.6.7.2; a table that ends at 30 and continues with the normal law's
     /// 1.960 gives intervals that are 4 % too narrow at 31.
     #[test]
     fn students_quantiles_go_on_behind_thirty_degrees_of_freedom() {

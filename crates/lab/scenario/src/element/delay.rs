@@ -26,10 +26,10 @@ pub struct Jitter {
     pub reorder: bool,
 }
 
-/// Acknowledgements that go on together.
+/// Acknowledgements that leave together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Aggregate {
-    /// The number that goes on together,
+    /// The number that leaves together,
     pub acks: u32,
     /// or those that came in this time.
     pub time: Duration,

@@ -1,6 +1,6 @@
 //! A radio channel as a chain of states, each with a rate and an error rate, with repeat requests of the link layer.
 //!
-//! Model: the channel stays in a state for an exponential time and goes on to another by fixed probabilities. In a
+//! Model: the channel stays in a state for an exponential time and changes to another by fixed probabilities. In a
 //! state it has a rate, and each transmission of a packet fails with the state's error rate. The link layer sends a
 //! packet that failed again, one round later, up to this many times. Then the packet is lost (RFC 3366 §2:
 //! persistence). Packets are delivered in order, so those behind wait.

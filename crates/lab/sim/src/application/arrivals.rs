@@ -2,7 +2,7 @@
 //!
 //! Times between arrivals and sizes are drawn independently from two streams, so another law of sizes moves no arrival. Each
 //! transfer has a connection of its own, which closes when its last byte is acknowledged. When the flow stops, no more transfers
-//! begin; those under way go on.
+//! begin; those under way continue.
 
 use super::transfers::Transfer;
 use super::{Dialer, Stage};

@@ -1,7 +1,7 @@
 //! A swarm (Carofiglio et al. 2013, §8 and §9): peers with access links of their own that upload to each other.
 //!
 //! Each peer has some neighbours, drawn when the run begins, and uploads to some of them at a time, one chunk after another over
-//! one connection each. As soon as a chunk's last acknowledgement has arrived (§7.1), the slot goes on: with probability `persist`
+//! one connection each. As soon as a chunk's last acknowledgement has arrived (§7.1), the slot continues: with probability `persist`
 //! with the same neighbour, which keeps connection, window and base delay, otherwise with a neighbour drawn from those that the
 //! peer does not upload to, over a new connection. Chunks are not pipelined, so a connection is idle for a round trip between the
 //! last packet of a chunk and its acknowledgement (§9.2); `idle_rtts` adds to this pause. Slots begin within the first round trip.
@@ -52,7 +52,7 @@ struct Slot {
 enum Wake {
     /// A slot of this peer begins.
     Begin(usize),
-    /// The slot with this connection goes on after a pause.
+    /// The slot with this connection continues after a pause.
     GoOn(usize),
     /// Every peer chooses whom it uploads to.
     Choose,
@@ -81,7 +81,7 @@ impl Swarm {
         }
     }
 
-    /// Slots begin or go on; returns when the next one does.
+    /// Slots begin or continue; returns when the next one does.
     pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) -> Option<Time> {
         let now = stage.now;
         if now >= self.stop {
@@ -155,7 +155,7 @@ impl Swarm {
         }
     }
 
-    /// Returns when the next slot goes on, if that may be sooner than before.
+    /// Returns when the next slot continues, if that may be sooner than before.
     pub(super) fn on_news(
         &mut self,
         dialer: &mut Dialer,

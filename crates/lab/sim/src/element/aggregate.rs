@@ -1,7 +1,7 @@
 //! Aggregation of acknowledgements: a number of them, or those of some time, leave together.
 //!
 //! Acknowledgements wait before a link until there are n of them, or until the first of them has waited for the time t; then
-//! all go on, in order. Radio links (802.11 frame aggregation, DOCSIS grants, LTE scheduling) bunch acknowledgements like this.
+//! all continue, in order. Radio links (802.11 frame aggregation, DOCSIS grants, LTE scheduling) bunch acknowledgements like this.
 //!
 //! Closed form for acknowledgements a time g apart: if (n − 1)·g < t, batches of n, of which the first waits (n − 1)·g; otherwise
 //! batches of ⌊t/g⌋ + 1, of which the first waits t.
@@ -26,7 +26,7 @@ pub struct Aggregate {
 pub enum Batch {
     /// The batch is complete.
     Complete,
-    /// The batch with this number began: it goes on after this time at the latest.
+    /// The batch with this number began: it continues after this time at the latest.
     Began(u64, Span),
     /// The batch waits for more.
     Waits,

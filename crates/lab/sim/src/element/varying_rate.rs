@@ -1,7 +1,7 @@
 //! A transmitter whose rate changes: by steps, or by a packet-delivery trace.
 //!
 //! Steps: a packet has been sent when the integral of the rate since it began is its size. An outage is a step of 0; a packet
-//! that it interrupts goes on afterwards.
+//! that it interrupts continues afterwards.
 //!
 //! Traces: at each opportunity of a trace the link sends 1504 bytes, as Mahimahi's `mm-link` does (Netravali et al., USENIX ATC
 //! 2015; `link_queue.cc` and `link_queue.hh`): a packet of 1500 bytes and the 4 bytes that a TUN device puts before each. A large

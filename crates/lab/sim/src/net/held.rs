@@ -15,7 +15,7 @@ pub(super) enum Held {
     Ahead(Packet),
     /// The packet has been sent and goes onto the wire with this index.
     Sent(Packet, u32),
-    /// The batch of acknowledgements with this number before this link goes on.
+    /// The batch of acknowledgements with this number before this link continues.
     Batch(u32, u64),
 }
 
@@ -25,7 +25,7 @@ impl Net<'_> {
         self.calendar.push(until, Slot::new(Kind::Held, slot));
     }
 
-    /// A packet that was held back goes on.
+    /// A packet that was held back continues.
     pub fn release(&mut self, now: Time, index: usize) {
         match self.held.remove(index) {
             Held::Ahead(packet) => self.enter(now, packet),

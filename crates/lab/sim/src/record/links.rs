@@ -22,7 +22,7 @@ pub fn capacity_of_arrivals(net: &Net, link: usize, window: &Window, delay: Span
     }
 }
 
-/// Returns the part of a capacity that is used. Nothing of a link that stood still for the whole window is.
+/// Returns the part of a capacity that is used. None of a link that was idle for the whole window is.
 pub fn share(used: f64, capacity: f64) -> f64 {
     match capacity > 0.0 {
         true => round(used / capacity, 4),

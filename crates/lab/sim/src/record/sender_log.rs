@@ -377,7 +377,7 @@ impl Log {
         }
     }
 
-    /// A sender stops. A stall that goes on counts until then, and in each window at most until its end.
+    /// A sender stops. A stall that continues counts until then, and in each window at most until its end.
     fn end(&mut self, mut sender: Sender, now: Time) {
         self.hold(&mut sender, now, None);
         self.in_flight.set(&mut sender.in_flight, now, None);

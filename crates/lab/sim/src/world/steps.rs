@@ -25,7 +25,7 @@ impl Steps {
         Ok(Steps { world: World::new(scenario, &scenario.network()?, Looks::default())? })
     }
 
-    /// Goes on until `is_enough` returns true, which is asked after each event. Returns the time; none at the end of the scenario.
+    /// Continues until `is_enough` returns true, which is asked after each event. Returns the time; none at the end of the scenario.
     pub fn go_on(&mut self, is_enough: &mut dyn FnMut() -> bool) -> Option<Time> {
         while let Some((now, slot)) = self.world.net.calendar.next() {
             if now > self.world.end {

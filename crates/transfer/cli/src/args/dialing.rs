@@ -146,7 +146,7 @@ Examples:
   afteryou send photos me@host:archive           over ssh, no ticket needed
   afteryou send photos --max-rate \"08:00,512k 19:00,off\" @ticket.txt
 
-It yields to everything else on the path. Interrupt it whenever you like: the same command goes on from there.
+It yields to everything else on the path. Interrupt it whenever you like: the same command continues from there.
 While it runs: `afteryou ctl`.";
 
 const GET_HELP: &str = "\
@@ -157,7 +157,7 @@ Examples:
   afteryou get @ticket.txt                not seen in `ps`
   afteryou get me@host:photos             over ssh, no ticket needed
 
-The machine that sends yields to everything else on the path. Interrupt it whenever you like: the same command goes on from there.
+The machine that sends yields to everything else on the path. Interrupt it whenever you like: the same command continues from there.
 While it runs: `afteryou ctl`.";
 
 impl SendArgs {

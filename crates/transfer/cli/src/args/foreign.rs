@@ -32,7 +32,7 @@ const FOREIGN: &[Foreign] = &[
     foreign(&["-c", "--checksum"], "not needed: contents are compared, unless --quick is given"),
     foreign(
         &["-P", "--partial", "--append", "--append-verify", "--continue-at", "--resume"],
-        "not needed: the same command goes on where the last one ended",
+        "not needed: the same command continues where the last one ended",
     ),
     foreign(
         &["--progress", "--stats-one-line", "--info"],

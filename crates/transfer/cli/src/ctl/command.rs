@@ -157,7 +157,9 @@ impl What {
                 "limits and pauses set here are lifted, those of the peer remain".to_owned()
             }
             What::Off => "all limits and pauses lifted".to_owned(),
-            What::Stop => "ends now; what arrived stays, and the same command goes on from there".to_owned(),
+            What::Stop => {
+                "ends now; what arrived stays, and the same command continues from there".to_owned()
+            }
         };
         Some(did)
     }

@@ -74,7 +74,7 @@ pub struct Status {
     pub rate: u64,
     /// The limit that holds, bytes a second.
     pub max_rate: Option<u64>,
-    /// It stands still because somebody said so.
+    /// Whether it was paused by a command.
     pub paused: bool,
     /// Share of the observed time in which the job yielded, in per cent.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -217,7 +217,7 @@ fn a_pause_is_told_at_once_and_again_to_whoever_comes() {
     happens(connected());
     pace.set(Owner::Control, Limit::NONE);
     happens(paused(false));
-    let said = "paused by ctl: `afteryou ctl resume` goes on\n";
+    let said = "paused by ctl: `afteryou ctl resume` resumes it\n";
     let expected = format!("{said}connected to [2001:db8::7]:4747\n{said}no longer paused\n");
     assert_eq!(String::from_utf8(out).unwrap(), expected);
 }

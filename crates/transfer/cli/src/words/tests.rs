@@ -65,7 +65,7 @@ fn a_limit_is_named_with_its_owner_only_where_it_holds() {
 #[test]
 fn pauses_name_who_made_them() {
     let paused = |owner| Situation { paused_by: Some(owner), rate: 0, ..alone() };
-    assert_eq!(words(&paused(Owner::Control)), "paused by ctl: `afteryou ctl resume` goes on");
+    assert_eq!(words(&paused(Owner::Control)), "paused by ctl: `afteryou ctl resume` resumes it");
     assert_eq!(words(&paused(Owner::FarEnd)), "paused by the peer");
     let timetable = Situation { until: Some("18:00".to_owned()), ..paused(Owner::Timetable) };
     assert_eq!(words(&timetable), "paused by the timetable until 18:00");

@@ -148,7 +148,7 @@ struct Stars {
 }
 
 impl Stars {
-    /// The stars at `p` take nothing yet. Returns where the pattern goes on.
+    /// The stars at `p` take nothing yet. Returns where the pattern continues.
     fn meet(&mut self, pattern: &[u8], p: usize, text: usize) -> usize {
         let next = p + pattern[p..].iter().take_while(|&&byte| byte == b'*').count();
         let rest = &pattern[next..];
@@ -163,7 +163,7 @@ impl Stars {
         star.pattern
     }
 
-    /// One of the stars takes more. Returns where pattern and text go on; None: none can.
+    /// One of the stars takes more. Returns where pattern and text continue; None: none can.
     fn grow(&mut self, text: &[u8]) -> Option<(usize, usize)> {
         self.short = self.short.filter(|star| text[star.text] != b'/');
         if let Some(star) = &mut self.short {
@@ -179,7 +179,7 @@ impl Stars {
     }
 }
 
-/// Whether the class that begins at `at`, after its bracket, has this byte, and where the pattern goes on. None: it has no end.
+/// Whether the class that begins at `at`, after its bracket, has this byte, and where the pattern continues. None: it has no end.
 fn class(pattern: &[u8], mut at: usize, byte: u8) -> Option<(bool, usize)> {
     let negated = matches!(pattern.get(at), Some(b'!' | b'^'));
     at += usize::from(negated);

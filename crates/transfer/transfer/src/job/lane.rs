@@ -48,7 +48,7 @@ impl Lane {
         Lane { dial, tally, give_up_after: options.give_up_after }
     }
 
-    /// Runs sessions until one comes to its end, or fails for good.
+    /// Runs sessions until one ends, or fails permanently.
     pub(super) async fn keep<F>(&self, mut session: impl FnMut(Connection) -> F) -> Result<(), Error>
     where
         F: Future<Output = Result<(), End>>,

@@ -5,7 +5,7 @@
 //! share what it has done and, for a source, what it has to offer. A session that comes for a lane which already has one
 //! closes the older and waits until that has let go of its files: the peer knows that it is dead before we do.
 //!
-//! A job whose sessions are all gone without having finished is remembered for a while, so that the next goes on. One that
+//! A job whose sessions are all gone without having finished is remembered for a while, so that the next continues. One that
 //! has finished is remembered for [`FINISHED`]: connections of it that come late find that nothing is left to do, and end
 //! without being a job of their own.
 //!
@@ -555,7 +555,7 @@ impl Host {
 
 /// Closes those of `connections` whose peers are gone without a word. A sender that was killed holds its files until its
 /// connection has been idle for [`session::IDLE_TIMEOUT`], and the one that was started in its place would wait for them. A
-/// peer that lives answers a ping; if an outage kept it from that, it connects again and goes on.
+/// peer that lives answers a ping; if an outage kept it from that, it connects again and continues.
 async fn end_silent(connections: Vec<(Connection, u32)>) {
     let mut pinged = JoinSet::new();
     for (connection, window) in connections {

@@ -2,7 +2,7 @@
 //!
 //! # Model
 //! A thread walks and hashes, and stops when [`PREPARED`] entries wait. A session takes an entry, and either settles it or
-//! gives it back when its connection breaks. So a job goes on where it was, however often connections come and go, and
+//! gives it back when its connection breaks. So a job continues where it was, however often connections come and go, and
 //! several sessions share its entries without knowing of each other.
 //!
 //! A directory waits until everything below it is settled: what is stored there changes its time of modification. A hard
@@ -243,7 +243,7 @@ impl Work {
         self.shared.fail(offer.serial, &offer.prepared.entry().path, reason);
     }
 
-    /// The entry came to its end by the sink's answer.
+    /// Records the end of the entry by the sink's answer.
     pub(crate) fn settle(&self, offer: Offer, outcome: Outcome) {
         self.shared.settle(offer.serial, &offer.prepared, outcome);
     }

@@ -55,7 +55,7 @@ pub(super) enum Received {
 pub(super) enum Compared {
     /// It was taken, and this comes next.
     Next(Next),
-    /// It did not come to its end, or was none.
+    /// It did not end, or was none.
     Broken(Received),
 }
 

@@ -25,7 +25,7 @@ pub(crate) const DISK_FULL: u32 = 3;
 pub(crate) const SHUTDOWN: u32 = 4;
 /// A newer connection of the same job took this one's place.
 pub(crate) const REPLACED: u32 = 5;
-/// This side cannot go on.
+/// This side cannot continue.
 pub(crate) const BROKEN: u32 = 6;
 /// A data stream is given up; the control stream says why.
 pub(crate) const STREAM_GIVEN_UP: u32 = 7;
@@ -43,7 +43,7 @@ pub(crate) const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
 const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A path on which nothing arrives for so long is dead: five missed keep-alives. A peer that was killed holds
-/// what it was receiving or sending for so long, and the job that goes on in its place waits.
+/// what it was receiving or sending for so long, and the job that continues in its place waits.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Each side sends at least this often, so a longer silence is evidence of a dead path.
 const KEEP_ALIVE: Duration = Duration::from_secs(2);
@@ -88,10 +88,10 @@ pub(crate) fn peer(connection: &quinn::Connection) -> String {
     SocketAddr::new(address.ip().to_canonical(), address.port()).to_string()
 }
 
-/// Why a session did not come to its end.
+/// Why a session broke off.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// The connection broke. A new one can go on.
+    /// The connection broke. A new one can continue.
     Lost(String),
     /// Trying again will not help.
     Failed(Error),

@@ -138,7 +138,7 @@ enum Done {
     Stored(Vec<(u64, Result<Kept, Why>)>),
     /// Which of these files differ.
     Glanced(u64, Vec<Glance>, Vec<u32>),
-    /// A description came to its end.
+    /// A description ended.
     Compared(u64, Compared, Place),
     /// Everything that was not sent is gone, as far as that was possible, or the reason for which it stays.
     Removed(Result<Option<Swept>, Error>),
@@ -323,7 +323,7 @@ impl Session {
         Ok(())
     }
 
-    /// The connection is closed: every task comes to its end, and lets go of its partial file.
+    /// The connection is closed: every task ends, and releases its partial file.
     async fn wind_up(&mut self) {
         self.removing = None;
         loop {

@@ -8,7 +8,7 @@
 //! changed, or the record is damaged.
 //!
 //! A run that finds every file as it was writes nothing. Otherwise it copies the records so far, continues with its own, and
-//! replaces the old file when the walk has come to its end.
+//! replaces the old file when the walk has ended.
 //!
 //! A file whose times were less than 2 s old when it was read is not remembered: it might change once more and keep them,
 //! because clocks of file systems have steps. Nor is one that a memory map could change without new times: see
@@ -147,7 +147,7 @@ impl Remembered {
         }
     }
 
-    /// The walk has come to its end.
+    /// Records that the walk has ended.
     pub(super) fn finish(&mut self) {
         if self.next.is_some() {
             self.differ();

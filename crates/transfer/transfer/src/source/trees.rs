@@ -104,7 +104,7 @@ impl Trees {
         }
     }
 
-    /// The walk has come to its end.
+    /// Records that the walk has ended.
     pub(super) fn finish(&self) {
         if let Some(mut remembered) = self.remembered() {
             remembered.finish();

@@ -113,7 +113,7 @@ async fn visit(ticket: &Ticket) -> Result<Duration, Box<dyn std::error::Error>> 
     Ok(began.elapsed())
 }
 
-/// First packets of `count` handshakes that never go on.
+/// First packets of `count` handshakes that never continue.
 fn attack(server: SocketAddr, wrong: &Ticket, count: usize) {
     let config = tls::client(wrong).unwrap();
     let sockets: Vec<UdpSocket> = (0..ADDRESSES)

@@ -58,7 +58,7 @@ impl Shared {
         self.lock().inner().snapshot()
     }
 
-    /// A member that panicked left plain numbers behind, no broken structure: the others go on.
+    /// A member that panicked left plain numbers behind, no broken structure: the others continue.
     fn lock(&self) -> MutexGuard<'_, Group> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

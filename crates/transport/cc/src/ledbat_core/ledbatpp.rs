@@ -108,7 +108,7 @@ pub trait Variant {
         by_gain
     }
 
-    /// Growth that goes on above TARGET (§4.3).
+    /// Growth that continues above TARGET (§4.3).
     fn increase_above_target(&self, increase: Bytes16) -> Bytes16 {
         increase
     }

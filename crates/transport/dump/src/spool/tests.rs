@@ -1,7 +1,7 @@
 use super::*;
 use std::sync::mpsc;
 
-/// A disk that stands still until it is released.
+/// A disk that stalls until it is released.
 struct Stuck(mpsc::Receiver<()>);
 
 impl Write for Stuck {

@@ -28,7 +28,7 @@ use afteryou_base::{Span, Time};
 const GROWTH: u64 = 4;
 /// How long a busy host may leave a packet lying: some slices of a scheduler.
 const HOST: Span = Span::from_millis(25);
-/// Packets that are always admitted, so that acknowledgements of every second one and recovery from a loss go on.
+/// Packets that are always admitted, so that acknowledgements of every second one and recovery from a loss continue.
 const LEAST_PACKETS: u64 = 4;
 /// A reader that has not caught up for this many round trips is slower than the path.
 const PATIENCE: u64 = 4;

@@ -15,7 +15,7 @@ use afteryou_sender::Progress;
 const ACK_SLACK: u16 = 3;
 /// The part of a connection's share of memory that may lie ready for the next payloads.
 const SPARE_FRACTION: u64 = 3;
-/// Most doublings of the timeout that go on while the peer answers that it is full.
+/// Most doublings of the timeout that continue while the peer answers that it is full.
 const FULL_PEER_BACKOFF: u32 = 2;
 /// `timestamp_difference` values that mean "no sample".
 const NO_SAMPLE: [u32; 2] = [0, 0x7FFF_FFFF];

@@ -16,7 +16,7 @@ pub const QUICK_PACKETS: u32 = 8;
 const UPDATE_FRACTION: u64 = 4;
 
 /// The next packet in order, if it is no longer than this, is taken however little memory is left: a stream that is read
-/// goes on.
+/// continues.
 pub const ALWAYS_TAKEN: usize = 2048;
 /// Places for pieces that stay when everything has been read.
 const SPARE_PIECES: usize = 64;

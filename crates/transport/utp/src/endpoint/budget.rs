@@ -7,7 +7,7 @@
 //! window follows the share, so honest senders slow down before anything has to be refused.
 //!
 //! - One part in [`RESERVED`] is not for data but for connections; half of it also for the first [`SMALL`] bytes of each.
-//! - Two packets to be sent and the next one in order are exempt, or a stream would stand still. The fixed amount covers
+//! - Two packets to be sent and the next one in order are exempt, or a stream would stall. The fixed amount covers
 //!   them.
 //! - Out-of-order data is the first to be refused. It cannot be dropped later, since libutp frees what a SACK has reported.
 //!   When the budget is used up, a connection whose peer has left a gap open for [`STALE`] is therefore reset, those that hold

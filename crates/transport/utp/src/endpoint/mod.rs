@@ -150,7 +150,7 @@ impl Default for EndpointConfig {
     }
 }
 
-/// A UDP socket with its connections. Dropping it lets the open streams come to their end.
+/// A UDP socket with its connections. Dropping it lets the open streams end in good order.
 pub struct Endpoint {
     inner: Arc<Inner>,
     local_addr: SocketAddr,

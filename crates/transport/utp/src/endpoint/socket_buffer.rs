@@ -11,7 +11,7 @@
 //! is not given to senders. A batch of more than that is not counted any longer than it waits: the default buffer of 208 KiB, of which
 //! it is almost a third, then holds three of them.
 //!
-//! A sender that may have little in flight stands still while much of it is read without an acknowledgement. So from a small
+//! A sender that may have little in flight stalls while much of it is read without an acknowledgement. So from a small
 //! buffer less is read in one [turn](SocketBuffer::turn). Both ends also often have nothing to do for less time than it takes to wake a
 //! processor. After a full train they [poll](SocketBuffer::busy_polls) the socket a few times more before they sleep.
 

@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 ///
 /// Writing waits while about two windows are unacknowledged, so that a slow path slows the writer down. `flush` sends a
 /// packet that is not full yet; `shutdown` ends our direction and returns once the peer has acknowledged everything;
-/// reading goes on after it. A stream that is dropped is ended in good order in the background.
+/// reading continues after it. A stream that is dropped is ended in good order in the background.
 ///
 /// Await [`Endpoint::close`](super::Endpoint::close) before the program ends: the peer's end still needs an acknowledgement, and
 /// a peer that never gets it waits for 60 s.

@@ -4,7 +4,7 @@
 //! written next begins another. A transfer never flushes: all of it is one stream.
 //!
 //! quinn's buffer holds the bytes in flight, too. It is kept as large as the window and a few bytes more. With a larger
-//! one, a flow that is turned off would go on sending from the buffer.
+//! one, a flow that is turned off would continue sending from the buffer.
 
 use afteryou_quic::Monitor;
 use quinn::{Connection, ConnectionError, SendStream, StoppedError, VarInt};

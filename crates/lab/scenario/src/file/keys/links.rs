@@ -38,7 +38,7 @@ pub const LINK: &[Key] = &[
     key(
         "aggregate",
         Takes::OrNone(AGGREGATE),
-        "acknowledgements wait before it and go on together, in each direction; none by default",
+        "acknowledgements wait before it and leave together, in each direction; none by default",
     ),
     BURST,
     key(
@@ -66,7 +66,7 @@ pub const NAMED_LINK: &[Key] = &[
     key(
         "aggregate",
         Takes::OrNone(AGGREGATE),
-        "acknowledgements wait before it and go on together; none by default",
+        "acknowledgements wait before it and leave together; none by default",
     ),
     BURST,
 ];
@@ -84,7 +84,7 @@ pub const REVERSE: &[Key] = &[
     key(
         "aggregate",
         Takes::OrNone(AGGREGATE),
-        "acknowledgements wait before it and go on together; none by default",
+        "acknowledgements wait before it and leave together; none by default",
     ),
     BURST,
 ];
@@ -157,7 +157,7 @@ pub const JITTER: &[Key] = &[
 
 /// `aggregate` of a link.
 pub const AGGREGATE: &[Key] = &[
-    key("acks", Takes::Count, "number of acknowledgements that go on together; any number by default"),
+    key("acks", Takes::Count, "number of acknowledgements that leave together; any number by default"),
     key("time", Takes::Time, "none waits longer than this"),
 ];
 

@@ -1,4 +1,4 @@
-//! Modes that forbid the owner to look into directories or to read files. To root they mean nothing, so the tests go on as another user.
+//! Modes that forbid the owner to look into directories or to read files. To root they mean nothing, so the tests continue as another user.
 
 use super::support::{options, Far};
 use crate::alone;

@@ -1,4 +1,4 @@
-//! A disk that is full. The test goes on in a process with a small disk of its own.
+//! A disk that is full. The test continues in a process with a small disk of its own.
 
 use super::support::{options, Events, Far};
 use crate::alone;

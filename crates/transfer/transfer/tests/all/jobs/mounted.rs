@@ -1,4 +1,4 @@
-//! Other file systems below the receiving directory. The tests go on in a process that may mount some.
+//! Other file systems below the receiving directory. The tests continue in a process that may mount some.
 
 use super::support::{options, Events, Far};
 use crate::alone;
@@ -163,7 +163,7 @@ async fn backups_are_kept(yard: &Yard) {
     yard.assert_same();
 }
 
-/// A job that was cut short goes on, and its partial file is nobody's business.
+/// A job that was cut short continues, and its partial file is nobody's business.
 async fn a_cut_is_taken_up(yard: &Yard) {
     for (at, other) in yard.others.iter().enumerate() {
         let name = format!("{other}/deep/large");

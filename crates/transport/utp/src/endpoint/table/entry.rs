@@ -36,7 +36,7 @@ pub(in crate::endpoint) struct Entry {
 }
 
 impl Entry {
-    /// Nobody reads any more: what still comes is thrown away, and a peer that goes on after our end gets a reset.
+    /// Nobody reads any more: what still comes is thrown away, and a peer that continues after our end gets a reset.
     pub(super) fn end_detached(&mut self, config: &EndpointConfig, now: Time) {
         let unwanted = self.connection.is_readable() && !self.connection.is_at_end();
         self.connection.discard_received(now);
@@ -78,7 +78,7 @@ impl Entry {
         self.half_open && (self.connection.is_connected() || self.connection.is_closed())
     }
 
-    /// Wakes the tasks that can go on, and returns true if there are any.
+    /// Wakes the tasks that can continue, and returns true if there are any.
     pub(super) fn wake(&mut self) -> bool {
         let closed = self.connection.is_closed();
         let can_read = closed || self.connection.is_readable();
