@@ -48,15 +48,15 @@ pub enum Command {
     Engine(EngineCommand),
     /// Join parts of a sweep that other processes or machines ran.
     Merge(MergeArgs),
-    /// Run a sweep on a Dask cluster, by the Python package.
+    /// Run a sweep on a Dask cluster, with the Python package.
     Sweep(SweepArgs),
-    /// Draw a figure of what runs saved: curves, bars, distributions, maps.
+    /// Draw a figure from saved results: curves, bars, distributions, maps.
     Plot(PlotArgs),
     /// Draw the pages of a saved result or sweep again.
     Report(ReportArgs),
     /// Print results side by side, with the differences.
     Compare(CompareArgs),
-    /// Run the experiments of five papers again, beside their published numbers.
+    /// Repeat the experiments of five papers and compare them with the published numbers.
     Study(StudyArgs),
     /// Open the lab page: the simulator in a browser, with sliders.
     Lab(LabArgs),

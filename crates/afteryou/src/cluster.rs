@@ -15,14 +15,14 @@ const HELP: &str = "\
 Examples:
   afteryou sweep grid.toml --out results --dask tcp://192.0.2.1:8786
 
-The folder is that of afteryou sim FILE --out DIR --no-series --parquet. Runs that it has are not computed again.
+The folder is that of afteryou sim FILE --out DIR --no-series --parquet. Runs that are already there are not computed again.
 AFTERYOU_PYTHON names the Python interpreter with the package; python3 by default.";
 
 /// Which files, and the cluster.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = HELP)]
 pub struct SweepArgs {
-    /// Scenario files; each of several has its own folder in DIR
+    /// Scenario files; with several, each has its own folder in DIR
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 

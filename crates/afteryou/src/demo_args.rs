@@ -23,7 +23,7 @@ pub struct DemoArgs {
     #[arg(long, value_name = "CONTROLLER", default_value = "ledbat++", value_parser = controller)]
     pub controller: Algorithm,
 
-    /// How long to watch, in seconds; at least 24
+    /// Duration in seconds; at least 24
     #[arg(long, value_name = "N", default_value = "30", value_parser = values::seconds)]
     pub seconds: u64,
 
@@ -35,13 +35,13 @@ pub struct DemoArgs {
     #[arg(long, value_name = "TIME", default_value = "40ms", value_parser = values::rtt)]
     pub rtt: Duration,
 
-    /// How much the bottleneck's queue holds, in time, packets or bytes: 500ms, 100packets, 64KiB
+    /// Size of the bottleneck's queue, in time, packets or bytes: 500ms, 100packets, 64KiB
     #[arg(long, default_value = "500ms")]
     pub buffer: Buffer,
 
     /// The bottleneck's queue discipline, with optional parameters: NAME[,parameter=value...]
     ///
-    /// Any of `afteryou list queues`. The backup's packets are marked as lower effort, which the le_ queues read.
+    /// Any of `afteryou list queues`. The backup's packets are marked as lower effort, which the le_ queues honour.
     #[arg(long, value_name = "QUEUE", default_value = "droptail", value_parser = values::queue)]
     pub queue: Algorithm,
 
@@ -68,7 +68,7 @@ pub struct DemoArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Print every table, not the verdict alone
+    /// Print every table, not only the verdict
     #[arg(long, short)]
     pub verbose: bool,
 

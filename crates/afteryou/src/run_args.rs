@@ -34,11 +34,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// For programs: the result of each run as JSON, one in a line, on stdout
+    /// Print the result of each run as JSON, one per line, on stdout
     #[arg(long)]
     pub json: bool,
 
-    /// Print every table, not the headline alone
+    /// Print every table, not only the headline
     #[arg(long, short, conflicts_with = "json")]
     pub verbose: bool,
 
@@ -54,7 +54,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = values::jobs)]
     pub jobs: Option<u16>,
 
-    /// Write tables alone into --out, without curves and without a folder for each run of a sweep
+    /// Write only tables into --out, without curves and without a folder for each run of a sweep
     #[arg(long)]
     pub no_series: bool,
 
@@ -112,12 +112,12 @@ const EXPLAIN: &str = "explain";
 const TRACE: &str = "trace";
 
 const TRACE_HELP: &str =
-    "Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run";
+    "Write every packet at every link into this file (pcapng, for Wireshark); the file must describe one run";
 
 const QLOG: &str = "qlog";
 
 const QLOG_HELP: &str =
-    "Write every sender into a file in this folder (qlog, for qvis); the file must stand for one run";
+    "Write every sender into a file in this folder (qlog, for qvis); the file must describe one run";
 
 const EXPLAIN_HELP: &str =
     "Print the equilibrium, time constants and stability of the scenario, and the expected shares, without running it";
@@ -138,7 +138,7 @@ const KERNEL: &str = "kernel";
 
 /// For what is the same with every engine.
 const AFTERWORD: &str = "\
-A file with [sweep] or repeat stands for many runs; they share the cores. With --out, one run gives report.html, result.json, \
+A file with [sweep] or repeat describes many runs; they use all cores. With --out, one run gives report.html, result.json, \
 series.csv and figure.svg; many give report.html, runs.csv, flows.csv and a folder for each run; several files get a folder each. \
 An interrupted or killed sweep continues where it was when the same command is run again.
 

@@ -30,7 +30,7 @@ pub struct DoctorArgs {
     #[arg(long, env = "AFTERYOU_TICKET", hide_env_values = true)]
     pub ticket: Option<OsString>,
 
-    /// For programs: a JSON array, described below
+    /// Print a JSON array, described below
     #[arg(long)]
     pub json: bool,
 }

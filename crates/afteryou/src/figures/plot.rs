@@ -27,7 +27,7 @@ pub struct PlotArgs {
     #[arg(long, value_name = "COLUMN")]
     pub by: Vec<String>,
 
-    /// line, bar, cdf or heat; by default what suits the columns
+    /// line, bar, cdf or heat; by default the one that suits the columns
     #[arg(long, value_name = "KIND", value_parser = plot::kind)]
     pub kind: Option<Kind>,
 
@@ -53,8 +53,8 @@ Examples:
   afteryou plot run --y completion --by size --out times.svg
   afteryou plot run --y fairness --out fairness.svg
 
-Rows at the same place are repetitions: the mean is drawn, with its 95 % interval if there are at least three. A wrong column is \
-answered with the nearest one and a list of all.";
+Rows at the same place are repetitions: the mean is drawn, with its 95 % interval if there are at least three. For an \
+unknown column the error names the nearest one and lists all.";
 
 fn only(words: &str) -> Result<(String, String), String> {
     let parts = words.split_once('=').map(|(column, value)| (column.trim(), value.trim()));

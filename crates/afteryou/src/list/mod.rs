@@ -25,7 +25,7 @@ pub struct ListArgs {
     #[arg(value_name = "LIST|NAME", value_parser = choice)]
     pub what: Option<Choice>,
 
-    /// For programs: a JSON array, described below
+    /// Print a JSON array, described below
     #[arg(long)]
     pub json: bool,
 }

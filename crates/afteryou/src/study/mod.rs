@@ -24,7 +24,7 @@ const ALL: &str = "all";
 pub enum StudyEngine {
     /// The packet simulator, and the fluid model where the paper has one
     Sim,
-    /// Real packets, for the bed set alone: about two hours of traffic, several runs at the same time. Linux, as root
+    /// Real packets, only for the testbed set: about two hours of traffic, several runs at the same time. Linux, as root
     Bed,
 }
 
@@ -47,19 +47,19 @@ pub struct StudyArgs {
     #[arg(long, conflicts_with_all = ["list", "ids"])]
     pub all: bool,
 
-    /// Exit 1 on any miss that is not explained, and on any explanation that does not hold any more
+    /// Exit with 1 on any unexplained miss, and on any explanation that is no longer valid
     #[arg(long)]
     pub check: bool,
 
-    /// Thinner grids and fewer seeds, and never a shorter run
+    /// Use thinner grids and fewer seeds, but never shorter runs
     #[arg(long, conflicts_with_all = ["full_repeats", "second_seeds"])]
     pub quick: bool,
 
-    /// Every seed of the papers' protocols, where the usual run has fewer
+    /// Run every seed of the papers' protocols, where the usual run has fewer
     #[arg(long, conflicts_with = "second_seeds")]
     pub full_repeats: bool,
 
-    /// As many other seeds as the usual run has, to find verdicts that hang on luck
+    /// Use the same number of other seeds, to find verdicts that depend on the seeds
     #[arg(long)]
     pub second_seeds: bool,
 
@@ -67,7 +67,7 @@ pub struct StudyArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// For programs: the findings of each entry as JSON, one entry in a line
+    /// Print the findings of each entry as JSON, one entry per line
     #[arg(long)]
     pub json: bool,
 

@@ -17,11 +17,11 @@ impl Engine for Fluid {
     }
 
     fn summary(&self) -> &str {
-        "Solve scenario files as differential equations, within moments"
+        "Solve scenario files as differential equations, in milliseconds"
     }
 
     fn description(&self) -> &str {
-        "Windows and queues are smooth, without randomness or single packets, and the answer takes moments. \
+        "Windows and queues are smooth, without randomness or single packets, and the answer takes milliseconds. \
          `afteryou list controllers` shows which controllers have a model. The section [fluid] of a file chooses \
          the effects that the equations include, and their start values."
     }

@@ -31,7 +31,7 @@ pub struct Choice {
     )]
     pub exclude: Vec<OsString>,
 
-    /// Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded
+    /// Include files again that --exclude leaves out; may be repeated. A file below an excluded directory stays excluded
     #[arg(
         long,
         value_name = "PATTERN",
@@ -40,9 +40,9 @@ pub struct Choice {
     )]
     pub include: Vec<OsString>,
 
-    /// Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment
+    /// Read patterns of --exclude from this file, one per line, before the others; !PATTERN includes again, # is a comment
     ///
-    /// The file is read as git reads a .gitignore: \# is a pattern that begins with #, and blanks at the end count after a
+    /// The file is parsed as git parses a .gitignore: \# is a pattern that begins with #, and blanks at the end count after a
     /// backslash only.
     #[arg(
         long,
@@ -87,25 +87,25 @@ fn each<'a>(given: &'a [OsString], variable: &str) -> impl Iterator<Item = &'a [
 /// The treatment of existing files.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Mirroring {
-    /// Change nothing; print what would be stored, replaced and removed
+    /// Change nothing; print the files that would be stored, replaced and deleted
     #[arg(long, short = 'n', env = "AFTERYOU_DRY_RUN", hide_env_values = true, value_parser = BoolishValueParser::new())]
     pub dry_run: bool,
 
-    /// Leave files alone that are newer at the receiver
+    /// Skip files that are newer at the receiver
     #[arg(long, short = 'u', env = "AFTERYOU_UPDATE", hide_env_values = true, value_parser = BoolishValueParser::new())]
     pub update: bool,
 
-    /// Take files of the same size and time of modification for the same, without reading them
+    /// Treat files with the same size and modification time as unchanged, without reading them
     ///
-    /// Weaker than the default, which compares contents: a change that kept size and time goes unseen, and so does a file that
-    /// was damaged at the receiver. Files that are sent are verified as always.
+    /// Weaker than the default, which compares contents: a change that keeps size and time goes unnoticed, and so does
+    /// damage at the receiver. Sent files are verified as always.
     #[arg(long, env = "AFTERYOU_QUICK", hide_env_values = true, value_parser = BoolishValueParser::new())]
     pub quick: bool,
 
-    /// Read every file at the source, instead of taking hashes that earlier runs have kept
+    /// Read every file at the source, instead of using hashes cached by earlier runs
     ///
-    /// Earlier runs keep the hash of a file until its size, time of modification, time of change or inode differs. --verify
-    /// finds damage of the disk, too, which changes none of these. The receiver reads its files in any case.
+    /// Earlier runs cache the hash of a file until its size, modification time, change time or inode differs. --verify
+    /// also finds damage of the disk, which changes none of these. The receiver reads its files in any case.
     #[arg(
         long,
         conflicts_with = "quick",
@@ -115,28 +115,28 @@ pub struct Mirroring {
     )]
     pub verify: bool,
 
-    /// Afterwards remove at the receiver what is not there at the source, in the directories that were sent
+    /// Afterwards delete files on the receiver that the source no longer has, in the sent directories
     ///
-    /// Excluded files stay. If anything failed or was left out, nothing is removed. A receiver must allow it: `receive
+    /// Excluded files stay. If anything failed or was left out, nothing is deleted. A receiver must allow it: `receive
     /// --allow-delete`. --dry-run prints the list.
     #[arg(long, env = "AFTERYOU_DELETE", hide_env_values = true, value_parser = BoolishValueParser::new())]
     pub delete: bool,
 
-    /// As --delete does, also where a directory of the source is empty
+    /// Like --delete, even if a directory of the source is empty
     ///
     /// A disk that is not mounted looks like an empty directory. Without this option such a job stores everything, removes nothing and
     /// ends with exit code 3.
     #[arg(long, env = "AFTERYOU_DELETE_ALL", hide_env_values = true, value_parser = BoolishValueParser::new())]
     pub delete_all: bool,
 
-    /// Remove nothing at all if --delete would remove more entries than this: a number, or a percentage of the copy (10%)
+    /// Delete nothing if --delete would delete more entries than this: a number, or a percentage of the copy (10%)
     ///
-    /// Over the limit the job stores everything, removes nothing and ends with exit code 3. A percentage is one of the entries that
-    /// the copy had before the job.
+    /// Over the limit the job stores everything, deletes nothing and ends with exit code 3. A percentage refers to the entries
+    /// that the copy had before the job.
     #[arg(long, value_name = "N|N%", env = "AFTERYOU_MAX_DELETE", hide_env_values = true)]
     pub max_delete: Option<MaxDelete>,
 
-    /// Keep what is replaced or removed in this directory below the receiver's
+    /// Keep replaced and deleted files in this directory below the receiving one
     ///
     /// A receiver must allow it: `receive --allow-backup`.
     #[arg(long, value_name = "DIR", env = "AFTERYOU_BACKUP_DIR", hide_env_values = true)]
@@ -177,7 +177,7 @@ pub struct Keeping {
 /// The identity of an account on another machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Owner {
-    /// Its name, where the receiver has that name.
+    /// The name, if the receiver has it.
     Names,
     /// The numeric id.
     Numbers,
@@ -234,15 +234,15 @@ impl Mirroring {
 /// The requests that this receiver allows a sender.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Allowing {
-    /// Let senders remove files below DIR that they do not have (`send --delete`), and learn their names
+    /// Let senders delete files below DIR that they do not have (`send --delete`), and learn their names
     #[arg(long, env = "AFTERYOU_ALLOW_DELETE", hide_env_values = true, value_parser = BoolishValueParser::new())]
     pub allow_delete: bool,
 
-    /// Let senders make links that lead out of DIR (`send --symlinks copy-as-is`). Nothing is ever stored through a link
+    /// Let senders make links that point out of DIR (`send --symlinks copy-as-is`). Nothing is ever stored through a link
     #[arg(long, env = "AFTERYOU_ALLOW_LINKS", hide_env_values = true, value_parser = BoolishValueParser::new())]
     pub allow_links: bool,
 
-    /// Let senders keep what they replace in a directory below DIR (`send --backup-dir`)
+    /// Let senders keep replaced files in a directory below DIR (`send --backup-dir`)
     #[arg(long, env = "AFTERYOU_ALLOW_BACKUP", hide_env_values = true, value_parser = BoolishValueParser::new())]
     pub allow_backup: bool,
 

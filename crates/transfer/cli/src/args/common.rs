@@ -16,7 +16,7 @@ pub struct Common {
     /// Rates as afteryou writes them (5Mbit/s, 2MB/s) or as rclone does (512k is 512 KiB a second). A timetable is
     /// rclone's: times of this machine's clock with the rate from then on, "off" for none, and optionally days:
     /// "Mon-08:00,1M Sat-00:00,off". Two rates with a colon are for sending and receiving: 10M:1M. A job that yields needs no limit to
-    /// stay unnoticed. The limit is for links that are paid by volume, and for paths where yielding does not work.
+    /// stay unnoticed. The limit is for metered links, and for paths where yielding does not work.
     #[arg(long, value_name = "RATE|TIMETABLE", env = "AFTERYOU_MAX_RATE", hide_env_values = true)]
     pub max_rate: Option<MaxRate>,
 
@@ -37,7 +37,7 @@ pub struct Common {
     #[arg(long, default_value = "le", env = "AFTERYOU_DSCP", hide_env_values = true)]
     pub dscp: Dscp,
 
-    /// For programs: one JSON object in a line for each event, on stdout
+    /// Print one JSON object per line for each event, on stdout
     #[arg(
         long,
         env = "AFTERYOU_JSON",
@@ -64,7 +64,7 @@ pub struct Common {
     )]
     pub strict: bool,
 
-    /// Print at the end how many entries and bytes there were, and what became of them
+    /// Print at the end the number of entries and bytes by result
     #[arg(
         long,
         env = "AFTERYOU_STATS",
@@ -73,9 +73,9 @@ pub struct Common {
     )]
     pub stats: bool,
 
-    /// Run this command by the shell when the job has ended with exit code 0
+    /// Run this command in a shell when the job has ended with exit code 0
     ///
-    /// With `receive` and `serve` that is when they end: use --once. Its standard output goes to standard error.
+    /// `receive` and `serve` end only with --once. Its standard output goes to standard error.
     #[arg(
         long,
         value_name = "COMMAND",
@@ -85,7 +85,7 @@ pub struct Common {
     )]
     pub on_success: Option<String>,
 
-    /// Run this command by the shell when the job has ended with another exit code, which AFTERYOU_EXIT_CODE holds
+    /// Run this command in a shell when the job has ended with another exit code, which AFTERYOU_EXIT_CODE holds
     #[arg(
         long,
         value_name = "COMMAND",
@@ -95,7 +95,7 @@ pub struct Common {
     )]
     pub on_failure: Option<String>,
 
-    /// Show a desktop notification when the job has ended, by `notify-send` or macOS' `osascript`
+    /// Show a desktop notification when the job has ended, with `notify-send` or macOS' `osascript`
     #[arg(
         long,
         env = "AFTERYOU_NOTIFY",
@@ -106,7 +106,7 @@ pub struct Common {
 
     /// Log each connection into a file in this directory (qlog, for qvis), as its sender sees it
     ///
-    /// Packets, losses, window, round-trip times, phases and delays of the controller. The side that sends the data has the long log.
+    /// Packets, losses, window, round-trip times, phases and delays of the controller. The sending side has the long log.
     #[arg(long, value_name = "DIR", env = "AFTERYOU_QLOG", hide_env_values = true)]
     pub qlog: Option<PathBuf>,
 
@@ -159,14 +159,14 @@ impl Common {
 /// Handling of symbolic links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Symlinks {
-    /// Send links as links, if they stay within the files sent.
+    /// Send links as links, if they point inside the sent files.
     #[default]
     Keep,
     /// Leave links out.
     Skip,
     /// Send their targets instead.
     Follow,
-    /// Send links as links, wherever they lead; `receive` must have --allow-links.
+    /// Send all links as links; `receive` must have --allow-links.
     CopyAsIs,
 }
 

@@ -63,7 +63,7 @@ pub struct ServeArgs {
 /// Addresses and tickets.
 #[derive(Args, Clone, Debug)]
 pub struct Listening {
-    /// UDP address and port to listen on; port 0 is the port of the last time, or another one while that is taken
+    /// UDP address and port to listen on; port 0 reuses the previous port if it is free
     #[arg(
         long,
         value_name = "ADDRESS:PORT",
@@ -92,7 +92,7 @@ pub struct Listening {
     )]
     pub once: bool,
 
-    /// For scripts and ssh: print the ticket alone, use a key that is not stored, and end with standard input
+    /// For scripts and ssh: print only the ticket, use a temporary key, and end with standard input
     ///
     /// --via ssh starts its peer with this option.
     #[arg(long, conflicts_with_all = ["new_ticket", "ticket_file", "json"])]

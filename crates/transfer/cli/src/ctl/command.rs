@@ -20,7 +20,7 @@ pub struct CtlArgs {
     #[arg(long, value_name = "PID", global = true)]
     pub job: Option<u32>,
 
-    /// For programs: one JSON object in a line for each job
+    /// Print one JSON object per line for each job
     #[arg(long, global = true)]
     pub json: bool,
 
@@ -38,7 +38,7 @@ pub struct CtlArgs {
 pub enum What {
     /// Show the status of running jobs.
     Status,
-    /// Stop the data; the connection stays.
+    /// Pause the transfer; the connection stays open.
     Pause,
     /// Continue after a pause.
     Resume,
