@@ -7,10 +7,10 @@
 //! ```text
 //!   average ≤ min_th     accept
 //!   otherwise            draw one packet of the queue: same flow as the arriving one ─▶ drop both
-//!                        another flow ─▶ RED's decision: by lot up to max_th, always beyond
+//!                        another flow ─▶ RED's decision: at random up to max_th, always beyond
 //! ```
-//! A flow with share s of the queue meets itself with probability s, and each meeting costs it two packets. Its losses so grow
-//! faster than what it sends, and it gets less of the link the harder it presses.
+//! A flow with share s of the queue meets itself with probability s, and each meeting costs it two packets. So its
+//! losses grow faster than its rate, and a more aggressive flow gets less of the link.
 //!
 //! # Parameters
 //! RED's ([`crate::red`]), as ns-2 sets them by the link's rate; lengths in packets, no gentle part, no adaptation.
@@ -22,18 +22,18 @@
 //! of ns-2 (`red.cc`).
 //!
 //! # Different here
-//! Linux leaves holes where it dropped, draws again up to three times when it meets one, and then takes the head. Here every
-//! packet in the queue is as likely as any other. A flow is what the caller says it is, in Linux a hash of the addresses. A
-//! match leaves RED's count as it was, as in Linux. By RED's rule nothing is decided by the average while at most one packet
-//! waits. A forced drop is a drop even with `ecn` (Linux: unless `harddrop`, a mark).
+//! Linux leaves holes where it dropped, draws again up to three times when it meets one, and then takes the head. Here
+//! every packet in the queue is as likely as any other. The caller defines flows; in Linux they are a hash of the
+//! addresses. A match does not change RED's count, as in Linux. By RED's rule the average decides nothing while at most
+//! one packet waits. A forced drop is a drop even with `ecn` (Linux: unless `harddrop`, a mark).
 //!
 //! # Not implemented
 //! More than one candidate (the paper's variant for many unresponsive flows), classes by filter (Linux).
 //!
 //! # Known bad cases
-//! It hits every flow that has a part of the queue: with few flows all of them meet themselves, and lose two packets each time. Five NewReno
-//! flows on 10 Mbit/s and 60 ms use 90 % of the link (RED: 99 %). Several unresponsive flows hide each other. A burst is hit more
-//! often than the same packets paced.
+//! It hits every flow with packets in the queue: with few flows all of them match themselves, and lose two packets each
+//! time. Five NewReno flows on 10 Mbit/s and 60 ms use 90 % of the link (RED: 99 %). Several unresponsive flows hide
+//! each other. A burst is hit more often than the same packets paced.
 
 use crate::backlog::Limit;
 use crate::dropped::{DropReason, Dropped};

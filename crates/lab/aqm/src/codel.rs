@@ -1,14 +1,15 @@
 //! CoDel: drop from the head once packets have waited too long for too long.
 //!
 //! # Model
-//! A good queue absorbs a burst and empties within a round trip; a bad one stands. The difference shows in the
-//! *smallest* time that packets spend in it over a round trip. Once that has stayed above TARGET for INTERVAL, the packet at the head
-//! is dropped. The next ones follow ever sooner, until the smallest time is below TARGET again:
+//! A good queue absorbs a burst and empties within a round trip; a bad one is a standing queue. The difference shows in
+//! the *smallest* time that packets spend in it over a round trip. Once that has stayed above TARGET for INTERVAL, the
+//! packet at the head is dropped. The next ones follow ever sooner, until the smallest time is below TARGET again:
 //!
 //! ```text
 //!   next drop = last drop + INTERVAL / √count
 //! ```
-//! The square root makes a Reno sender's rate fall in proportion to time, since its rate goes with 1/√(drop rate).
+//! The square root makes a Reno sender's rate fall in proportion to time, since its rate is proportional to 1/√(drop
+//! rate).
 //!
 //! # States
 //! ```text
@@ -27,7 +28,8 @@
 //! | MTU | 1514 B | §5.4: with a packet or less left there is no queue worth a drop |
 //!
 //! # Source
-//! RFC 8289 (January 2018) §4, §5. Packets that understand ECN are marked instead if `ecn` is on; a mark delivers the packet.
+//! RFC 8289 (January 2018) §4, §5. ECN-capable packets are marked instead if `ecn` is on; a marked packet is
+//! delivered.
 //!
 //! # Not implemented
 //! Linux's `ce_threshold`. Linux drops strictly after the interval, the RFC at its end, as here.
@@ -38,9 +40,8 @@
 //! to the time of one packet and CAKE to one and a half, and INTERVAL by as much, as `slow_link` does.
 //!
 //! # Known bad cases
-//! Senders that do not react: the drop rate rises slowly. Rates at which a packet takes longer than TARGET are a bad case:
-//! TARGET must be raised there. `slow_link` does so as CAKE does, to one and a half packets' time, and INTERVAL by as
-//! much.
+//! Senders that do not react: the drop rate rises slowly. Rates at which a packet takes longer than TARGET: TARGET must
+//! be raised there. `slow_link` does so like CAKE, to one and a half packets' time, and INTERVAL by as much.
 
 use crate::backlog::Limit;
 use crate::dropped::{DropReason, Dropped};

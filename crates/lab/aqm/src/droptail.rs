@@ -1,16 +1,16 @@
-//! DropTail: first in, first out, and what does not fit is dropped.
+//! DropTail: first in, first out; packets that do not fit are dropped.
 //!
 //! # Model
-//! The queue that most of the world's bottlenecks have. It signals congestion only by overflowing, so a loss-based
-//! sender keeps it full; a delay-based sender sees it grow long before that.
+//! Most bottlenecks have this queue. It signals congestion only by overflowing, so a loss-based sender keeps it full; a
+//! delay-based sender measures its growth long before that.
 //!
 //! # Limit
-//! Packets, bytes, or the time that the link needs to send what is waiting. A packet that would exceed the limit is
-//! dropped as it arrives. The packet in transmission is no longer in the queue and does not count.
+//! Packets, bytes, or the time that the link needs to send the queue. A packet that would exceed the limit is dropped
+//! as it arrives. The packet in transmission is no longer in the queue and does not count.
 //!
 //! # Known bad cases
-//! Bufferbloat when the limit is long; synchronised losses when it is short. Limits in packets let small packets wait
-//! in line as long as large ones; limits in bytes drop large packets first.
+//! Bufferbloat when the limit is long; synchronised losses when it is short. Limits in packets count small packets like
+//! large ones; limits in bytes drop large packets first.
 
 use crate::backlog::{Backlog, Limit};
 use crate::dropped::{DropReason, Dropped};

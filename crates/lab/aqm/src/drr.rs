@@ -1,4 +1,4 @@
-//! DRR: classes take turns of a quantum of bytes, and what they do not use they keep for the next turn.
+//! DRR: classes take turns of a quantum of bytes, and keep the unused part for the next turn.
 //!
 //! # Model
 //! A hash spreads the flows over classes, each first in, first out. In its turn a class sends packets as long as they
@@ -7,7 +7,7 @@
 //! packet.
 //!
 //! If there is no room in the buffer, the class that holds most bytes loses a packet: its newest one, or its oldest. A
-//! class may also have a limit of its own, at which what arrives is dropped.
+//! class may also have its own limit, at which arriving packets are dropped.
 //!
 //! # Constants
 //! | name | default | why |
@@ -25,8 +25,8 @@
 //! Quanta that differ by class. ns-2's `mask_`, which hashes hosts instead of flows.
 //!
 //! # Known bad cases
-//! Nothing says "too long" but the buffer: a class's delay is its own backlog. Quanta below a packet cost a turn of all
-//! classes for each quantum that is missing. A low-priority flow gets the share of everybody.
+//! Only the buffer limits the delay: a class's delay is its own backlog. Quanta below a packet cost a turn of all
+//! classes for each missing quantum. A low-priority flow gets the same share as all others.
 
 use crate::backlog::{Backlog, Limit};
 use crate::buckets::Buckets;

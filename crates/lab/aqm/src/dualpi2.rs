@@ -1,23 +1,24 @@
 //! DualPI2: a shallow queue for scalable senders beside a classic one, coupled so that both have their share.
 //!
 //! # Model
-//! Senders that answer each mark a little (L4S: ECT(1), or CE already) go to the L queue, all others to the C queue. One
-//! controller steers a base probability p' from the longer of the two delays:
+//! Packets of senders that react a little to each mark (L4S: ECT(1), or CE already) go to the L queue, all others to
+//! the C queue. One controller steers a base probability p' from the longer of the two delays:
 //!
 //! ```text
 //!   p'   += α·(delay − target) + β·(delay − delay at the last update)      every tupdate
 //!   p_C   = p'²          drops, or marks of ECT(0), in the C queue
 //!   p_CL  = k·p'         marks in the L queue
 //! ```
-//! A classic sender's rate goes with 1/√p, a scalable one's with 1/p. The square makes both see the same p', and k = 2 makes
-//! their rates alike at equal round trips. L packets that have waited for more than a step are marked in any case.
+//! A classic sender's rate is proportional to 1/√p, a scalable one's to 1/p. The square couples both to the same p',
+//! and k = 2 makes their rates equal at equal round trips. L packets that have waited for more than a step are marked
+//! in any case.
 //!
-//! The L queue goes first, but for a credit that leaves the C queue its `classic_weight` while both have packets. Decisions
-//! are taken as a packet leaves, on what it has waited.
+//! The L queue goes first, but for a credit that leaves the C queue its `classic_weight` while both have packets.
+//! Decisions are taken when a packet leaves, by its sojourn time.
 //!
 //! # Time
-//! There is no timer. Updates lie on the grid 0, tupdate, 2·tupdate …; each arrival and departure first does those that were
-//! due, with the delays at their own time. Once an update could change nothing more, the rest are skipped.
+//! There is no timer. Updates are due at 0, tupdate, 2·tupdate …; each arrival and departure first makes the overdue
+//! ones, with the delays of their time. Updates that could change nothing are skipped.
 //!
 //! # States
 //! ```text
@@ -41,15 +42,15 @@
 //! RFC 9332 (January 2023) App. A as its draft 13 has it, and Linux `sch_dualpi2.c` (6.17), which is followed where
 //! they differ. The longer delay steers the controller (in the RFC, the C queue's). Linux has a step in place of a
 //! ramp, random decisions in place of a running sum, and a credit in place of a time-shifted scheduler. The classes of
-//! RFC 8622 play no part.
+//! RFC 8622 are ignored.
 //!
 //! # Not implemented
 //! Decisions on arrival; classification by anything but ECN bits; the RFC's ramp; Linux's step in packets and its memory limit.
 //!
 //! # Known bad cases
-//! At low rates a single packet takes longer than the step, so that all L packets are marked. Raise `step`, or let the step
-//! begin with a longer queue (`step_packets`). Senders that set ECT(1) and do not answer marks hold the L queue until it is
-//! overloaded. Packets of one flow with different ECN bits overtake each other.
+//! At low rates a single packet takes longer than the step, so that all L packets are marked. Raise `step`, or let the
+//! step begin with a longer queue (`step_packets`). Senders that set ECT(1) but do not react to marks fill the L queue
+//! until it is overloaded. Packets of one flow with different ECN bits overtake each other.
 
 use crate::backlog::Limit;
 use crate::dropped::{DropReason, Dropped};

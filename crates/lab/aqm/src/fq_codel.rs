@@ -1,13 +1,13 @@
-//! FQ-CoDel: a CoDel for every flow, and turns among the flows in which those that send little go first.
+//! FQ-CoDel: a CoDel for every flow, and turns among the flows in which sparse flows go first.
 //!
 //! # Model
-//! A hash spreads the flows over many queues, each with a CoDel of its own. A flow's delay and losses are then its own
-//! doing. The queues take turns of a quantum of bytes by the scheduler with [two lists](crate::two_lists): a queue that
-//! has just become active is served first. If there is no room, the queue that holds most bytes loses half of them, but
-//! at most a batch of packets. They go from its head, where the news reaches the sender soonest.
+//! A hash spreads the flows over many queues, each with its own CoDel. A flow's delay and losses then depend only on
+//! itself. The queues take turns of a quantum of bytes by the scheduler with [two lists](crate::two_lists): a queue
+//! that has just become active is served first. If there is no room, the queue that holds most bytes loses half of
+//! them, but at most a batch of packets. They are dropped from its head, so that the sender is notified earliest.
 //!
-//! To a low-priority sender such a queue is a problem. It sees its own delay only, finds no reason to yield, and gets
-//! the same share as everybody (§6.3). [`le_fq_codel`](crate::le_fq_codel) is a remedy.
+//! For a low-priority sender such a queue is a problem. It measures only its own delay, does not yield, and gets the
+//! same share as all others (§6.3). [`le_fq_codel`](crate::le_fq_codel) is a remedy.
 //!
 //! # Constants
 //! | name | default | why |
@@ -18,10 +18,10 @@
 //! | drop batch | 64 packets | Linux: spreads the cost of finding the fattest queue |
 //!
 //! # Source
-//! RFC 8290 (January 2018) §4, §5, and Linux' `sch_fq_codel.c`. Presets: `linux` ends a turn when the credits are zero.
-//! It lets an emptied new queue leave at once if no old one waits. It counts packets that it drops because the buffer
-//! is full in that queue's CoDel. Its CoDel drops a queue's last packet if all queues together hold more than a frame.
-//! An empty queue does not end the time for which it has stood. `rfc8290` follows the document.
+//! RFC 8290 (January 2018) §4, §5, and Linux' `sch_fq_codel.c`. Presets: `linux` ends a turn when the credits are
+//! zero. It lets an emptied new queue leave at once if no old one waits. It counts packets that it drops because the
+//! buffer is full in that queue's CoDel. Its CoDel drops a queue's last packet if all queues together hold more than a
+//! frame. An empty queue does not reset the time above TARGET. `rfc8290` follows the document.
 //!
 //! # Not implemented
 //! Linux' limit of 32 MiB of memory and its `ce_threshold`. Half of the fattest queue: Linux'

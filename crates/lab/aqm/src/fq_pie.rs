@@ -1,14 +1,14 @@
-//! FQ-PIE: a PIE for every flow, and turns among the flows in which those that send little go first.
+//! FQ-PIE: a PIE for every flow, and turns among the flows in which sparse flows go first.
 //!
 //! # Model
-//! A hash spreads the flows over many queues, each with a [PIE](crate::pie) of its own. A flow's delay and losses are then
-//! its own doing. The queues take turns of a quantum of bytes by the scheduler with [two lists](crate::two_lists). PIE drops
-//! on arrival, so the news travels through the flow's own queue first, and de-randomisation keeps two drops of a flow apart.
-//! Stalls are few, where FQ-CoDel drops at the head and ever faster.
+//! A hash spreads the flows over many queues, each with its own [PIE](crate::pie). A flow's delay and losses then
+//! depend only on itself. The queues take turns of a quantum of bytes by the scheduler with [two
+//! lists](crate::two_lists). PIE drops on arrival, so the signal travels through the flow's own queue first, and
+//! de-randomisation separates two drops of a flow. Stalls are rare; FQ-CoDel drops at the head and ever faster.
 //!
 //! # Time
-//! Each flow's probability is brought up to date when one of its packets arrives or leaves, on a grid that all share. An idle
-//! flow costs nothing.
+//! Each flow's probability is updated when one of its packets arrives or leaves, on a common time grid. An idle flow
+//! costs nothing.
 //!
 //! # Constants
 //! | name | linux | freebsd | why |

@@ -6,15 +6,15 @@
 //! ```text
 //!   p += α·(delay − target) + β·(delay − delay at the last update)
 //! ```
-//! The step is divided by up to 2048 while p is small, since a sender's rate goes with 1/√p. The same step is a large
-//! change there. With no queue at all p decays by 2 % per update. The rest keeps the controller from doing harm. A
-//! burst may pass untouched after a quiet time, and a short queue loses nothing. Once p is large it rises by at most 2
-//! % at a time, and drops are spread (de-randomisation).
+//! The step is divided by up to 2048 while p is small, since a sender's rate is proportional to 1/√p and the same step
+//! is a larger change there. With no queue at all p decays by 2 % per update. The rest limits harm. A burst may pass
+//! untouched after a quiet time, and a short queue loses nothing. Once p is large it rises by at most 2 % at a time,
+//! and drops are spread (de-randomisation).
 //!
 //! # Time
-//! There is no timer. Updates lie on the grid 0, tupdate, 2·tupdate …; each arrival and departure first does those that were
-//! due, with what was known at the time. Once an update changes nothing, no further one can, so the rest of a long silence
-//! costs nothing. From p = 1 down to 0 it is some 350 updates with the RFC's values. With values for which it would be more
+//! There is no timer. Updates are due at 0, tupdate, 2·tupdate …; each arrival and departure first makes the overdue
+//! ones, with the state of their time. Once an update changes nothing, no further one can, so a long silence costs
+//! nothing. From p = 1 down to 0 it is some 350 updates with the RFC's values. With values for which it would be more
 //! than 16 384, the steps beyond are estimated in ever longer strides.
 //!
 //! # States
@@ -74,8 +74,8 @@
 //! 0.5 Mbit/s `target = "24 ms"`.
 //!
 //! # Known bad cases
-//! Few or slow senders: p must change by orders of magnitude. Senders that do not react. Short flows pay for the delay that a
-//! long one made. Without timestamps a delay is unknown until a threshold has waited: at low load nothing is dropped.
+//! Few or slow senders: p must change by orders of magnitude. Senders that do not react. Short flows pay for the delay
+//! of long ones. Without timestamps a delay is unknown until a threshold has waited: at low load nothing is dropped.
 
 pub mod departures;
 pub mod form;

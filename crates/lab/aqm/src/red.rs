@@ -1,9 +1,9 @@
-//! RED: drops at random before the queue is full, the more often the longer it has been on average.
+//! RED: drops at random before the queue is full, more often with a longer average queue.
 //!
 //! # Model
-//! Each arrival moves an average of the queue's length, which lets bursts pass and shows what stands. Below `min_th` nothing
-//! is dropped; above, each packet may be, with a probability that rises with the average. Drops at random hit flows in
-//! proportion to their share and do not make all of them back off at once.
+//! Each arrival moves an average of the queue's length, which lets bursts pass and detects standing queues. Below
+//! `min_th` nothing is dropped; above, each packet may be, with a probability that rises with the average. Drops at
+//! random hit flows in proportion to their share and do not make all of them back off at once.
 //!
 //! ```text
 //!   average += weight · (length − average)          in idle times as if mean packets had come to an empty queue
@@ -63,10 +63,10 @@
 //! Linux' `nodrop`. Linux' adaptation, by a timer instead of by arrivals, has the same steps.
 //!
 //! # Known bad cases
-//! The best parameters depend on the rate and on how many flows there are. Too small a max_p ends in forced drops, too large a
-//! one in an idle link. The queue's length, not its time, is held: at another rate than the parameters were made for, the
-//! delay is another. A short burst after a long quiet passes unseen, since the average is slow. A queue that has just drained
-//! is still punished for what it was. LEDBAT's target is never reached behind it, so LEDBAT competes like TCP.
+//! The best parameters depend on the rate and on the number of flows. Too small a max_p ends in forced drops, too large
+//! a one in an idle link. It controls the queue's length, not its delay: at another rate than the parameters are for,
+//! the delay is different. A short burst after a long quiet passes unnoticed, since the average is slow. A queue that
+//! has just drained still has drops. LEDBAT's target is never reached behind it, so LEDBAT competes like TCP.
 
 pub(crate) mod law;
 pub(crate) mod setup;

@@ -1,15 +1,15 @@
 //! SFQ: stochastic fair queueing, round robin over the buckets of a hash.
 //!
 //! # Model
-//! A hash spreads the flows over slots, each first in, first out, which take turns. A turn is a quantum of bytes (Linux),
-//! or a packet (McKenney, ns-2). If there is no room, the slot with most packets loses one, so that nobody gains by
-//! sending more. Two flows in one slot share its turns. From time to time the hash can be salted anew (`perturb`), so
+//! A hash spreads the flows over slots, each first in, first out, which take turns. A turn is a quantum of bytes
+//! (Linux), or a packet (McKenney, ns-2). If there is no room, the slot with most packets loses one, so that no flow
+//! gains by sending more. Two flows in one slot share its turns. The hash can be re-salted periodically (`perturb`), so
 //! that the same two do not share permanently.
 //!
 //! # Constants
 //! | name | default | why |
 //! |---|---|---|
-//! | divisor | 1024 | Linux: slots that the hash knows |
+//! | divisor | 1024 | Linux: slots of the hash |
 //! | flows | 127 | Linux: slots that may hold packets at a time |
 //! | depth | 127 packets | Linux: most that a slot may hold |
 //! | quantum | 1514 B | Linux: a full frame; counted in units of 8 B |
@@ -26,8 +26,8 @@
 //! one with the lowest number.
 //!
 //! # Known bad cases
-//! A new hash reorders flows whose packets are in the queue, and drops what finds no slot. Small packets gain or lose up
-//! to 7 B each by the rounding. A low-priority flow gets the share of everybody.
+//! A new hash reorders flows with packets in the queue, and drops packets without a slot. Small packets gain or lose up
+//! to 7 B each by rounding. A low-priority flow gets the same share as all others.
 
 use crate::backlog::{Backlog, Limit};
 use crate::buckets::Buckets;

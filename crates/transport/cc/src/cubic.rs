@@ -1,4 +1,4 @@
-//! CUBIC, RFC 9438: what most of the Internet's foreground traffic runs.
+//! CUBIC, RFC 9438: the rule of most foreground traffic on the Internet.
 //!
 //! # Model
 //! After a reduction the window follows a cubic function of *time*, not of acks, so flows with different round-trip
@@ -47,17 +47,17 @@
 //! `tcp_cubic.c` does, so that it takes less beside Reno |
 //!
 //! # Source
-//! RFC 9438 (August 2023), sections at each rule. Where it is silent: growth of one ack is scaled by the bytes it
+//! RFC 9438 (August 2023), sections at each rule. Where it states nothing: growth of one ack is scaled by the bytes it
 //! acknowledges, as deployed stacks do. W_est only raises the window, and FlightSize counts at most as the window. A
-//! timeout inside recovery leaves ssthresh alone. A new packet size begins a new epoch. A path dead for several
-//! timeouts leaves the floor (RFC 9002 §7.6.2).
+//! timeout inside recovery does not change ssthresh. A new packet size begins a new epoch. After several timeouts in a
+//! row the window is the floor (RFC 9002 §7.6.2).
 //!
 //! # Not implemented
 //! Linux's integer arithmetic.
 //!
 //! # Known bad cases
-//! Deep buffers are kept full, even fuller than by NewReno. Random loss is taken for congestion. Several flows of
-//! very different age converge slowly.
+//! Deep buffers are kept full, even fuller than by NewReno. Random loss counts as congestion. Flows of very different
+//! age converge slowly.
 
 use crate::controller::{Controller, Directive, Setup, Snapshot};
 use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};

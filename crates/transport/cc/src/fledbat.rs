@@ -1,8 +1,8 @@
-//! fLEDBAT: LEDBAT with a decrease that multiplies, so that latecomers and elders meet.
+//! fLEDBAT: LEDBAT with a multiplicative decrease, so that latecomers and earlier flows converge.
 //!
 //! # Model
-//! Plain LEDBAT adds and subtracts: whatever two flows differ by when they begin, they keep. fLEDBAT always adds.
-//! Above the target it subtracts in proportion to the window, as Reno's halving does, only gently:
+//! Plain LEDBAT increases and decreases additively, so an initial difference between two flows persists. fLEDBAT always
+//! adds. Above the target it also subtracts in proportion to the window, like Reno's halving but more gently:
 //!
 //! ```text
 //!   Δ = queuing delay − τ
@@ -10,9 +10,9 @@
 //!                               W += α/W − (ζ/τ) · Δ        Δ > 0
 //!   loss:                       W /= 2, once per round trip
 //! ```
-//! In a round trip that is +α always, and −ζ · W · Δ/τ above the target. N flows on a link of C packets/s settle at
-//! C/N each and a queue of `C·τ + N·α·τ/(ζ·R)` packets. That is above the target, the more so the more flows there are
-//! and the smaller ζ is.
+//! In a round trip that is +α always, and −ζ · W · Δ/τ above the target. N flows on a link of C packets/s settle at C/N
+//! each and a queue of `C·τ + N·α·τ/(ζ·R)` packets. That is above the target, and rises with the number of flows and
+//! with a smaller ζ.
 //!
 //! # States
 //! ```text
@@ -35,7 +35,7 @@
 //! eq. 5 and the analysis agree with eq. 1, and so does the rule, which is in [`crate::ledbat_core::fledbat`].
 //!
 //! # Not implemented
-//! Reset of the window when a peer changes (the paper's peer-to-peer scenarios): that is the application's.
+//! Reset of the window when a peer changes (the paper's peer-to-peer scenarios): the application does that.
 //!
 //! # Known bad cases
 //! A buffer smaller than the equilibrium queue (ten flows, ζ = 0.01, τ = 100 ms, 50 ms: 2000 packets) makes it

@@ -1,15 +1,15 @@
 //! LEDBAT, RFC 6817: steer the queue to TARGET.
 //!
 //! # Model
-//! The difference between the delay now and the base delay is the queue. Below TARGET the window grows
-//! in proportion to what is missing, and never faster than Reno's one packet per round trip. Above TARGET it shrinks
-//! by the same law:
+//! The queuing delay is the current delay minus the base delay. Below TARGET the window grows in proportion to the
+//! distance from TARGET, and never faster than Reno's one packet per round trip. Above TARGET it shrinks by the same
+//! law:
 //!
 //! ```text
 //!   cwnd += GAIN · (TARGET − queuing_delay)/TARGET · bytes_acked · MSS / cwnd
 //! ```
 //!
-//! A competing loss-based flow fills the buffer past TARGET, and LEDBAT leaves.
+//! A competing loss-based flow fills the buffer past TARGET, and LEDBAT yields.
 //!
 //! # States
 //! ```text
@@ -40,9 +40,9 @@
 //! Several delay samples per ack. CTO's own backoff: the transport's retransmission timer is the timeout here.
 //!
 //! # Known bad cases
-//! A latecomer that starts while another flow holds the queue takes base + TARGET for its base and starves the first
-//! (§4.4). After BASE_HISTORY minutes alone the base drifts up by about TARGET. Where the buffer or an AQM keeps the
-//! queue below TARGET, it competes as Reno does. Of two targets the larger wins.
+//! A latecomer that starts on another flow's standing queue measures base + TARGET as its base and starves the first
+//! (§4.4). After BASE_HISTORY minutes alone the base drifts up by about TARGET. If the buffer or an AQM keeps the queue
+//! below TARGET, it competes like Reno. Of two targets the larger wins.
 
 use crate::base_delay::MAX_BINS;
 use crate::clock_skew::CLOCK_SKEW;

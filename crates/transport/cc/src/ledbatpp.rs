@@ -1,9 +1,9 @@
-//! LEDBAT++: LEDBAT that is fair among its own kind and never loses sight of the base delay.
+//! LEDBAT++: LEDBAT that is fair to other LEDBAT++ flows and re-measures its base delay regularly.
 //!
 //! # Model
 //! Round-trip times replace one-way delays. Below TARGET the window grows by GAIN ≤ 1 packets per round trip. GAIN is
-//! the less the shorter the path, so that the window never outruns Reno where queues are short. Above TARGET it
-//! shrinks in proportion to itself, which makes two flows meet; at most by half in a round trip:
+//! smaller on shorter paths, so that the window never outgrows Reno where queues are short. Above TARGET it shrinks in
+//! proportion to itself, at most by half in a round trip, so that two flows converge:
 //!
 //! ```text
 //!   q ≤ TARGET:  W += GAIN
@@ -11,8 +11,8 @@
 //!   GAIN = 1 / min(16, ⌈2 · TARGET / base⌉)
 //! ```
 //!
-//! From time to time it drops to 2 packets for two round trips and climbs back. The queue empties, and everybody can
-//! measure the base delay anew. Nine tenths of the time it works.
+//! From time to time it drops to 2 packets for two round trips and grows back. The queue empties, and every flow can
+//! re-measure the base delay. These slowdowns take at most a tenth of the time.
 //!
 //! The rule is per round trip. Here each ack applies its share, `delta · acked / W`, with `W` frozen at the start of
 //! the round so that the shares add up to the rule. They never add up to more. A round counts W bytes at most, however
@@ -46,8 +46,8 @@
 //!
 //! # Source
 //! draft-irtf-iccrg-ledbat-plus-plus-01; the rule itself, with the sections, is in [`crate::ledbat_core::ledbatpp`].
-//! Where the draft is silent: the freeze lasts two *smoothed* round trips as of its entry. A loss in the ramp ends the
-//! slowdown. The climb after a timeout is followed by the same two-round-trip wait as the initial slow start.
+//! Where the draft states nothing: the freeze lasts two *smoothed* round trips as of its entry. A loss in the ramp ends
+//! the slowdown. The climb after a timeout is followed by the same two-round-trip wait as the initial slow start.
 //!
 //! # Not implemented
 //! Proxies that break the delay measurement (§5) are not noticed.

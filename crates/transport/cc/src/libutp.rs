@@ -1,7 +1,7 @@
 //! libutp: LEDBAT as BitTorrent clients run it.
 //!
 //! # Model
-//! The same off-target law as RFC 6817, tuned by years of use and different in most constants:
+//! The same off-target law as RFC 6817, with mostly different constants from years of practice:
 //!
 //! ```text
 //!   acked a, window W:   wf = min(a, W) / max(W, a)
@@ -32,18 +32,18 @@
 //! | application limit | no growth once the window has not been full for 1 s | flightsize + 1 packet |
 //!
 //! # Source
-//! bittorrent/libutp 2b364cb, `utp_internal.cpp`, read for facts; Al-Saadi, Armitage and But (2017) §IV-A for what they
-//! do to a network. The transport's side of it (resends, minimum RTO) is uTP's recovery preset of the same name.
+//! bittorrent/libutp 2b364cb, `utp_internal.cpp`, read for facts; Al-Saadi, Armitage and But (2017) §IV-A for the
+//! effects on a network. The transport's side of it (resends, minimum RTO) is uTP's recovery preset of the same name.
 //!
 //! # Not implemented
 //! A window below one packet sends nothing in libutp until its retransmission timer, at least a second, resets it. Here
-//! the transport spaces single packets by the window meanwhile, and after [`STALL`] the same reset comes. Marks count as
-//! losses: libutp knows none.
+//! the transport spaces single packets by the window meanwhile, and after [`STALL`] the same reset comes. Marks count
+//! as losses: libutp has no ECN.
 //!
 //! # Known bad cases
 //! Latecomers and drift as in RFC 6817. In slow start it has no delay for the first two samples. Over paths with a
-//! bandwidth-delay product beyond 1 MiB it cannot fill the link. With an AQM it takes more than a Reno does: twice the
-//! growth for the same loss.
+//! bandwidth-delay product beyond 1 MiB it cannot fill the link. With an AQM it takes more than Reno: twice the growth
+//! for the same loss.
 
 use crate::base_delay::{difference, BaseDelay, MAX_BINS};
 use crate::clock_skew::{ClockSkew, DriftPenalty};

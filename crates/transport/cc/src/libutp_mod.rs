@@ -1,4 +1,4 @@
-//! libutp-mod: libutp with its growth and its answer to losses brought back to what RFC 6817 says.
+//! libutp-mod: libutp with the growth and the reaction to losses of RFC 6817.
 //!
 //! # Model
 //! [`crate::libutp`] with two numbers changed:
@@ -19,7 +19,7 @@
 //! See [`crate::libutp`].
 //!
 //! # Known bad cases
-//! Those of LEDBAT: latecomers, drift, and an AQM below TARGET, where it takes a Reno's share.
+//! Those of LEDBAT: latecomers, drift, and an AQM below TARGET, where it takes the share of a Reno flow.
 
 #[cfg(feature = "alloc")]
 use crate::libutp::Libutp;

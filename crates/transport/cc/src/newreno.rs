@@ -1,4 +1,4 @@
-//! NewReno, RFC 5681: the window rule that everything else is compared with.
+//! NewReno, RFC 5681: the reference for all other window rules.
 //!
 //! # Model
 //! Grow by a packet per round trip; when a packet is lost, halve:
@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The transport decides which packet is lost, what to send again, and how to spread the reduction over a round trip
-//! (SACK, RACK, PRR). Here is only the window.
+//! (SACK, RACK, PRR). This file has only the window.
 //!
 //! # States
 //! ```text
@@ -27,13 +27,12 @@
 //! | initial window | 10 packets | RFC 6928 §2; what deployed stacks use |
 //! | floor | 2 packets | §3.1, eq. 4 |
 //! | window after a timeout | 1 packet | §3.1, LW |
-//! | HyStart++ | off | RFC 9406; the plain rule is the yardstick |
+//! | HyStart++ | off | RFC 9406; the plain rule is the reference |
 //!
 //! # Source
-//! RFC 5681 (September 2009), sections at each rule. Where it is silent: FlightSize counts at most as the window,
-//! since lost bytes stay in it for a while after a reduction. A timeout inside recovery leaves ssthresh alone: it
-//! belongs to the congestion that was answered already. A path dead for several timeouts leaves the floor
-//! (RFC 9002 §7.6.2).
+//! RFC 5681 (September 2009), sections at each rule. Where it states nothing: FlightSize counts at most as the window,
+//! since lost bytes stay in it for a while after a reduction. A timeout inside recovery does not change ssthresh, since
+//! it belongs to the same congestion. After several timeouts in a row the window is the floor (RFC 9002 §7.6.2).
 //!
 //! # Not implemented
 //! Window inflation by duplicate acks (§3.2): the transport counts what is in the network instead. Window validation
@@ -41,7 +40,7 @@
 //!
 //! # Known bad cases
 //! Long fast paths: a loss at 10 Gbit/s and 100 ms takes over an hour to regrow. Deep buffers are kept full. Random
-//! loss is taken for congestion.
+//! loss counts as congestion.
 
 use crate::controller::{Controller, Directive, Snapshot};
 use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};

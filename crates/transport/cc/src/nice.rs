@@ -1,8 +1,8 @@
-//! TCP Nice: Vegas that halves when the queue is a tenth full, and may fall far below one packet.
+//! TCP Nice: Vegas that halves when the queue is a tenth full, with windows far below one packet.
 //!
 //! # Model
-//! The smallest and the largest round-trip time seen stand for the empty and the full queue. A packet is late if it took more
-//! than a tenth of the way from one to the other:
+//! The smallest and the largest round-trip time represent the empty and the full queue. A packet is late if its
+//! round-trip time exceeds the smallest by more than a tenth of the range:
 //!
 //! ```text
 //!   late:  RTT > min + t · (max − min)
@@ -28,7 +28,7 @@
 //! | floor | 1/48 packet | two packets every 96 round trips; as ports have it |
 //! | α, β | 1, 3 packets | as a Linux port has it |
 //! | noise | 5 ms, 4 packets | ours: a Nice flow alone never fills the queue; its range is its own packets ([`crate::noise`]) |
-//! | memory of min and max | 10 minutes | ours: the paper leaves it open, and a lifetime's maximum blunts the rule for ever |
+//! | memory of min and max | 10 minutes | ours: the paper leaves it open, and a lifetime's maximum would blunt the rule permanently |
 //!
 //! # Source
 //! Venkataramani, Kokku and Dahlin, "TCP Nice: a mechanism for background transfers", OSDI 2002, §3; RFC 6297 §2.1.
@@ -38,9 +38,9 @@
 //! Nothing known.
 //!
 //! # Known bad cases
-//! It comes back late. At its floor the next two packets leave after 96 of the round trips that the queue lengthened:
-//! 14 s at 150 ms, whatever happens meanwhile. A path whose round-trip times are noisy without any queue (Wi-Fi) keeps
-//! it low: the noise is its range. A buffer that is always full before it starts hides the base delay from it.
+//! It recovers late. At its floor the next two packets leave after 96 round trips, lengthened by the queue: 14 s at 150
+//! ms, whatever happens meanwhile. On a path with noisy round-trip times (Wi-Fi) it stays slow, because the noise is
+//! its range. A buffer that is already full when it starts hides the base delay.
 
 use crate::ack_habit::AckHabit;
 use crate::base_delay::{difference, BaseDelay, MAX_BINS};

@@ -1,9 +1,9 @@
-//! TCP-LP: NewReno that halves at the first sign of a queue, and leaves at the second.
+//! TCP-LP: NewReno that halves at the first sign of a queue, and falls to one packet at the second.
 //!
 //! # Model
-//! The smallest and the largest one-way delay stand for the empty and the full queue. When the smoothed delay passes 15 % of the way,
-//! that is an early congestion indication (ECI). The first one halves the window and starts an inference phase of three
-//! round trips in which it does not grow. A second one within it leaves one packet:
+//! The smallest and the largest one-way delay represent the empty and the full queue. A smoothed delay above 15 % of
+//! this range is an early congestion indication (ECI). The first one halves the window and starts an inference phase of
+//! three round trips in which it does not grow. A second one within that phase reduces the window to one packet:
 //!
 //! ```text
 //!   smoothed > min + 0.15 · (max − min):  ECI, at most once a round trip
@@ -32,23 +32,24 @@
 //! Kuzmanovic and Knightly, "TCP-LP: low-priority service via end-point congestion control" (2003, 2006), by way of RFC
 //! 6297 §2.3; Linux `net/ipv4/tcp_lp.c` and ns-3 `tcp-lp.cc` (read for facts). Default is the paper's memory, a
 //! connection's lifetime, with one reaction a round trip. `memory = linux` learns the range anew after each ECI, which
-//! then spans as much as the delay itself. It has no such gate: a second ECI may follow with the next ack. Linux doubles
-//! the absolute delay, in which the clocks' offset is; here half the smallest round-trip time stands for the path's part.
+//! then spans as much as the delay itself. It has no such gate: a second ECI may follow with the next ack. Linux
+//! doubles the absolute delay, in which the clocks' offset is; here half the smallest round-trip time represents the
+//! path.
 //!
 //! Four things are ours. The paper's flow has a range from its first loss on, Linux' from its first sample on. Here it
-//! is also used once something else (a receive window, the application) has kept the window from growing for three
-//! round trips: such a flow may never see a loss. The other three keep it from lying at one packet for minutes on lossy
-//! or short paths. Delays that may include a receiver's waiting may lower the smoothed delay and not raise it. They are
-//! no occasion to react (see [`crate::ack_habit`]). A newest delay below the threshold is none either. With few packets
-//! in a round trip the smoothed delay remembers a queue that has long gone. And a queue below `noise` is nobody's.
+//! is also used once a receive window or the application has limited the window for three round trips: such a flow may
+//! never have a loss. The other three prevent minutes at one packet on lossy or short paths. Delays that may include a
+//! delayed ack can lower the smoothed delay but not raise it, and cause no reaction (see [`crate::ack_habit`]). Neither
+//! does a newest delay below the threshold: with few packets in a round trip the smoothed delay still includes a queue
+//! that is long gone. And a queue below `noise` does not count.
 //!
 //! # Not implemented
 //! The estimate of the receiver's timestamp unit: the signal comes in µs. Its skew is corrected, see [`crate::clock_drift`].
 //!
 //! # Known bad cases
-//! Its initial slow start fills the buffer, as NewReno's does, and a flow that is too short to fill it never learns to yield.
-//! It reacts to 15 % of the largest queue ever seen, which is not so early where that was large. An AQM that keeps the queue
-//! below that keeps it from yielding at all. `memory = linux` yields there. A longer route looks like a queue indefinitely.
+//! Its initial slow start fills the buffer, as NewReno's does, and a flow that is too short to fill it never yields. It
+//! reacts to 15 % of the largest queue so far, which is late if that was large. If an AQM keeps the queue below that,
+//! it does not yield at all. `memory = linux` yields there. A longer route looks like a queue indefinitely.
 
 use crate::ack_habit::AckHabit;
 use crate::base_delay::difference;

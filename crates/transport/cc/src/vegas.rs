@@ -1,8 +1,8 @@
-//! Vegas: keep two to four packets of one's own in the queue.
+//! Vegas: keep two to four of the flow's own packets in the queue.
 //!
 //! # Model
-//! With an empty queue a window of `cwnd` packets would take the base round-trip time to come round. The excess is
-//! queue, and a part of that queue is one's own:
+//! With an empty queue a window of `cwnd` packets takes the base round-trip time. The excess is queuing delay, and a
+//! part of that queue is the flow's own:
 //!
 //! ```text
 //!   Diff = cwnd · (RTT − base) / RTT                 own packets in the queue; RTT: the smallest of the round
@@ -16,7 +16,7 @@
 //!        ▲                                 │
 //!        └──────────────timeout────────────┘
 //! ```
-//! During recovery Reno rules; after it a fresh round begins.
+//! During recovery Reno's rule applies; afterwards a new round begins.
 //!
 //! # Constants
 //! | name | default | why |
@@ -35,9 +35,9 @@
 //! The paper's own fine-grained retransmission timer: the transport finds losses. Linux's microsecond on top of each sample.
 //!
 //! # Known bad cases
-//! The classic Diff is less than cwnd whatever the delay: a window of α packets always grows, one of β never shrinks.
-//! Beside Reno or CUBIC in a deep buffer it starves: their queue looks like its own. A longer route always looks like a
-//! queue, since the base never rises.
+//! The classic Diff is less than cwnd for any delay: a window of α packets always grows, one of β never shrinks. Beside
+//! Reno or CUBIC in a deep buffer it starves: their queue looks like its own. A longer route always looks like a queue,
+//! since the base never rises.
 
 use crate::controller::{Controller, Directive, Snapshot};
 use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
