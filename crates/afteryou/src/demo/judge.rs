@@ -147,7 +147,7 @@ impl Numbers<'_> {
             return format!("Too short to judge: {why}.");
         }
         if self.lateness_ms().is_some_and(|(late_ms, bound_ms)| late_ms > bound_ms) {
-            return "This machine spoiled the run: it was too busy to emulate a network.".to_owned();
+            return "Invalid measurement: this machine was too busy to emulate a network.".to_owned();
         }
         if self.is_incomplete(checks) {
             return "Nothing to judge: too little came through to be measured.".to_owned();
@@ -171,7 +171,9 @@ impl Numbers<'_> {
             ));
         }
         if let Some(added_ms) = self.added_delay_ms().map(|added_ms| added_ms.max(0.0)) {
-            details.push(format!("While the backup was alone, the call waited {added_ms:.0} ms longer (95 % of its packets less)."));
+            details.push(format!(
+                "While the backup was alone, the call's 95th-percentile delay rose by {added_ms:.0} ms."
+            ));
         }
         if let Some(alone) = self.backup(ALONE) {
             let back = self
@@ -198,7 +200,7 @@ impl Numbers<'_> {
         if let Some((late_ms, bound_ms)) = self.lateness_ms().filter(|(late_ms, bound_ms)| late_ms > bound_ms)
         {
             details.push(format!(
-                "1 % of the packets were {late_ms:.1} ms late (up to {bound_ms:.0} ms would do): close other programs and run it again."
+                "1 % of the packets were at least {late_ms:.1} ms late; the limit is {bound_ms:.0} ms: close other programs and run it again."
             ));
         }
         details

@@ -30,8 +30,8 @@
 //! so that a flow among many hardly ever wakes up.
 //!
 //! # Known bad cases
-//! Flows that share a queue share its drops. A low-priority sender sees its own delay only and gets the same share as
-//! everybody. With `fresh` a flow that pauses often lives on its burst allowance.
+//! Flows that share a queue share its drops. A low-priority sender measures only its own delay and gets the same share
+//! as all others. With `fresh` a flow that pauses often lives on its burst allowance.
 
 use crate::backlog::{Backlog, Limit};
 use crate::buckets::Buckets;

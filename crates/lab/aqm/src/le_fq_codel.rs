@@ -1,18 +1,18 @@
-//! FQ-CoDel that knows lower effort: its flows come after all others.
+//! FQ-CoDel with lower effort: lower-effort flows are served after all others.
 //!
 //! # Model
-//! [FQ-CoDel](crate::fq_codel) gives every flow the same share, a background flow too: it sees no delay but its own, so
-//! it has no reason to yield. Here packets with the DSCP of lower effort (RFC 8622) go into queues of their own, with
-//! lists of their own. Their turn comes only when no best-effort queue has a packet, or as the [guard](crate::guard)
-//! allows. Among themselves lower-effort flows share as in FQ-CoDel.
+//! [FQ-CoDel](crate::fq_codel) gives every flow the same share, even a background flow: it measures only its own delay,
+//! so it does not yield. Here packets with the DSCP of lower effort (RFC 8622) go into separate queues, with separate
+//! lists. Their turn comes only when no best-effort queue has a packet, or as the [guard](crate::guard) allows. Among
+//! themselves lower-effort flows share as in FQ-CoDel.
 //!
 //! ```text
 //!   best effort ──▶ FQ-CoDel, target 5 ms    ──▶ whenever it has a packet
 //!   lower effort ─▶ FQ-CoDel, target 100 ms  ──▶ else; and one packet as the guard says
 //! ```
 //! Best effort is treated as if the rest did not exist: it has the whole buffer, with FQ-CoDel's rule if it fills it
-//! alone. Whatever else makes the buffer overflow, the fattest lower-effort queue loses packets by the same rule.
-//! A flow with packets of both classes is two flows here, so it keeps its order within each class.
+//! alone. In all other overflows, the fattest lower-effort queue loses packets by the same rule. A flow with packets of
+//! both classes is two flows here, so it keeps its order within each class.
 //!
 //! # Constants
 //! Those of FQ-CoDel for best effort, with RFC 8289's rule of a queue's last packet and a quantum of 1514 B. For lower
@@ -23,11 +23,11 @@
 //! Own proposal: RFC 8290 within each class, the strict priority that RFC 8622 §3 calls ideal between them.
 //!
 //! # Not implemented
-//! A limit for lower effort alone: it may hold what best effort leaves of the buffer.
+//! A separate limit for lower effort: it may use the rest of the buffer.
 //!
 //! # Known bad cases
-//! Those of FQ-CoDel. The guard is a share of its own on slow links: up to 5 %, below 2.4 Mbit/s with packets of 1500 B.
-//! After a long starvation the packets that waited are old; CoDel sends them all the same, but for some drops.
+//! Those of FQ-CoDel. On slow links the guard is a considerable share: up to 5 %, below 2.4 Mbit/s with packets of 1500
+//! B. After a long starvation the waiting packets are old; CoDel sends them nevertheless, apart from some drops.
 
 use crate::backlog::{Backlog, Limit};
 use crate::codel::{check_times, Law};

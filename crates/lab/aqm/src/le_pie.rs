@@ -1,33 +1,33 @@
-//! LE-PIE: PIE that drops lower effort k times as readily.
+//! LE-PIE: PIE that drops lower effort with k times the probability.
 //!
 //! **This is a proposal of this project.** No document defines it; draft-pan-aqm-pie-00 has the idea of a probability per
 //! flow divided by the flow's weight.
 //!
 //! # Model
-//! One queue, one controller, one probability p. As long as no lower effort arrives, best effort meets
-//! [`pie`](crate::pie) as it is, packet by packet and random number by random number. A packet of
-//! [`Class::LowerEffort`] is dropped or marked with
+//! One queue, one controller, one probability p. Without lower effort, best effort is treated exactly as by
+//! [`pie`](crate::pie), packet by packet and random number by random number. A packet of [`Class::LowerEffort`] is
+//! dropped or marked with
 //!
 //! ```text
 //!   p_LE = min(1, k·p)
 //! ```
-//! It is spared when best effort would be: in the burst allowance, with little delay while p < 20 %, with two packets waiting.
-//! Each such packet is decided on alone, without de-randomisation. That gathers best effort's probability only, and a sender
-//! that should yield need not be spared close drops. Marks replace drops up to the same p as with best effort, since it is p
-//! that says whether marks still work.
+//! It is spared when best effort would be: in the burst allowance, with little delay while p < 20 %, with two packets
+//! waiting. Each such packet is decided on alone, without de-randomisation, which accumulates only best effort's
+//! probability. A sender that should yield needs no protection from close drops. Marks replace drops up to the same p
+//! as for best effort, since p shows whether marks still work.
 //!
 //! # Constants
 //! | name | default | why |
 //! |---|---|---|
-//! | k | 16 | a loss-based flow keeps about 1/√k = 1/4 of what a best-effort one has |
+//! | k | 16 | a loss-based flow gets about 1/√k = 1/4 of a best-effort flow's rate |
 //!
 //! # Source
 //! The rest is [`pie`](crate::pie)'s: RFC 8033. DSCP LE: RFC 8622, which asks that LE be dropped before anything else.
 //!
 //! # Known bad cases
-//! The 1/√k law: this is a ratio, not a priority. At k = 16 a loss-based LE flow still has a quarter of a best-effort flow's
-//! rate, and k = 64 leaves an eighth. Delay-based senders keep below the target and get no signal at all, whatever k.
-//! Many LE flows raise p for everybody, since the controller sees one queue.
+//! The 1/√k law: this is a ratio, not a priority. At k = 16 a loss-based LE flow still has a quarter of a best-effort
+//! flow's rate, and k = 64 leaves an eighth. Delay-based senders stay below the target and get no signal at all, for
+//! any k. Many LE flows raise p for all, since the controller has one queue.
 
 use crate::dropped::Dropped;
 use crate::error::Error;

@@ -1,15 +1,15 @@
-//! le_red: RED that drops lower-effort packets some times as often as others. A proposal of our own.
+//! le_red: RED that drops lower-effort packets k times as often as others. Our own proposal.
 //!
 //! # Model
-//! A queue that keeps itself short takes from low-priority senders what they yield by: delay. Behind RED a LEDBAT flow never
-//! sees its target and competes like any TCP. If the sender says that it is of lower effort (RFC 8622, DSCP 000001), the queue
-//! can yield in its place:
+//! A short queue removes the delay by which low-priority senders yield. Behind RED a LEDBAT flow never reaches its
+//! target and competes like any TCP. If the sender marks its packets as lower effort (RFC 8622, DSCP 000001), the queue
+//! can yield on its behalf:
 //!
 //! ```text
 //!   p_LE = min(1, k · p_BE)          p_BE: RED's probability for the average of the whole queue
 //! ```
-//! Best-effort packets are treated exactly as [`crate::red`] does. Each class has its own count of packets since its last drop,
-//! so that a drop in one does not put off the other's. Forced drops hit both.
+//! Best-effort packets are treated exactly as by [`crate::red`]. Each class has its own count of packets since its last
+//! drop, so that a drop in one does not delay the other's. Forced drops hit both.
 //!
 //! # Constants
 //! | name | default | why |
@@ -24,12 +24,12 @@
 //! probability are known from PIE's drafts. The rest is RED's.
 //!
 //! # Known bad cases
-//! It is no strict priority. A sender of Reno's kind gets a rate that goes with 1/√p. While p_LE is below 1, a
+//! It is not a strict priority. A Reno-like sender gets a rate proportional to 1/√p. While p_LE is below 1, a
 //! lower-effort flow keeps 1/√k of a best-effort flow's share: a quarter with k = 16, an eighth with k = 64. Two
 //! NewReno flows on 10 Mbit/s and 60 ms reach 0.8 with RED, and 0.6, 0.4 and 0.2 with k = 4, 16 and 64. Best-effort
 //! packets still wait behind lower-effort ones, in one queue. A lower-effort flow alone holds a shorter queue than with
 //! RED, since its own packets make the average by which they are dropped k times. With `ecn` a lower-effort sender that
-//! ignores marks is not held back until drops are forced. Nobody is kept from marking itself as best effort.
+//! ignores marks is not held back until drops are forced. Senders can mark all of their packets as best effort.
 
 use crate::dropped::Dropped;
 use crate::error::Error;

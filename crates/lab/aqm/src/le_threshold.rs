@@ -1,9 +1,10 @@
-//! Lower effort below a threshold: one FIFO that takes lower-effort packets only while it is short.
+//! Lower effort below a threshold: one FIFO that accepts lower-effort packets only while it is short.
 //!
 //! # Model
-//! The cheapest of the three ways to carry the LE class (RFC 8622 §2): no queue of its own, no scheduler, one comparison. A
-//! lower-effort packet that arrives while more than THRESHOLD of work is waiting is dropped. So lower effort fills what best
-//! effort leaves idle, and backs off when best effort comes. Best effort meets the discipline it would meet anyway:
+//! The cheapest of the three ways to carry the LE class (RFC 8622 §2): no separate queue, no scheduler, one comparison.
+//! A lower-effort packet that arrives while more than THRESHOLD of work is waiting is dropped. So lower effort uses the
+//! capacity that best effort leaves idle, and backs off when best effort arrives. Best effort is treated by the usual
+//! discipline:
 //!
 //! ```text
 //!   lower effort ── more than THRESHOLD waiting, or held back? ── yes ──▶ dropped
@@ -16,28 +17,29 @@
 //! Held back: when a best-effort packet is dropped, no lower-effort packet is taken until the queue has been below THRESHOLD for
 //! HOLD. A drop signals to best effort that the link is full. Lower effort is dropped first, whichever class filled it.
 //!
-//! With no best effort about there is nobody to yield to, and a threshold of a few packets would waste the link. So the rule
-//! holds for PRESENCE after each best-effort packet; after that lower effort has the whole buffer, under the same discipline.
+//! Without best effort there is no need to yield, and a threshold of a few packets would waste the link. So the rule
+//! applies for PRESENCE after each best-effort packet; after that lower effort has the whole buffer, under the same
+//! discipline.
 //!
 //! # Constants
 //! | name | default | why |
 //! |---|---|---|
-//! | THRESHOLD | 2.5 ms | half of CoDel's target: what lower effort adds must not make CoDel drop best effort |
+//! | THRESHOLD | 2.5 ms | half of CoDel's target: the delay of lower effort must not make CoDel drop best effort |
 //! | HOLD | 100 ms | a round trip, in which best effort cannot have reacted yet |
-//! | PRESENCE | 200 ms | two round trips: windows of best effort that is waiting for an ack are not over |
+//! | PRESENCE | 200 ms | two round trips: best effort that waits for an ack is still active |
 //!
 //! # Source
 //! The rule is the third way of RFC 8622 §2. HOLD, PRESENCE and all numbers are our own proposal: no implementation is known.
 //!
 //! # Not implemented
-//! Other disciplines below it. The time waiting is the backlog at the link's nominal rate: where the rate varies, it errs.
+//! Other disciplines below it. The time waiting is the backlog at the link's nominal rate: with a varying rate, it is
+//! inexact.
 //!
 //! # Known bad cases
-//! Best effort that trickles, such as a call, keeps the rule on. Lower effort then has THRESHOLD of buffer, and many
-//! senders cannot fill the link with so little. Best effort that arrives less often than PRESENCE finds lower effort's
-//! queue: some 10 ms under CoDel, a whole buffer under DropTail. [Two queues](crate::le_two_queues) have neither. A
-//! best-effort flow that is there all the time starves lower effort, whose timeouts grow to a minute: it comes back
-//! late.
+//! Sparse best effort, such as a call, keeps the rule active. Lower effort then has THRESHOLD of buffer, with which
+//! many senders cannot fill the link. Best effort that arrives less often than PRESENCE meets lower effort's queue:
+//! some 10 ms under CoDel, a whole buffer under DropTail. [Two queues](crate::le_two_queues) have neither problem. A
+//! permanent best-effort flow starves lower effort, whose timeouts grow to a minute, so it recovers late.
 
 use crate::backlog::Limit;
 use crate::codel::{check_times, Law};

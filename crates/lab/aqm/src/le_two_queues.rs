@@ -1,24 +1,24 @@
-//! Two queues, one of them for lower effort: it is served only when the other is empty.
+//! Two queues, one of them for lower effort, which is served only when the other is empty.
 //!
 //! # Model
-//! A delay-based background flow yields because it sees the queue that it shares. An AQM keeps that queue short and a
-//! fair queue hides it, so that the flow takes a full share. The remaining way is to declare openly which packets may wait.
-//! Packets with the DSCP of lower effort (RFC 8622) go into a queue of their own, behind all others.
+//! A delay-based background flow yields because it measures the queue that it shares. An AQM keeps that queue short and
+//! a fair queue hides it, so that the flow takes a full share. Instead, packets can be marked as allowed to wait.
+//! Packets with the DSCP of lower effort (RFC 8622) go into a separate queue, behind all others.
 //!
 //! ```text
 //!   best effort ──▶ [ CoDel, target 5 ms    ] ──▶ whenever it has a packet
 //!   lower effort ─▶ [ CoDel, target 100 ms  ] ──▶ else; and one packet as the guard says
 //! ```
 //! Best effort is treated as if the other queue did not exist. It has the whole buffer, and an arriving packet pushes
-//! lower effort out, oldest first, if there is no room. Lower effort gets what is left of the buffer, up to a limit of its
-//! own. With the [guard](crate::guard) off best effort leaves at the very same times as without lower effort. With it,
+//! lower effort out, oldest first, if there is no room. Lower effort gets the rest of the buffer, up to its own limit.
+//! With the [guard](crate::guard) off, best effort leaves at exactly the same times as without lower effort. With it,
 //! best effort gives away one packet in `guard_packets` and one per `guard_time`.
 //!
 //! # Constants
 //! | name | default | why |
 //! |---|---|---|
 //! | target, interval | 5, 100 ms | those of CoDel |
-//! | lower effort's target | 100 ms | LEDBAT's own: lower effort may wait, but not for ever |
+//! | lower effort's target | 100 ms | LEDBAT's own: lower effort may wait, but not indefinitely |
 //! | lower effort's interval | 200 ms | twice the target: CAKE's rule for slow classes |
 //! | lower effort's limit | 200 ms of the link | twice the target, so that CoDel acts first; one packet at least |
 //! | guard | 1000 packets, 100 ms | 0.1 % of a fast link, a packet or two per round trip on a slow one |
@@ -27,11 +27,11 @@
 //! Own proposal, after the strict priority that RFC 8622 §3 calls ideal.
 //!
 //! # Not implemented
-//! Policing: who marks its packets as best effort is best effort.
+//! Policing: packets that are marked as best effort are best effort.
 //!
 //! # Known bad cases
-//! The guard is a share of its own on slow links: up to 5 %, below 2.4 Mbit/s with packets of 1500 B. Lower-effort flows
-//! share one queue: among themselves they are as fair as their controllers are.
+//! On slow links the guard is a considerable share: up to 5 %, below 2.4 Mbit/s with packets of 1500 B. Lower-effort
+//! flows share one queue: among themselves they are as fair as their controllers are.
 
 use crate::backlog::Limit;
 use crate::codel::{check_times, Law};
