@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let spoiled =
             |run: &afteryou_scenario::outcome::Run| run.lateness.is_some_and(|lateness| lateness.spoiled());
         if spoiled(&outcome.run) || outcome.baseline.as_ref().is_some_and(spoiled) {
-            eprintln!("the machine spoiled a run, once more");
+            eprintln!("a measurement was invalid, once more");
             continue;
         }
         for check in &outcome.checks {

@@ -280,7 +280,7 @@ fn main() -> Result<()> {
         let late = with.late_ms.max(without.late_ms);
         if late > LATE_MS {
             spoiled += 1;
-            eprintln!("the machine spoiled a run (packets late by {late:.1} ms), once more");
+            eprintln!("a measurement was invalid (packets late by {late:.1} ms), once more");
             if spoiled > 3 * runs {
                 println!("SKIPPED: this machine is too busy to emulate a network");
                 return Ok(());

@@ -320,7 +320,7 @@ mod tests {
             let run = if in_baseline { late.baseline.as_mut().unwrap() } else { &mut late.run };
             run.lateness.as_mut().unwrap().departures.p99_ms = 5.1;
             let verdict = verdict(late);
-            assert!(!verdict.good && verdict.headline.starts_with("This machine spoiled"), "{verdict:?}");
+            assert!(!verdict.good && verdict.headline.starts_with("Invalid measurement"), "{verdict:?}");
         }
     }
 }
