@@ -71,11 +71,12 @@ pub fn alone_page(runs: &[Run]) -> String {
         "# Alone on slow links\n\n\
          One bulk flow alone on a slow link without loss, for {DURATION} in the simulator, over the transport that the controller \
          was made for. The buffer is droptail and holds {BUFFER}. Cells have the link's utilisation from {MEASURED_FROM} on, in per cent.\n\n\
-         A packet takes 48 ms on a link of 0.25 Mbit/s and 2.4 ms at 5 Mbit/s. A rule in milliseconds meets there what its own packets \
-         add to each other's delay. A test requires at least {} % in every cell. No controller needs an exception.\n\n\
-         LEDBAT++ leaves up to a tenth to its slowdowns, and more on long paths, where each idles for two long round trips. Without \
+         A packet takes 48 ms on a link of 0.25 Mbit/s and 2.4 ms at 5 Mbit/s. There a threshold in milliseconds is affected by the delay that a flow's own packets add to each \
+         other. A test requires at least {} % in every cell. No controller needs an exception.\n\n\
+         LEDBAT++ loses up to a tenth to its slowdowns, and more on long paths, where each takes two long \
+         round trips. Without \
          its four packets of noise [Nice](nice.md) has less than 1 % of a link of 0.5 to 2 Mbit/s: two packets that leave together are \
-         more than 5 ms apart there, and it takes the second one's delay for a queue.\n",
+         more than 5 ms apart there, and the second one's delay counts as a queue.\n",
         LEAST / 10
     );
     RTTS_MS.iter().for_each(|rtt_ms| text += &table(runs, *rtt_ms));

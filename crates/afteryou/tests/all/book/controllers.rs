@@ -78,10 +78,10 @@ pub fn scenario(entry: &Entry) -> String {
 /// The overview of all controllers.
 pub fn overview() -> String {
     let mut text = "# Controllers\n\n\
-                    A background controller yields to everybody else. A foreground controller takes its fair share, and is \
-                    here because background traffic must be measured against it. The [gallery](gallery.md) shows how the window of \
-                    each one moves, and [a table](goodput.md) what each one gets on lossy paths. [Another one](alone.md) has what each takes \
-                    of a slow link that it has for itself.\n\n\
+                    A background controller yields to all other traffic. A foreground controller takes its fair share, \
+         and is included as a reference for background traffic. The [gallery](gallery.md) shows the window of \
+         each one, and [a table](goodput.md) its goodput on lossy paths. [Another table](alone.md) has its \
+         utilisation of a slow link without other traffic.\n\n\
                     | name | class | what it is | source |\n|---|---|---|---|\n"
         .to_owned();
     for entry in CONTROLLERS {

@@ -184,8 +184,8 @@ pub fn gallery_page(exhibits: &[Exhibit]) -> String {
          In the upper half of each picture it is alone for {DURATION}. In the lower half there is a TCP flow with {OTHER}{}. A \
          background controller should fill the link above and yield below; foreground controllers share. Each point is the \
          window, once per base round-trip time.\n\n\
-         The buffer is no longer than the longest target that LEDBAT allows. A controller with that target never sees a queue \
-         that is too long, and competes like TCP: a known bad case, shown on purpose.\n\n\
+         The buffer is no longer than the longest target that LEDBAT allows. A controller with that target never measures a queue above it, and competes like TCP: a known bad \
+         case, shown on purpose.\n\n\
          Shares are goodput over the link's payload capacity where the picture is shaded. That is from {} on alone, and from \
          {from} to {to} beside {OTHER}.\n\n\
          <style>:root {{ --content-max-width: 1700px; }}</style>\n<div class=\"gallery\">\n",

@@ -148,13 +148,13 @@ fn introduction() -> String {
          made for. The buffer is droptail and holds one bandwidth-delay product: what the link sends in one round trip. Packets \
          are lost at random in each direction. Round trips of {rtts} ms; seed 1.\n\n\
          - **Goodput** is payload that arrived for the first time, from {MEASURED_FROM} on, in per cent of what the link can carry \
-         of it. Random loss is no congestion, but whoever reads loss as congestion loses goodput: the more, the longer the \
-         path.\n\
+         of it. Random loss is not congestion, but a controller that reacts to loss loses goodput, and more on \
+         longer paths.\n\
          - **At the floor** is the longest continuous time in which the window was at most {FLOOR_PACKETS} packets \
-         although there was more to send. A moment there is part of many rules. Seconds there mean a flow that is stuck.\n\n\
-         A test holds every controller to a bound. With at most {} of loss nobody is at the floor for longer than {} s \
-         continuously, unless its own rule demands it. One run stands behind each number, so small differences between cells mean nothing; a change \
-         between two versions means that something changed.\n\n\
+         although there was more to send. Many rules go there for a moment. Several seconds there mean a stuck flow.\n\n\
+         A test checks every controller against a bound. With at most {} of loss nobody is at the floor for longer than {} s \
+         continuously, unless its own rule demands it. Each number comes from one run, so small differences between cells are noise; a difference between \
+         two versions is an effect of the change.\n\n\
          {SCATTER}\n",
         percent(RULE_LOSS),
         tenths(RULE_TENTHS_S),

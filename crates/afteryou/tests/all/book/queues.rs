@@ -47,9 +47,9 @@ pub fn queue_page(entry: &Entry, sources: &Path, by_hand: Option<&str>, runs: &[
 fn below_the_table() -> String {
     format!(
         "{}\n\n\
-         Share is the part of all goodput. Times are those that packets spend in the queue. The second one is that of the \
-         foreground's packets, where the queue can distinguish them by their mark. The [overview](README.md) has the shares in every \
-         queue and says what counts as kept.\n",
+         Share is the part of all goodput. Times are sojourn times of packets in the queue. The second one is that of the foreground's packets, \
+         if the queue can distinguish them by their mark. The [overview](README.md) has the shares in every \
+         queue and defines *kept*.\n",
         encounters::setting()
     )
 }
@@ -94,8 +94,7 @@ fn presets(entry: &Entry) -> String {
     let Some(last) = entry.presets.last() else { return String::new() };
     let mut text = format!(
         "\n## Presets\n\n\
-         A preset is a set of other defaults: `--queue {},preset={}`, for example. A parameter that is written beside it \
-         counts.\n\n\
+         A preset is a set of other defaults: `--queue {},preset={}`, for example. Parameters given beside it override it.\n\n\
          | preset | whose values | what it changes |\n|---|---|---|\n",
         entry.name, last.name
     );
@@ -117,9 +116,9 @@ fn changes(entry: &Entry, preset: &Preset) -> String {
 pub fn overview(runs: &[Encounter]) -> String {
     format!(
         "# Queues\n\n\
-         A background controller yields because it sees a queue grow. A queue that is kept short, or that gives each flow \
-         its own turn, hides the queue that the controller needs to see. Everybody then gets an equal share, and the low \
-         priority is lost. Marks bring it back where a queue reads them.\n\n\
+         A background controller yields because it measures a growing queue. A queue that is kept short, or \
+         that gives each flow its own turn, hides that growth from the controller. All flows then get an \
+         equal share, and the low priority is lost. Marks restore it in queues that honour them.\n\n\
          {}\n{}\n\n\
          ## What the foreground gets\n\n\
          Its part of all goodput, per cent. Half is an equal share. *le* is the same flow with its packets marked \
