@@ -241,7 +241,8 @@ fn gilbert_elliott(node: &Node) -> Result<GilbertElliott> {
     if classic.is_none() {
         let mean = quantity(needed(fields, "mean", node, "\"1 %\"")?)?;
         let burst = number(needed(fields, "burst", node, "5")?, 1.0..=LONGEST_BURST)?;
-        let impossible = "no chain has a loss rate this high in bursts this short: use a longer burst or fewer losses";
+        let impossible =
+            "no chain has a loss rate this high in bursts this short: use a longer burst or fewer losses";
         return GilbertElliott::of_mean(mean, burst).ok_or_else(|| Problem::new(&node.place, impossible));
     }
     if fields.get("mean").or(fields.get("burst")).is_some() {
