@@ -242,7 +242,11 @@ class SpuriousLoss:
 
     @property
     def undo(self) -> bool:
-        """Every loss of this recovery was spurious: the reduction may be undone."""
+        """Every loss since `since_s` was spurious: the reductions since then may be undone."""
+
+    @property
+    def since_s(self) -> float:
+        """With `undo`: when the first reduction happened that was needless, s."""
 
 @final
 class Timeout:

@@ -159,10 +159,16 @@ impl SpuriousLossView {
         self.0.now.as_secs_f64()
     }
 
-    /// Every loss of this recovery was spurious: the reduction may be undone.
+    /// Every loss since `since_s` was spurious: the reductions since then may be undone.
     #[getter]
     fn undo(&self) -> bool {
         self.0.undo
+    }
+
+    /// With `undo`: when the first reduction happened that was needless, s.
+    #[getter]
+    fn since_s(&self) -> f64 {
+        self.0.since.as_secs_f64()
     }
 }
 

@@ -20,6 +20,13 @@ impl<T> Cold<T> {
         Cold([part])
     }
 
+    pub(crate) fn peek(&self) -> &T {
+        #[cfg(feature = "alloc")]
+        return &self.0;
+        #[cfg(not(feature = "alloc"))]
+        return &self.0[0];
+    }
+
     pub(crate) fn get(&mut self) -> &mut T {
         #[cfg(feature = "alloc")]
         return &mut self.0;

@@ -136,6 +136,15 @@ struct Curve {
     epoch: Option<Epoch>,
 }
 
+/// The state that a loss changes.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    window: Window,
+    curve: Curve,
+    gate: LossGate,
+    recovering: bool,
+}
+
 /// A CUBIC controller.
 #[derive(Clone, Debug)]
 pub struct Cubic {
@@ -151,7 +160,7 @@ pub struct Cubic {
     gate: LossGate,
     /// No packet sent after the latest reduction has been acknowledged yet.
     recovering: bool,
-    undo: Undo<(Window, Curve, LossGate)>,
+    undo: Undo<Before>,
 }
 
 impl Cubic {
@@ -183,6 +192,11 @@ impl Cubic {
             recovering: false,
             undo: Undo::default(),
         }
+    }
+
+    fn before(&self) -> Before {
+        let Cubic { window, curve, gate, recovering, .. } = *self;
+        Before { window, curve, gate, recovering }
     }
 
     fn packets(&self, n: f64) -> f64 {
@@ -285,9 +299,9 @@ impl Controller for Cubic {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        let before = (self.window, self.curve, self.gate);
+        let before = self.before();
         if self.congestion(loss.sent.now, loss.now, loss.flightsize, FLOOR_PACKETS) {
-            self.undo.keep(before);
+            self.undo.keep(loss.now, before);
         }
         if loss.persistent {
             self.window.cwnd = self.window.cwnd.min(self.packets(FLOOR_PACKETS));
@@ -298,13 +312,10 @@ impl Controller for Cubic {
 
     /// §4.9.1, §4.9.2.
     fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
-        if !spurious.undo {
-            return; // other losses of this recovery may be real
-        }
-        let Some((window, curve, gate)) = self.undo.take() else {
+        let Some(Before { window, curve, gate, recovering }) = self.undo.take(spurious) else {
             return;
         };
-        self.recovering = false;
+        self.recovering = recovering;
         if self.window.cwnd < window.cwnd {
             self.window = window;
             self.curve = curve;
@@ -315,7 +326,7 @@ impl Controller for Cubic {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         // RFC 5681 §3.1: only the first expiry sets ssthresh, or an outage would erase it.
-        let before = (self.window, self.curve, self.gate);
+        let before = self.before();
         let is_news = timeout.consecutive == 1 && !self.recovering;
         if is_news {
             self.curve.cwnd_prior = self.window.cwnd;
@@ -324,7 +335,7 @@ impl Controller for Cubic {
         self.gate.close(timeout.now);
         self.forget();
         if timeout.consecutive == 1 {
-            self.undo.keep(before);
+            self.undo.keep(timeout.now, before);
         }
     }
 
@@ -348,7 +359,7 @@ impl Controller for Cubic {
         self.mss = mss;
         self.window.grow_to(f64::from(mss));
         self.curve.epoch = None; // K was made for the old packet
-        self.undo.forget();
+        self.undo.saved().for_each(|before| before.curve.epoch = None);
     }
 
     fn directive(&self) -> Directive {

@@ -184,9 +184,11 @@ pub struct SpuriousLoss {
     pub now: Time,
     /// The transmission that had been reported lost.
     pub sent: Sent,
-    /// With this packet, every packet that was reported lost in the latest recovery has arrived: the reduction was
-    /// spurious. The recovery may be over.
+    /// With this packet, every packet that was reported lost at `since` or later has arrived, and a timeout since then was
+    /// needless: what the window lost then, it lost for nothing. The recovery may be over.
     pub undo: bool,
+    /// With `undo`: when the first reduction happened that was needless.
+    pub since: Time,
 }
 
 /// The retransmission timer expired.

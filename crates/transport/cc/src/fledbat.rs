@@ -47,16 +47,17 @@ use crate::clock_skew::CLOCK_SKEW;
 use crate::controller::{Controller, Directive, Snapshot};
 use crate::current_delay::MAX_SAMPLES;
 use crate::delay_meter::{kept, DelayMeter, FILTER, HISTORY};
-use crate::event::{Ack, Idle, Loss, Timeout};
+use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 use crate::fixed::to_16;
 use crate::ledbat::{INIT_CWND, MOST_TARGET, SIGNAL};
 use crate::ledbat_core::fledbat::{Params, State};
 use crate::ledbat_core::ledbat::max_age;
-use crate::ledbat_core::AckEvent;
+use crate::ledbat_core::{AckEvent, Before};
 use crate::ledbat_slow_start::{SlowStart, SLOW_START, SLOW_START_EXIT};
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
 use crate::route_change::ROUTE_CHANGE;
+use crate::undo::Undo;
 use afteryou_base::param::{Param, Settings};
 use afteryou_base::units::Span;
 #[cfg(feature = "alloc")]
@@ -109,6 +110,7 @@ pub struct Fledbat {
     state: State<MAX_BINS, MAX_SAMPLES, { MAX_SAMPLES - 1 }>,
     meter: DelayMeter,
     slow_start: SlowStart,
+    undo: Undo<(Before, SlowStart)>,
 }
 
 impl Fledbat {
@@ -128,12 +130,15 @@ impl Fledbat {
             params,
             meter: DelayMeter::new(settings),
             slow_start: SlowStart::new(settings),
+            undo: Undo::default(),
         }
     }
 }
 
 impl Controller for Fledbat {
     fn on_ack(&mut self, ack: &Ack) {
+        self.undo.on_ack(ack);
+        let cwnd = self.state.cwnd;
         let (p, event) = (&self.params, AckEvent::of(ack));
         let at_floor = self.state.cwnd <= self.state.floor(p);
         let queuing_us =
@@ -149,16 +154,30 @@ impl Controller for Fledbat {
         });
         if halved {
             self.slow_start.end(self.state.cwnd);
+        } else if self.state.cwnd < cwnd {
+            self.undo.saved().for_each(|(before, _)| before.lower(cwnd.minus(self.state.cwnd)));
         }
     }
 
     fn on_loss(&mut self, loss: &Loss) {
+        let before = (self.state.before(), self.slow_start);
         if self.state.on_loss(&self.params, loss.sent.now.0, loss.now.0) {
+            self.undo.keep(loss.now, before);
             self.slow_start.end(self.state.cwnd);
         }
     }
 
+    fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
+        if let Some((before, slow_start)) = self.undo.take(spurious) {
+            self.state.undo(&before);
+            self.slow_start = slow_start;
+        }
+    }
+
     fn on_timeout(&mut self, timeout: &Timeout) {
+        if timeout.consecutive == 1 {
+            self.undo.keep(timeout.now, (self.state.before(), self.slow_start));
+        }
         let flightsize = timeout.flightsize.min(self.state.cwnd.to_bytes());
         self.slow_start.begin_again(timeout.consecutive, flightsize, self.params.mss);
         self.state.on_timeout(&self.params, timeout.now.0);
@@ -168,6 +187,7 @@ impl Controller for Fledbat {
         if idle.idle_for > idle.rto {
             self.state.on_idle();
             self.meter.forget_present();
+            self.undo.forget();
         }
     }
 

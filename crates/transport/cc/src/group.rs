@@ -108,8 +108,8 @@ pub struct Group {
     round_began: Option<Time>,
     /// The last time any member sent something or received an ack.
     last_activity: Option<Time>,
-    /// The only one with losses since the latest reduction.
-    reduced_by: Option<MemberId>,
+    /// The only one with losses since the latest reduction, and the time of the first reduction since when that holds.
+    reduced_by: Option<(MemberId, Time)>,
     /// The latest timeout that was reported to the inner controller.
     timed_out: Option<(Time, MemberId)>,
     /// Timeouts reported since an ack made progress.
@@ -166,7 +166,7 @@ impl Group {
     pub fn leave(&mut self, id: MemberId) {
         let Some(state) = self.members.remove(&id) else { return };
         self.subtract(&state);
-        if self.reduced_by == Some(id) {
+        if self.reduced_by.is_some_and(|(by, _)| by == id) {
             self.reduced_by = None;
         }
     }

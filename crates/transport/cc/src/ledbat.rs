@@ -49,15 +49,16 @@ use crate::clock_skew::CLOCK_SKEW;
 use crate::controller::{Controller, Directive, Snapshot};
 use crate::current_delay::MAX_SAMPLES;
 use crate::delay_meter::{kept, DelayMeter, FILTER, HISTORY};
-use crate::event::{Ack, Idle, Loss, Timeout};
+use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 use crate::fixed::{to_16, Bytes16};
 use crate::ledbat_core::ledbat::{max_age, Params, State};
-use crate::ledbat_core::AckEvent;
+use crate::ledbat_core::{AckEvent, Before};
 use crate::ledbat_slow_start::{SlowStart, SLOW_START, SLOW_START_EXIT};
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
 use crate::loss_gate::LossGate;
 use crate::route_change::ROUTE_CHANGE;
+use crate::undo::Undo;
 use afteryou_base::param::{Param, Settings};
 use afteryou_base::units::{Span, Time};
 #[cfg(feature = "alloc")]
@@ -126,6 +127,7 @@ pub struct Ledbat {
     state: State<MAX_BINS, MAX_SAMPLES, { MAX_SAMPLES - 1 }>,
     meter: DelayMeter,
     slow_start: SlowStart,
+    undo: Undo<(Before, SlowStart)>,
     eighths: Option<Eighths>,
 }
 
@@ -152,6 +154,7 @@ impl Ledbat {
             params,
             meter: DelayMeter::new(settings),
             slow_start: SlowStart::new(settings),
+            undo: Undo::default(),
             eighths: (settings.choice("decrease") == "eighth").then(Eighths::default),
         }
     }
@@ -167,6 +170,8 @@ impl Ledbat {
 
 impl Controller for Ledbat {
     fn on_ack(&mut self, ack: &Ack) {
+        self.undo.on_ack(ack);
+        let cwnd = self.state.cwnd;
         let (p, event) = (&self.params, AckEvent::of(ack));
         let at_floor = self.state.cwnd <= self.state.floor(p);
         let queuing_us =
@@ -186,16 +191,30 @@ impl Controller for Ledbat {
         });
         if halved {
             self.note_reduction(ack.now);
+        } else if self.state.cwnd < cwnd {
+            self.undo.saved().for_each(|(before, _)| before.lower(cwnd.minus(self.state.cwnd)));
         }
     }
 
     fn on_loss(&mut self, loss: &Loss) {
+        let before = (self.state.before(), self.slow_start);
         if self.state.on_loss(&self.params, loss.sent.now.0, loss.now.0) {
+            self.undo.keep(loss.now, before);
             self.note_reduction(loss.now);
         }
     }
 
+    fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
+        if let Some((before, slow_start)) = self.undo.take(spurious) {
+            self.state.undo(&before);
+            self.slow_start = slow_start;
+        }
+    }
+
     fn on_timeout(&mut self, timeout: &Timeout) {
+        if timeout.consecutive == 1 {
+            self.undo.keep(timeout.now, (self.state.before(), self.slow_start));
+        }
         let flightsize = timeout.flightsize.min(self.state.cwnd.to_bytes());
         self.slow_start.begin_again(timeout.consecutive, flightsize, self.params.mss);
         self.state.on_timeout(&self.params, timeout.now.0);
@@ -208,6 +227,7 @@ impl Controller for Ledbat {
         if idle.idle_for > idle.rto {
             self.state.on_idle(&self.params);
             self.meter.forget_present();
+            self.undo.forget();
         }
     }
 

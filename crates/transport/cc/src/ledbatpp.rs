@@ -68,18 +68,18 @@ use crate::clock_skew::CLOCK_SKEW;
 use crate::controller::{Controller, Directive, Pacing, Snapshot};
 use crate::current_delay::MAX_SAMPLES;
 use crate::delay_meter::{kept, DelayMeter, FILTER, HISTORY};
-use crate::event::{Ack, Idle, Loss, Timeout};
+use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 use crate::fixed::{mul_div, to_16, Bytes16};
-use crate::ledbat_core::ledbatpp::{Params, Phase, State};
+use crate::ledbat_core::ledbatpp::{Before, Params, Phase, State};
 use crate::ledbat_core::AckEvent;
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
 use crate::restart::ROUNDS;
 use crate::route_change::ROUTE_CHANGE;
 use crate::slowdown::NEVER;
+use crate::undo::Undo;
 use afteryou_base::param::{Param, Settings};
 use afteryou_base::units::{Span, Time};
-#[cfg(feature = "alloc")]
 #[cfg(feature = "alloc")]
 use afteryou_base::About;
 use parts::Parts;
@@ -158,6 +158,7 @@ pub struct LedbatPp {
     state: State<MAX_BINS, MAX_SAMPLES>,
     meter: DelayMeter,
     parts: Parts,
+    undo: Undo<Before>,
 }
 
 impl LedbatPp {
@@ -178,12 +179,14 @@ impl LedbatPp {
             params,
             meter: DelayMeter::new(settings),
             parts: Parts::new(settings),
+            undo: Undo::default(),
         }
     }
 }
 
 impl Controller for LedbatPp {
     fn on_ack(&mut self, ack: &Ack) {
+        self.undo.on_ack(ack);
         let event = AckEvent::of(ack);
         if !self.parts.ignores(ack.now) {
             let at_floor = self.state.cwnd <= self.state.floor(&self.params);
@@ -191,18 +194,34 @@ impl Controller for LedbatPp {
             self.parts.measure(ack, self.meter.is_rtt());
         }
         self.parts.note_ack(ack);
+        let (phase, cwnd) = (self.state.phase, self.state.cwnd);
         self.state.respond(&self.params, &event, self.meter.queuing_us(), &mut self.parts);
+        if self.state.cwnd < cwnd && (phase, self.state.phase) == (Phase::Avoidance, Phase::Avoidance) {
+            self.undo.saved().for_each(|before| before.lower(cwnd.minus(self.state.cwnd)));
+        }
         if self.state.delay.count == 0 {
             self.meter.forget_present();
         }
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.state.on_loss(&self.params, loss.sent.now.0, loss.now.0, &mut self.parts);
+        let before = self.state.before();
+        if self.state.on_loss(&self.params, loss.sent.now.0, loss.now.0, &mut self.parts) {
+            self.undo.keep(loss.now, before);
+        }
+    }
+
+    fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
+        if let Some(before) = self.undo.take(spurious) {
+            self.state.undo(&before);
+        }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         let &Timeout { now, flightsize, consecutive } = timeout;
+        if consecutive == 1 {
+            self.undo.keep(now, self.state.before());
+        }
         self.state.on_timeout(&self.params, now.0, flightsize, consecutive, &mut self.parts);
         self.parts.forget_restore();
     }
@@ -211,6 +230,7 @@ impl Controller for LedbatPp {
         if idle.idle_for > idle.rto {
             self.state.on_idle(&self.params, &mut self.parts);
             self.meter.forget_present();
+            self.undo.forget();
         }
     }
 

@@ -71,6 +71,14 @@ pub const ENTRY: Entry = Entry {
     make: |settings, setup| alloc::boxed::Box::new(NewReno::new(settings, setup.mss)),
 };
 
+/// The state that a loss changes.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    window: Window,
+    gate: LossGate,
+    recovering: bool,
+}
+
 /// A NewReno controller.
 #[derive(Clone, Debug)]
 pub struct NewReno {
@@ -79,7 +87,7 @@ pub struct NewReno {
     gate: LossGate,
     /// No packet sent after the latest reduction has been acknowledged yet.
     recovering: bool,
-    undo: Undo<(Window, LossGate)>,
+    undo: Undo<Before>,
 }
 
 impl NewReno {
@@ -92,6 +100,10 @@ impl NewReno {
             recovering: false,
             undo: Undo::default(),
         }
+    }
+
+    fn before(&self) -> Before {
+        Before { window: self.window, gate: self.gate, recovering: self.recovering }
     }
 
     fn floor(&self) -> f64 {
@@ -164,9 +176,9 @@ impl Controller for NewReno {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        let before = (self.window, self.gate);
+        let before = self.before();
         if self.congestion(loss.sent.now, loss.now, loss.flightsize) {
-            self.undo.keep(before);
+            self.undo.keep(loss.now, before);
         }
         if loss.persistent {
             self.window.cwnd = self.window.cwnd.min(self.floor());
@@ -176,13 +188,10 @@ impl Controller for NewReno {
     }
 
     fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
-        if !spurious.undo {
-            return; // other losses of this recovery may be real
-        }
-        let Some((window, gate)) = self.undo.take() else {
+        let Some(Before { window, gate, recovering }) = self.undo.take(spurious) else {
             return;
         };
-        self.recovering = false;
+        self.recovering = recovering;
         if self.window.cwnd < window.cwnd {
             self.window = window;
             // Other losses of that flight, if they are real, were not answered either.
@@ -192,13 +201,13 @@ impl Controller for NewReno {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         // §3.1: only the first expiry sets ssthresh, or an outage would erase it.
-        let before = (self.window, self.gate);
+        let before = self.before();
         let is_news = timeout.consecutive == 1 && !self.recovering;
         self.window.collapse(is_news.then(|| self.halved(timeout.flightsize)), self.mss);
         self.gate.close(timeout.now);
         self.recovering = false;
         if timeout.consecutive == 1 {
-            self.undo.keep(before); // RFC 4015 §3.2: the timeout may turn out to be needless
+            self.undo.keep(timeout.now, before); // RFC 4015 §3.2: the timeout may turn out to be needless
         }
     }
 
@@ -213,7 +222,6 @@ impl Controller for NewReno {
     fn on_mtu(&mut self, mss: u32) {
         self.mss = mss;
         self.window.grow_to(f64::from(mss));
-        self.undo.forget();
     }
 
     fn directive(&self) -> Directive {

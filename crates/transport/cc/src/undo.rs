@@ -1,39 +1,58 @@
-//! The state before a reduction, for as long as the losses behind it may turn out to be none.
+//! The states before the latest reductions, for as long as the losses behind them may turn out to be none.
 //!
 //! A transport finds out within the recovery: the acks of the packets in flight come one round trip after the loss was
 //! found. Those of the first retransmissions come with them. Later the state belongs to a path of long ago.
 //!
-//! Source: RFC 9438 §4.9.2 keeps the state of the latest reduction; RFC 4015 restores it. A mark is no loss and is not
-//! taken back (RFC 3168 §6.1.2).
+//! ```text
+//!   cut 1 ─────────── cut 2 ─────▶ cut 2 was needless: the state after cut 1. Both were: the state before cut 1
+//!   state before it   state before it, which is the one after cut 1
+//! ```
+//! A second cut in one recovery is the loss of a retransmission, or a timeout.
+//!
+//! Source: RFC 9438 §4.9.2 keeps the state of a reduction; RFC 4015 restores it. A mark is no loss and is not
+//! taken back (RFC 3168 §6.1.2). RFC 6817, the draft of LEDBAT++ and the paper on fLEDBAT have nothing of the kind. Here
+//! they take back a halving that RFC 6817 §2.4.2 bases on a loss which was none, by RFC 4015. What delay has taken since
+//! stays taken.
 
-use crate::event::Ack;
+use crate::event::{Ack, SpuriousLoss};
+use afteryou_base::units::Time;
 
-/// Rounds that may begin before the state is forgotten: the one under way at the reduction ends early.
+/// Rounds that may begin before the states are forgotten: the one under way at the reduction ends early.
 const ROUNDS: u8 = 2;
+/// Reductions that can be taken back.
+const KEPT: usize = 3;
 
-/// The state `S` before the latest reduction, if it may come back.
+/// The states `S` before the latest reductions that may come back.
 #[derive(Clone, Copy, Debug)]
 pub struct Undo<S> {
-    before: Option<S>,
-    /// Rounds begun since.
+    /// With the times of the reductions, the oldest first; the places in use come first.
+    before: [Option<(Time, S)>; KEPT],
+    /// Rounds begun since the latest.
     rounds: u8,
 }
 
 impl<S> Default for Undo<S> {
     fn default() -> Undo<S> {
-        Undo { before: None, rounds: 0 }
+        Undo { before: [const { None }; KEPT], rounds: 0 }
     }
 }
 
 impl<S> Undo<S> {
-    /// A loss is about to change `before`.
-    pub fn keep(&mut self, before: S) {
-        *self = Undo { before: Some(before), rounds: 0 };
+    /// A loss at `now` is about to change `before`, or has just done so.
+    pub fn keep(&mut self, now: Time, before: S) {
+        let free = self.before.iter().position(Option::is_none).unwrap_or_else(|| {
+            self.before.rotate_left(1);
+            KEPT - 1
+        });
+        self.before[free] = Some((now, before));
+        self.rounds = 0;
     }
 
-    /// The saved state is obsolete.
+    /// The saved states are obsolete.
     pub fn forget(&mut self) {
-        self.before = None;
+        if self.before[0].is_some() {
+            self.before = [const { None }; KEPT];
+        }
     }
 
     /// Takes in an ack: marks confirm a reduction, and after a while nothing is given back.
@@ -44,8 +63,59 @@ impl<S> Undo<S> {
         }
     }
 
-    /// The state to return to. There is none a second time.
-    pub fn take(&mut self) -> Option<S> {
-        self.before.take()
+    /// The states that may come back, to be changed by what has happened since.
+    pub fn saved(&mut self) -> impl Iterator<Item = &mut S> {
+        self.before.iter_mut().flatten().map(|(_, state)| state)
+    }
+
+    /// The state to return to, if any: that before the first reduction which was needless. There is none a second time.
+    pub fn take(&mut self, spurious: &SpuriousLoss) -> Option<S> {
+        let needless =
+            |place: &Option<(Time, S)>| place.as_ref().is_some_and(|(at, _)| *at >= spurious.since);
+        let first = self.before.iter().position(needless).filter(|_| spurious.undo)?;
+        let taken = self.before[first].take();
+        self.before[first..].iter_mut().for_each(|place| *place = None);
+        taken.map(|(_, state)| state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn needless_since(ms: u64) -> SpuriousLoss {
+        SpuriousLoss { undo: true, since: Time::from_millis(ms), ..SpuriousLoss::default() }
+    }
+
+    /// Cuts at 100, 200, 300 … ms, of which the first found 1.
+    fn cuts(count: u64) -> Undo<u64> {
+        let mut undo = Undo::default();
+        (1..=count).for_each(|cut| undo.keep(Time::from_millis(100 * cut), cut));
+        undo
+    }
+
+    #[test]
+    fn the_state_before_the_first_needless_cut_comes_back_once() {
+        for (since_ms, expected) in
+            [(0, Some(1)), (100, Some(1)), (101, Some(2)), (200, Some(2)), (201, None)]
+        {
+            let mut undo = cuts(2);
+            assert_eq!(undo.take(&needless_since(since_ms)), expected, "{since_ms} ms");
+            assert_eq!(undo.take(&needless_since(since_ms)), None, "a second time");
+        }
+        assert_eq!(cuts(2).take(&SpuriousLoss { undo: false, ..needless_since(0) }), None);
+    }
+
+    #[test]
+    fn of_two_cuts_the_second_can_be_taken_back_before_the_first() {
+        let mut undo = cuts(2);
+        assert_eq!(undo.take(&needless_since(200)), Some(2));
+        assert_eq!(undo.take(&needless_since(100)), Some(1));
+    }
+
+    #[test]
+    fn of_many_cuts_the_latest_three_are_kept() {
+        let mut undo = cuts(5);
+        assert_eq!(undo.take(&needless_since(0)), Some(3));
     }
 }

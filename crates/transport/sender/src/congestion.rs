@@ -13,7 +13,7 @@
 
 use crate::board::{Before, Board, Delivered, Flight, Progress};
 use crate::doubts::Doubts;
-use crate::episode::{Episode, Expiry};
+use crate::episode::Episode;
 use crate::pacer::{Pacer, WindowRate, SLOW_START_GAIN, STEADY_GAIN, TIMER_SLACK};
 use crate::prr::{AckInRecovery, Prr};
 use crate::rounds::Rounds;
@@ -21,8 +21,8 @@ use afteryou_base::{Span, Time};
 use afteryou_cc::ack_habit::AckHabit;
 use afteryou_cc::rtt::RttEstimator;
 use afteryou_cc::{
-    event, Ack, Controller, Directive, Idle, Loss, Marks, Needs, Pacing, RecoveryWindow, Sent, SpuriousLoss,
-    Timeout, Totals,
+    event, Ack, Controller, Directive, Idle, Loss, Marks, Needs, Pacing, RecoveryWindow, Sent, Timeout,
+    Totals,
 };
 
 /// The shortest round-trip time that is accepted. An ack that was sent ahead of the packet can arrive at the very
@@ -55,8 +55,9 @@ pub struct Congestion {
     /// Round-trip time of the newest packet that arrived in order: the one ahead of the first gap.
     in_order_rtt: Option<Span>,
     episode: Option<Episode>,
-    /// The losses of the latest recovery, which may be over, while they can turn out to be none.
-    doubts: Option<Doubts>,
+    /// The losses of the latest recoveries, which may be over, while they can turn out to be none.
+    /// Apart from it: idle connections keep the room.
+    doubts: Option<Box<Doubts>>,
     /// When data last left; never: [`Time::NEVER`].
     last_sent: Time,
 }
@@ -409,14 +410,21 @@ impl Congestion {
         let is_first = self.episode.is_none();
         if is_first {
             let prr = found.in_proportion.then(|| Prr::start(found.before.recover_fs));
-            self.begin(Episode::after_loss(found.point, prr));
+            self.episode = Some(Episode::after_loss(found.now, found.point, prr));
+            self.doubts.get_or_insert_default().begin(found.now);
         }
         let cwnd = self.controller.directive().cwnd;
+        let mut is_cut = false;
         for (flight, is_signal) in lost {
             if is_signal {
                 self.report_loss(found.now, flight, found.flightsize);
             }
-            self.doubt(flight);
+            let Some(doubts) = &mut self.doubts else { continue };
+            if !is_cut && self.controller.directive().cwnd < cwnd {
+                is_cut = true;
+                doubts.cut(found.now);
+            }
+            doubts.lose(*flight);
         }
         let is_cut = self.controller.directive().cwnd < cwnd;
         if let Some(episode) = self.episode.as_mut().filter(|_| is_cut && !is_first && found.in_proportion) {
@@ -436,69 +444,6 @@ impl Congestion {
         });
     }
 
-    fn doubt(&mut self, flight: &Flight) {
-        if let Some(doubts) = &mut self.doubts {
-            doubts.lose(*flight);
-        }
-    }
-
-    /// These packets have arrived by these transmissions: [`Board::repaired`].
-    #[inline]
-    pub fn repaired(&mut self, packets: &[(u64, u64)]) {
-        for (seq, number) in packets {
-            if let Some(doubts) = &mut self.doubts {
-                doubts.repair(*seq, *number);
-            }
-        }
-    }
-
-    /// Names a packet that was not lost, to the controller. With `undo` the recovery was for nothing, and is over.
-    fn report_spurious(&mut self, now: Time, flight: &Flight, undo: bool) {
-        self.controller.on_spurious_loss(&SpuriousLoss { now, sent: sent(flight), undo });
-        if undo {
-            (self.episode, self.doubts) = (None, None);
-            self.refresh();
-        }
-    }
-
-    /// Transmissions with these numbers were taken for lost and have arrived. Returns the number of losses that only their
-    /// duplicates have shown to be none.
-    pub fn arrived_late(&mut self, now: Time, numbers: &[u64]) -> u64 {
-        let mut named = None;
-        for number in numbers {
-            let Some(flight) = self.doubts.as_mut().and_then(|doubts| doubts.arrive(*number)) else {
-                continue;
-            };
-            if let Some(earlier) = named.replace(flight) {
-                self.report_spurious(now, &earlier, false);
-            }
-        }
-        self.undo_if_justified(now, named)
-    }
-
-    /// Names `last`, and if there was no loss at all, those that only their duplicates have shown to be none. Returns the number
-    /// of the latter.
-    fn undo_if_justified(&mut self, now: Time, last: Option<Flight>) -> u64 {
-        let Some(doubts) = &self.doubts else { return 0 };
-        let undo = doubts.are_justified();
-        let mut named: Vec<Flight> = if undo { doubts.remaining().collect() } else { Vec::new() };
-        let by_duplicates = named.len() as u64;
-        named.extend(last);
-        for (i, flight) in named.iter().enumerate() {
-            self.report_spurious(now, flight, undo && i + 1 == named.len());
-        }
-        by_duplicates
-    }
-
-    /// The receiver got these packets twice, of which the first and the one after the last. Returns the number of losses that this
-    /// has shown to be none.
-    pub fn arrived_twice(&mut self, now: Time, packets: (u64, u64)) -> u64 {
-        if let Some(doubts) = &mut self.doubts {
-            doubts.arrive_twice(packets);
-        }
-        self.undo_if_justified(now, None)
-    }
-
     /// The recovery under way.
     pub fn episode(&self) -> Option<&Episode> {
         self.episode.as_ref()
@@ -506,7 +451,7 @@ impl Congestion {
 
     /// Returns whether there is a recovery that a timeout began.
     pub fn is_after_timeout(&self) -> bool {
-        self.episode.is_some() && self.doubts.is_none()
+        self.episode.as_ref().is_some_and(|episode| episode.is_after_timeout)
     }
 
     /// The recovery under way.
@@ -520,16 +465,12 @@ impl Congestion {
         self.episode.as_ref().is_some_and(|episode| !episode.began)
     }
 
-    fn begin(&mut self, episode: Episode) {
-        (self.episode, self.doubts) = (Some(episode), Some(Doubts::default()));
-    }
-
     /// Everything below `una` is acknowledged. Returns whether that ends the recovery.
     pub fn advance(&mut self, una: u64) -> bool {
         let ends = self.episode.as_ref().is_some_and(|episode| una >= episode.point);
         if ends {
             self.episode = None;
-            self.doubts = self.doubts.take().filter(Doubts::may_be_justified);
+            self.doubts = self.doubts.take().filter(|doubts| doubts.may_be_justified());
         }
         ends
     }
@@ -547,11 +488,18 @@ impl Congestion {
     /// lost, of a transport that [finds out](Congestion::judge_timeout) whether it was.
     pub fn timed_out(&mut self, timeout: &Timeout, point: u64, first: Option<Flight>) {
         self.controller.on_timeout(timeout);
-        let expiry = match timeout.consecutive {
-            1 => first.map(|first| Box::new(Expiry { at: timeout.now, first })),
-            _ => self.episode.as_mut().and_then(|episode| episode.timeout.take()),
+        match first {
+            None => self.doubts = None,
+            Some(first) if timeout.consecutive == 1 => {
+                self.doubts.get_or_insert_default().time_out(timeout.now, first);
+            }
+            Some(_) => {}
+        }
+        let since = match &self.episode {
+            Some(episode) if timeout.consecutive > 1 => episode.since,
+            _ => timeout.now,
         };
-        (self.episode, self.doubts) = (Some(Episode::after_timeout(point, expiry)), None);
+        self.episode = Some(Episode::after_timeout(since, point));
         self.pacer.reset(timeout.now);
         self.in_group = 0;
         self.refresh();
@@ -560,18 +508,6 @@ impl Congestion {
     /// The handshake's timer expired, before anything was sent.
     pub fn handshake_timed_out(&mut self, now: Time) {
         self.controller.on_handshake_timeout(now);
-    }
-
-    /// The first ack that advances after a timeout echoes the time `echoed`. Returns whether the timeout was needless: what
-    /// arrived had left before it (RFC 3522 §3.2). The recovery is over then, and the controller returns to the window of before
-    /// (RFC 4015 §3.2, RFC 9438 §4.9.1).
-    pub fn judge_timeout(&mut self, now: Time, echoed: Time) -> bool {
-        let expiry = self.episode.as_mut().and_then(|episode| episode.timeout.take());
-        let Some(expiry) = expiry.filter(|expiry| echoed.as_micros() < expiry.at.as_micros()) else {
-            return false;
-        };
-        self.report_spurious(now, &expiry.first, true);
-        true
     }
 
     /// When the controller is to be called although nothing happens. It counts in round trips: before one has been measured
@@ -606,6 +542,8 @@ fn sent(flight: &Flight) -> Sent {
         totals: flight.stamp.totals(),
     }
 }
+
+mod undoing;
 
 #[cfg(test)]
 mod tests;

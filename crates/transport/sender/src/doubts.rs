@@ -1,45 +1,102 @@
-//! Doubts about a recovery: the losses it was begun for, by name, until they turn out to be real.
+//! Doubts about reductions: the losses and timeouts behind them, by name, until they turn out to be real.
 //!
-//! A recovery is undone once **every** packet that was taken for lost has arrived after all: real congestion behind one
-//! of them was congestion. The evidence for a packet, in this order:
+//! A cut is the begin of a recovery, a further reduction within it, or a timeout. It is taken back once **every** packet that
+//! was taken for lost since then has arrived after all: real congestion behind one of them was congestion. The evidence
+//! for a packet, in this order:
 //!
 //! ```text
 //!   an ack of it echoes a time before it was sent again       it arrived late: no loss              RFC 3522 §3.2
 //!   the first ack of it echoes the time of its repetition     that arrived, so the loss was real    RFC 3522 §3.2
 //!   neither, and the receiver got the packet twice            both arrived: no loss                 RFC 3708, RFC 9438 §4.9.2
+//!
+//!   cut 1 ── losses a, b ── cut 2 ── loss c ──▶      c was none: back to the state after cut 1
+//!                                                    a, b and c were none: back to the state before cut 1
 //! ```
 //! Once a loss is real, a D-SACK of its packet is a copy that the network has made. D-SACKs come a round trip after the
-//! repetitions, which may be after the recovery. A recovery that a timeout began is not undone.
+//! repetitions, which may be after the recovery, and after the next one has begun.
 
 use crate::board::Flight;
+use afteryou_base::Time;
 use std::collections::VecDeque;
 
-/// The losses of a recovery.
+/// Cuts that are doubted at a time. Controllers return to one of the latest few.
+const DOUBTED: usize = 4;
+
+/// The losses of the latest cuts.
 #[derive(Clone, Debug, Default)]
 pub struct Doubts {
     /// Transmissions taken for lost that neither have arrived nor are known to be lost.
     open: VecDeque<Doubted>,
-    /// There was a loss.
-    any: bool,
-    /// One of the losses was real.
-    is_real: bool,
+    /// Times of the cuts that may have been needless, the oldest first.
+    cuts: VecDeque<Time>,
+    /// Timeouts that no ack has decided on yet.
+    expiries: Vec<Expiry>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Doubted {
     flight: Flight,
+    /// The cut that it belongs to.
+    cut: Time,
     /// The receiver got its packet twice.
     came_twice: bool,
 }
 
+/// An expiry of the retransmission timer.
+#[derive(Clone, Copy, Debug)]
+struct Expiry {
+    /// When the timer expired, for the first time since an ack made progress.
+    at: Time,
+    /// The transmission that it took for lost.
+    number: u64,
+}
+
 impl Doubts {
-    /// A transmission is taken for lost.
-    pub fn lose(&mut self, flight: Flight) {
-        self.any = true;
-        self.open.push_back(Doubted { flight, came_twice: false });
+    /// The window is reduced at `now`.
+    pub fn cut(&mut self, now: Time) {
+        if self.cuts.back() == Some(&now) {
+            return;
+        }
+        self.cuts.push_back(now);
+        while self.cuts.len() > DOUBTED {
+            self.cuts.pop_front();
+        }
     }
 
-    /// A transmission has arrived. Returns it if it was taken for lost in this recovery.
+    /// A new recovery begins: losses of earlier ones count only for cuts that may still be taken back.
+    pub fn begin(&mut self, now: Time) {
+        let cuts = &self.cuts;
+        self.open.retain(|lost| cuts.contains(&lost.cut));
+        self.cut(now);
+    }
+
+    /// A transmission is taken for lost, which belongs to the latest cut; without one it is only named if it arrives.
+    pub fn lose(&mut self, flight: Flight) {
+        let cut = self.cuts.back().copied().unwrap_or_default();
+        self.open.push_back(Doubted { flight, cut, came_twice: false });
+    }
+
+    /// The retransmission timer expired at `now` and took `first` for lost.
+    pub fn time_out(&mut self, now: Time, first: Flight) {
+        self.begin(now);
+        self.lose(first);
+        self.expiries.push(Expiry { at: now, number: first.number });
+    }
+
+    /// The first ack that advances after a timeout answers nothing that left after `echoed`. Returns what was taken for lost by
+    /// the latest timeout, if that was needless.
+    pub fn judge_timeout(&mut self, echoed: Time) -> Option<Flight> {
+        let mut needless = None;
+        for Expiry { at, number } in std::mem::take(&mut self.expiries) {
+            match echoed.as_micros() < at.as_micros() {
+                true => needless = self.arrive(number),
+                false => self.settle(number),
+            }
+        }
+        needless
+    }
+
+    /// A transmission has arrived. Returns it if it was taken for lost.
     pub fn arrive(&mut self, number: u64) -> Option<Flight> {
         let at = self.open.iter().position(|lost| lost.flight.number == number)?;
         self.open.remove(at).map(|lost| lost.flight)
@@ -49,8 +106,20 @@ impl Doubts {
     pub fn repair(&mut self, seq: u64, number: u64) {
         let is_lost = |lost: &Doubted| lost.flight.seq == seq && lost.flight.number < number;
         while let Some(at) = self.open.iter().position(is_lost) {
-            self.open.remove(at);
-            self.is_real = true;
+            self.settle_at(at);
+        }
+    }
+
+    /// Transmission `number` was lost indeed.
+    fn settle(&mut self, number: u64) {
+        if let Some(at) = self.open.iter().position(|lost| lost.flight.number == number) {
+            self.settle_at(at);
+        }
+    }
+
+    fn settle_at(&mut self, at: usize) {
+        if let Some(lost) = self.open.remove(at) {
+            self.cuts.retain(|cut| *cut > lost.cut);
         }
     }
 
@@ -64,25 +133,32 @@ impl Doubts {
         }
     }
 
-    /// Returns whether there was no loss at all.
-    pub fn are_justified(&self) -> bool {
-        self.any && !self.is_real && self.open.iter().all(|lost| lost.came_twice)
+    /// Returns since when there was no loss at all: the time of the first needless cut.
+    pub fn justified_since(&self) -> Option<Time> {
+        let decided = self.open.iter().filter(|lost| !lost.came_twice).map(|lost| lost.cut).max();
+        self.cuts.iter().find(|cut| decided.is_none_or(|decided| **cut > decided)).copied()
     }
 
-    /// Returns whether every loss may still turn out to be none.
+    /// Takes back the cuts since `since`. Returns the transmissions behind them that did not arrive themselves.
+    pub fn take_back(&mut self, since: Time) -> Vec<Flight> {
+        self.cuts.retain(|cut| *cut < since);
+        let (back, open) = self.open.drain(..).partition::<VecDeque<_>, _>(|lost| lost.cut >= since);
+        self.open = open;
+        back.into_iter().map(|lost| lost.flight).collect()
+    }
+
+    /// Returns whether any cut may still turn out to be needless.
     pub fn may_be_justified(&self) -> bool {
-        self.any && !self.is_real
-    }
-
-    /// The transmissions that were taken for lost and did not arrive themselves.
-    pub fn remaining(&self) -> impl Iterator<Item = Flight> + '_ {
-        self.open.iter().map(|lost| lost.flight)
+        !self.cuts.is_empty()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const CUT: Time = Time::from_millis(100);
+    const SECOND: Time = Time::from_millis(200);
 
     fn flight(number: u64, seq: u64) -> Flight {
         Flight { number, seq, ..Flight::default() }
@@ -91,9 +167,18 @@ mod tests {
     /// Transmissions 10 of packet 5 and 11 of packet 6 are taken for lost.
     fn two_lost() -> Doubts {
         let mut doubts = Doubts::default();
-        assert!(!doubts.are_justified(), "nothing was lost");
+        assert_eq!(doubts.justified_since(), None, "nothing was lost");
+        doubts.begin(CUT);
         doubts.lose(flight(10, 5));
         doubts.lose(flight(11, 6));
+        doubts
+    }
+
+    /// The same; then, with a second cut, the retransmission 12 of packet 5.
+    fn two_cuts() -> Doubts {
+        let mut doubts = two_lost();
+        doubts.cut(SECOND);
+        doubts.lose(flight(12, 5));
         doubts
     }
 
@@ -101,11 +186,13 @@ mod tests {
     fn a_recovery_is_justly_doubted_once_all_its_losses_have_arrived() {
         let mut doubts = two_lost();
         assert_eq!(doubts.arrive(11).map(|flight| flight.seq), Some(6));
-        assert!(!doubts.are_justified(), "5 may be lost");
+        assert_eq!(doubts.justified_since(), None, "5 may be lost");
         assert_eq!(doubts.arrive(11), None, "once");
         assert_eq!(doubts.arrive(12), None, "not lost in this recovery");
         assert_eq!(doubts.arrive(10).map(|flight| flight.seq), Some(5));
-        assert!(doubts.are_justified());
+        assert_eq!(doubts.justified_since(), Some(CUT));
+        assert_eq!(doubts.take_back(CUT), []);
+        assert_eq!(doubts.justified_since(), None, "once");
     }
 
     #[test]
@@ -113,10 +200,10 @@ mod tests {
         let mut doubts = two_lost();
         doubts.arrive_twice((5, 6));
         doubts.arrive_twice((5, 6));
-        assert!(!doubts.are_justified(), "6 may be lost");
+        assert_eq!(doubts.justified_since(), None, "6 may be lost");
         doubts.arrive_twice((4, 9));
-        assert!(doubts.are_justified());
-        assert_eq!(doubts.remaining().count(), 2);
+        assert_eq!(doubts.justified_since(), Some(CUT));
+        assert_eq!(doubts.take_back(CUT).len(), 2);
     }
 
     #[test]
@@ -124,8 +211,35 @@ mod tests {
         let mut doubts = two_lost();
         doubts.repair(5, 12);
         doubts.arrive_twice((5, 7));
-        assert!(!doubts.are_justified() && !doubts.may_be_justified());
-        assert_eq!(doubts.remaining().map(|flight| flight.seq).collect::<Vec<_>>(), [6]);
+        assert!(doubts.justified_since().is_none() && !doubts.may_be_justified());
+    }
+
+    #[test]
+    fn of_two_cuts_the_second_alone_or_both_are_taken_back() {
+        let mut doubts = two_cuts();
+        assert!(doubts.arrive(12).is_some());
+        assert_eq!(doubts.justified_since(), Some(SECOND), "5 and 6 may be lost");
+        assert_eq!(doubts.take_back(SECOND), []);
+        assert!(doubts.arrive(10).is_some() && doubts.arrive(11).is_some());
+        assert_eq!(doubts.justified_since(), Some(CUT));
+
+        let mut doubts = two_cuts();
+        assert!(doubts.arrive(10).is_some() && doubts.arrive(11).is_some());
+        assert_eq!(doubts.justified_since(), None, "12 may be lost");
+        assert!(doubts.arrive(12).is_some());
+        assert_eq!(doubts.justified_since(), Some(CUT));
+    }
+
+    #[test]
+    fn a_real_loss_keeps_its_cut_and_those_before_it() {
+        let mut doubts = two_cuts();
+        doubts.repair(6, 13);
+        assert!(doubts.arrive(12).is_some());
+        assert_eq!(doubts.justified_since(), Some(SECOND));
+
+        let mut doubts = two_cuts();
+        doubts.repair(5, 13);
+        assert!(!doubts.may_be_justified());
     }
 
     #[test]
@@ -133,10 +247,32 @@ mod tests {
         let mut doubts = two_lost();
         doubts.lose(flight(12, 5));
         doubts.arrive_twice((5, 6));
-        assert!(!doubts.are_justified(), "one of the three came twice");
+        assert_eq!(doubts.justified_since(), None, "one of the three came twice");
         assert!(doubts.arrive(12).is_some());
         doubts.repair(5, 12);
         doubts.arrive_twice((5, 7));
-        assert!(!doubts.are_justified());
+        assert_eq!(doubts.justified_since(), None);
+    }
+
+    #[test]
+    fn a_timeout_is_a_cut_which_the_first_ack_decides() {
+        for (echoed_ms, expected) in [(199, Some(SECOND)), (200, None)] {
+            let mut doubts = two_lost();
+            doubts.time_out(SECOND, flight(20, 7));
+            assert_eq!(doubts.justified_since(), None, "nobody knows yet");
+            let needless = doubts.judge_timeout(Time::from_millis(echoed_ms));
+            assert_eq!(needless.map(|flight| flight.number), expected.map(|_| 20));
+            assert_eq!(doubts.justified_since(), expected);
+        }
+    }
+
+    #[test]
+    fn many_cuts_are_not_all_remembered() {
+        let mut doubts = Doubts::default();
+        for cut in 0..100 {
+            doubts.begin(Time::from_millis(cut));
+            doubts.lose(flight(cut, cut));
+        }
+        assert!(doubts.open.len() <= DOUBTED + 1);
     }
 }

@@ -1,6 +1,5 @@
 //! A recovery: from the loss or timeout that began it until everything sent before has been acknowledged.
 
-use crate::board::Flight;
 use crate::prr::Prr;
 use afteryou_base::Time;
 
@@ -15,33 +14,25 @@ pub struct Episode {
     pub rescued: bool,
     /// The first retransmission was sent, whatever the window was.
     pub began: bool,
-    /// The timeout that began it, until an ack shows whether it was needless.
-    /// Apart from it: idle connections keep the room of an episode.
-    pub(crate) timeout: Option<Box<Expiry>>,
+    /// When it began.
+    pub(crate) since: Time,
+    /// The retransmission timer began it.
+    pub(crate) is_after_timeout: bool,
 }
 
 impl Episode {
-    /// Losses were found; `point` is the next new packet.
-    pub fn after_loss(point: u64, prr: Option<Prr>) -> Episode {
-        Episode { point, prr, rescued: false, began: false, timeout: None }
+    /// Losses were found at `now`; `point` is the next new packet.
+    pub fn after_loss(now: Time, point: u64, prr: Option<Prr>) -> Episode {
+        Episode { point, prr, rescued: false, began: false, since: now, is_after_timeout: false }
     }
 
-    /// The retransmission timer expired.
-    pub(crate) fn after_timeout(point: u64, timeout: Option<Box<Expiry>>) -> Episode {
-        Episode { timeout, ..Episode::after_loss(point, None) }
+    /// The retransmission timer expired at `now`.
+    pub(crate) fn after_timeout(now: Time, point: u64) -> Episode {
+        Episode { is_after_timeout: true, ..Episode::after_loss(now, point, None) }
     }
 
     /// A packet is sent again.
     pub fn resend(&mut self) {
         self.began = true;
     }
-}
-
-/// An expiry of the retransmission timer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Expiry {
-    /// When the timer expired, for the first time since an ack made progress.
-    pub at: Time,
-    /// The transmission that it took for lost.
-    pub first: Flight,
 }

@@ -6,6 +6,7 @@
 //! | a lost retransmission | is found like any other loss | waits for the timer | is found once a packet sent later has arrived |
 //! | the window meanwhile | comes down evenly (PRR, RFC 9937), if the peer shows all that arrives | is the controller's | is the controller's |
 //! | a timeout loses | the first packet, and what was sent more than a round trip ago (RFC 8985 §6.3) | everything | everything |
+//! | a needless timeout | is recognised by the first answer's time stamps (RFC 3522), and the window comes back (RFC 4015) | stays answered | stays answered |
 //! | sent again | as window and pacing allow | at once, at most 4 per bitmap | at once, at most 4 per bitmap |
 //! | a lost tail | is probed | waits for the timer | waits for the timer |
 //! | shortest timeout | 500 ms | 1000 ms, 200 ms | 1000 ms |
@@ -61,6 +62,11 @@ impl Recovery {
 
     /// Returns whether a tail without acknowledgements is probed before the timer expires.
     pub(crate) const fn probes_tails(self) -> bool {
+        matches!(self, Recovery::Modern)
+    }
+
+    /// Returns whether a timeout is undone if the first ack after it answers only what left before it (RFC 3522, RFC 4015).
+    pub(crate) const fn judges_timeouts(self) -> bool {
         matches!(self, Recovery::Modern)
     }
 

@@ -7,8 +7,7 @@
 //!                                                          └──all acked── loss ◀──timeout── open
 //! ```
 //! In recovery PRR (RFC 9937) decides how much may be sent; with `recovery = "sack"` the pipe does (RFC 6675), and in `loss`
-//! the controller's window, which has collapsed. A timeout that was needless is undone (RFC 3522, RFC 4015), except with
-//! `recovery = "sack"`.
+//! the controller's window, which has collapsed. A timeout that was needless is undone (RFC 3522, RFC 4015).
 //!
 //! # Not implemented
 //! Closing (a flow just ends), a receiver that reads slowly, AccECN, path-MTU search.

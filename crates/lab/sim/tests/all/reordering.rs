@@ -20,18 +20,12 @@ fn goodput_with_jitter(transport: Transport, controller: &str, jitter_ms: u64) -
 
 #[test]
 fn utp_has_95_percent_of_the_goodput_of_tcp_where_packets_overtake_one_another() {
-    for jitter_ms in [5, 20] {
+    for jitter_ms in [5, 20, 60] {
         for controller in ["ledbat++", "ledbat", "cubic", "newreno"] {
             let tcp = goodput_with_jitter(Transport::tcp(), controller, jitter_ms);
             let utp = goodput_with_jitter(Transport::utp(), controller, jitter_ms);
             assert!(utp >= 0.95 * tcp, "{controller}, {jitter_ms} ms: {utp} of {tcp}");
         }
-    }
-    // Beyond the round trip. LEDBAT takes most of that jitter for a queue, over either transport.
-    for controller in ["cubic", "newreno"] {
-        let tcp = goodput_with_jitter(Transport::tcp(), controller, 60);
-        let utp = goodput_with_jitter(Transport::utp(), controller, 60);
-        assert!(utp >= 0.95 * tcp, "{controller}: {utp} of {tcp}");
     }
 }
 

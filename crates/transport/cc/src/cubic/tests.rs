@@ -74,6 +74,11 @@ fn undo_at(now: Time) -> SpuriousLoss {
     SpuriousLoss { now, undo: true, ..SpuriousLoss::default() }
 }
 
+/// Everything lost since then has arrived.
+fn undo_since(ms: u64) -> SpuriousLoss {
+    SpuriousLoss { since: Time::from_millis(ms), ..undo_at(Time::from_millis(ms + 10)) }
+}
+
 #[test]
 fn after_a_loss_at_100_packets_the_window_follows_the_cubic_function() {
     let mut controller = after_loss_at_100();
@@ -323,7 +328,7 @@ fn a_spurious_loss_restores_the_whole_state() {
     let before = controller.clone();
     controller.on_loss(&loss(660, 710, 70));
     assert!(controller.directive().cwnd < before.directive().cwnd);
-    controller.on_spurious_loss(&undo_at(Time::from_millis(720)));
+    controller.on_spurious_loss(&undo_since(710));
     assert_eq!(controller.snapshot(), before.snapshot());
     assert_eq!(controller.curve.epoch, before.curve.epoch);
     controller.on_loss(&loss(670, 730, 70));
@@ -341,7 +346,7 @@ fn a_needless_timeout_restores_the_state_before_the_first_expiry() {
         let before = controller.clone();
         (1..=expiries).for_each(|consecutive| controller.on_timeout(&timeout(400, 70, consecutive)));
         assert_eq!(controller.directive().cwnd, MSS);
-        controller.on_spurious_loss(&undo_at(Time::from_millis(410)));
+        controller.on_spurious_loss(&undo_since(400));
         assert_eq!(controller.snapshot(), before.snapshot());
         assert_eq!(controller.curve.epoch, before.curve.epoch);
     }

@@ -7,7 +7,7 @@
 //! | round | begins with the first ack of a packet sent after the previous one began: one per round trip of the job |
 //! | loss | as it is; send times compare across members, so losses of one round trip count once |
 //! | state of the sender when a packet left, delivery rate | the job's, from a log of what all had delivered then |
-//! | spurious loss | named; the reduction is undone if this member alone had losses since |
+//! | spurious loss | named; the reductions are undone since when this member alone had losses |
 //! | timeout while later packets of others have arrived | a loss: that is what one sender would have seen |
 //! | timeouts of several members in one silence | one timeout |
 //! | timeout of a newcomer beside members that had an ack | none: the other host may not exist |
@@ -164,21 +164,26 @@ impl Group {
         let (before, sent) = (self.inner.directive().cwnd, self.of_the_job(&loss.sent));
         self.inner.on_loss(&Loss { sent, flightsize: self.sums.flightsize, ..*loss });
         let reduced = self.inner.directive().cwnd < before;
-        if reduced {
-            self.reduced_by = Some(id);
-        } else if self.reduced_by != Some(id) {
-            self.reduced_by = None;
+        match self.reduced_by {
+            Some((by, _)) if by == id => {}
+            _ => self.reduced_by = reduced.then_some((id, loss.now)),
         }
     }
 
-    /// A member's packet that was reported lost has arrived. Losses of others in that round trip may be real: the reduction is
-    /// taken back only if this member alone had caused it.
+    /// A member's packet that was reported lost has arrived. Losses of others in that round trip may be real: reductions are
+    /// taken back only if this member alone has caused them.
     pub fn on_spurious_loss(&mut self, id: MemberId, spurious: &SpuriousLoss) {
         let Some(state) = self.members.get(&id) else { return };
         let is_alone = self.others(state).members == 0;
-        let undo = spurious.undo && (is_alone || self.reduced_by == Some(id));
+        let by_it_since = match self.reduced_by {
+            _ if is_alone => Some(Time::ZERO),
+            Some((by, since)) if by == id => Some(since),
+            _ => None,
+        };
+        let undo = spurious.undo && by_it_since.is_some();
+        let since = spurious.since.max(by_it_since.unwrap_or_default());
         let sent = self.of_the_job(&spurious.sent);
-        self.inner.on_spurious_loss(&SpuriousLoss { sent, undo, ..*spurious });
+        self.inner.on_spurious_loss(&SpuriousLoss { sent, undo, since, ..*spurious });
     }
 
     /// A member's retransmission timer expired.
@@ -198,7 +203,9 @@ impl Group {
             let sent = Sent { now: last_sent, bytes, ..Sent::default() };
             let loss = Loss { now, sent, ..Loss::default() };
             self.report_loss(id, &loss);
-        } else if !is_others_timeout {
+        } else if is_others_timeout {
+            self.reduced_by = None; // whose timeout was needless says nothing about that of the other
+        } else {
             self.report_timeout(id, timeout);
         }
         self.update(id, |state| state.in_flight = 0); // all of it is taken for lost
@@ -207,7 +214,9 @@ impl Group {
     fn report_timeout(&mut self, id: MemberId, timeout: &Timeout) {
         self.timeouts = self.timeouts.saturating_add(1);
         self.timed_out = Some((timeout.now, id));
-        self.reduced_by = None;
+        if self.reduced_by.is_none_or(|(by, _)| by != id) {
+            self.reduced_by = Some((id, timeout.now));
+        }
         let (flightsize, consecutive) = (self.sums.flightsize, self.timeouts);
         self.inner.on_timeout(&Timeout { flightsize, consecutive, ..*timeout });
     }

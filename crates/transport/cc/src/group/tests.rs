@@ -403,7 +403,10 @@ fn a_spurious_loss_is_told_if_nobody_else_lost_anything() {
     // Whose loss was none, and whether the inner controller was to take its reduction back.
     let undone = |group: &mut Group, id| {
         let sent = Sent { now: Time::from_millis(7), ..loss.sent };
-        group.on_spurious_loss(id, &SpuriousLoss { now: Time::from_millis(90), sent, undo: true });
+        group.on_spurious_loss(
+            id,
+            &SpuriousLoss { now: Time::from_millis(90), sent, undo: true, since: loss.now },
+        );
         let told = inner.told().into_iter();
         let mut named =
             told.filter_map(|told| if let Told::Spurious(named) = told { Some(named) } else { None });

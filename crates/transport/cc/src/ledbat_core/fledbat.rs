@@ -1,7 +1,7 @@
 //! fLEDBAT's rule. As in [`super::ledbat`] the optional slow start is the owner's.
 
 use super::ledbat::max_age;
-use super::{halve_once, AckEvent, Delay, Kept, APP_LIMITED, HAS_DELAY, MARKED};
+use super::{halve_once, AckEvent, Before, Delay, Kept, APP_LIMITED, HAS_DELAY, MARKED};
 use crate::fixed::Bytes16;
 use crate::loss_gate::LossGate;
 use afteryou_base::Time;
@@ -104,6 +104,16 @@ impl<const MINUTES: usize, const SAMPLES: usize, const OLDER: usize> State<MINUT
     pub fn on_timeout(&mut self, p: &Params, now: u64) {
         self.cwnd = Bytes16::from_bytes(p.mss);
         self.gate.close(Time(now));
+    }
+
+    /// The state that a loss or a timeout is about to change.
+    pub fn before(&self) -> Before {
+        Before { cwnd: self.cwnd, gate: self.gate }
+    }
+
+    /// The loss or timeout was none.
+    pub fn undo(&mut self, before: &Before) {
+        before.restore(&mut self.cwnd, &mut self.gate);
     }
 
     /// Sending starts again after more than a timeout with nothing in flight.

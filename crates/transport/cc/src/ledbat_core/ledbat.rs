@@ -1,7 +1,7 @@
 //! RFC 6817's rule. Slow start, which the RFC leaves optional (§2.2), is the owner's; so is its response to a queue
 //! above the target.
 
-use super::{halve_once, AckEvent, Delay, Kept, HAS_DELAY, MARKED, ROUND_START};
+use super::{halve_once, AckEvent, Before, Delay, Kept, HAS_DELAY, MARKED, ROUND_START};
 use crate::fixed::Bytes16;
 use crate::loss_gate::LossGate;
 use crate::window_use::WindowUse;
@@ -129,6 +129,16 @@ impl<const MINUTES: usize, const SAMPLES: usize, const OLDER: usize> State<MINUT
     pub fn on_timeout(&mut self, p: &Params, now: u64) {
         self.cwnd = Bytes16::from_bytes(p.mss);
         self.gate.close(Time(now));
+    }
+
+    /// The state that a loss or a timeout is about to change.
+    pub fn before(&self) -> Before {
+        Before { cwnd: self.cwnd, gate: self.gate }
+    }
+
+    /// The loss or timeout was none.
+    pub fn undo(&mut self, before: &Before) {
+        before.restore(&mut self.cwnd, &mut self.gate);
     }
 
     /// Sending starts again after more than a timeout with nothing in flight. §2.4.2 keeps the base list through idle.

@@ -64,6 +64,44 @@ impl Phase {
     }
 }
 
+/// The state that a loss or a timeout changes. The owner keeps it while the loss may turn out to be none.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Before {
+    /// Window.
+    pub cwnd: Bytes16,
+    /// Slow-start threshold.
+    pub ssthresh: Bytes16,
+    /// Losses and marks once per round trip.
+    pub gate: LossGate,
+    /// When the slowdown under way began, ns.
+    pub began: u64,
+    /// When the next slowdown begins, or this one leaves the floor, ns.
+    pub due: u64,
+    /// The state of the diagram.
+    pub phase: Phase,
+    /// Slowdowns begun.
+    pub slowdowns: u32,
+}
+
+impl Before {
+    /// Delay has taken so much of the window since: that does not come back.
+    pub fn lower(&mut self, by: Bytes16) {
+        match self.phase {
+            Phase::Freeze | Phase::Ramp => self.ssthresh = self.ssthresh.minus(by),
+            _ => self.cwnd = self.cwnd.minus(by),
+        }
+    }
+
+    /// The window outside slowdowns.
+    fn window(&self) -> Bytes16 {
+        match self.phase {
+            Phase::Freeze | Phase::Ramp => self.cwnd.max(self.ssthresh),
+            _ => self.cwnd,
+        }
+    }
+}
+
 /// State of a LEDBAT++ sender.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -380,19 +418,26 @@ impl<const MINUTES: usize, const SAMPLES: usize> State<MINUTES, SAMPLES> {
         }
         self.cwnd = self.cwnd.min(Bytes16(self.cwnd.0 / 2).max(self.floor(p)));
         self.ssthresh = self.cwnd;
-        let left = self.round_left.times(self.cwnd.0, self.round_cwnd.0);
-        self.begin_round();
-        self.round_left = left.min(self.cwnd);
+        self.rescale_round();
         if self.phase != Phase::Avoidance {
             self.enter_avoidance(p, now, v);
         }
     }
 
-    /// The loss of a packet that was sent at `sent_at` ns.
-    pub fn on_loss(&mut self, p: &Params, sent_at: u64, now: u64, v: &mut impl Variant) {
-        if self.gate.admit(Time(sent_at), Time(now)) {
+    /// The window has changed within a round: the rule counts as much of the new one as was left of the old one.
+    fn rescale_round(&mut self) {
+        let left = self.round_left.times(self.cwnd.0, self.round_cwnd.0);
+        self.begin_round();
+        self.round_left = left.min(self.cwnd);
+    }
+
+    /// The loss of a packet that was sent at `sent_at` ns. Returns true if it counts.
+    pub fn on_loss(&mut self, p: &Params, sent_at: u64, now: u64, v: &mut impl Variant) -> bool {
+        let counts = self.gate.admit(Time(sent_at), Time(now));
+        if counts {
             self.reduce(p, now, v);
         }
+        counts
     }
 
     /// The retransmission timer expired, for the `consecutive`-th time in a row.
@@ -417,6 +462,34 @@ impl<const MINUTES: usize, const SAMPLES: usize> State<MINUTES, SAMPLES> {
         (self.phase, self.due) = (Phase::Climb, NEVER);
         self.gate.close(Time(now));
         v.congested();
+    }
+
+    /// The state that a loss or a timeout is about to change.
+    pub fn before(&self) -> Before {
+        let State { cwnd, ssthresh, gate, began, due, phase, slowdowns, .. } = *self;
+        Before { cwnd, ssthresh, gate, began, due, phase, slowdowns }
+    }
+
+    /// The loss or timeout was none (RFC 4015 §3.2; the draft has nothing of the kind). Never takes anything away. A slow start, ramp
+    /// or slowdown that it ended goes on. A slowdown that began since goes on, too, and returns to the window of before.
+    pub fn undo(&mut self, before: &Before) {
+        self.gate = before.gate; // other losses of that flight, if they are real, were not answered either
+        let has_moved_on = self.slowdowns != before.slowdowns || self.phase == Phase::Restart;
+        match self.phase {
+            Phase::Freeze | Phase::Ramp if has_moved_on => {
+                self.ssthresh = self.ssthresh.max(before.window());
+                return;
+            }
+            _ if has_moved_on => self.cwnd = self.cwnd.max(before.window()),
+            phase => {
+                self.cwnd = self.cwnd.max(before.cwnd);
+                self.ssthresh = before.ssthresh;
+                if phase != before.phase {
+                    (self.phase, self.began, self.due) = (before.phase, before.began, before.due);
+                }
+            }
+        }
+        self.rescale_round();
     }
 
     /// Sending starts again after more than a timeout with nothing in flight.

@@ -80,6 +80,32 @@ impl AckEvent {
     }
 }
 
+/// The state of RFC 6817's rule and of fLEDBAT's that a loss changes. The owner keeps it while the loss may turn out to be none, as
+/// Linux keeps `prior_cwnd` beside a controller's state.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Before {
+    /// Window.
+    pub cwnd: Bytes16,
+    /// Losses and marks once per round trip.
+    pub gate: LossGate,
+}
+
+impl Before {
+    /// Delay has taken so much of the window since: that does not come back.
+    pub fn lower(&mut self, by: Bytes16) {
+        self.cwnd = self.cwnd.minus(by);
+    }
+
+    /// The loss was none (RFC 4015 §3.2). Never takes anything away.
+    fn restore(&self, cwnd: &mut Bytes16, gate: &mut LossGate) {
+        if *cwnd < self.cwnd {
+            // Other losses of that flight, if they are real, were not answered either.
+            (*cwnd, *gate) = (self.cwnd, self.gate);
+        }
+    }
+}
+
 /// Halves a window once per round trip, but never lets a small one grow to its floor by it. Returns true if the loss of a packet
 /// sent at `sent_at` ns counts.
 fn halve_once(gate: &mut LossGate, cwnd: &mut Bytes16, floor: Bytes16, sent_at: u64, now: u64) -> bool {

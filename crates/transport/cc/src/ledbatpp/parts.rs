@@ -2,6 +2,7 @@
 //! restart rule. Also a base round-trip time of its own beside one-way delays. All are off by default.
 
 use crate::base_delay::BaseDelay;
+use crate::cold::Cold;
 use crate::delay_signal::rtt_us;
 use crate::event::Ack;
 use crate::fixed::Bytes16;
@@ -14,14 +15,14 @@ use afteryou_base::units::{Span, Time};
 /// The parts that are on.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
-    base_rtt: Option<OwnBaseRtt>,
-    restart: Option<Restart>,
-    restore: Option<Restore>,
+    base_rtt: Option<Cold<OwnBaseRtt>>,
+    restart: Option<Cold<Restart>>,
+    restore: Option<Cold<Restore>>,
     /// Least time from a slowdown to the next one.
     gap: Span,
     counts_ramp_alone: bool,
-    ignore: Option<Ignore>,
-    once_a_round: Option<OnceARound>,
+    ignore: Option<Cold<Ignore>>,
+    once_a_round: Option<Cold<OnceARound>>,
     apple: Apple,
 }
 
@@ -71,15 +72,18 @@ impl Parts {
         let target = settings.time("target");
         let is_one_way = settings.choice("signal") == "one-way";
         Parts {
-            base_rtt: is_one_way.then(|| OwnBaseRtt { base: BaseDelay::new(history), is_awaiting: true }),
-            restart: settings.flag("restart").then(|| Restart::new(target, settings.count("restart_rounds"))),
+            base_rtt: is_one_way
+                .then(|| Cold::new(OwnBaseRtt { base: BaseDelay::new(history), is_awaiting: true })),
+            restart: settings
+                .flag("restart")
+                .then(|| Cold::new(Restart::new(target, settings.count("restart_rounds")))),
             restore: settings
                 .flag("instant_restore")
-                .then(|| Restore { is_paced: settings.flag("restore_pacing"), at: None }),
+                .then(|| Cold::new(Restore { is_paced: settings.flag("restore_pacing"), at: None })),
             gap: settings.time("slowdown_gap"),
             counts_ramp_alone: settings.choice("slowdown_length") == "ramp",
-            ignore: settings.flag("ignore_after_restore").then(Ignore::default),
-            once_a_round: (settings.choice("step") == "round").then(OnceARound::default),
+            ignore: settings.flag("ignore_after_restore").then(|| Cold::new(Ignore::default())),
+            once_a_round: (settings.choice("step") == "round").then(|| Cold::new(OnceARound::default())),
             apple: Apple {
                 whole_packets: settings.choice("increase") == "packet",
                 decrease_with_gain: settings.flag("decrease_with_gain"),
@@ -91,12 +95,12 @@ impl Parts {
 
     /// Returns whether the delays of an ack at `now` do not count.
     pub(super) fn ignores(&self, now: Time) -> bool {
-        self.ignore.is_some_and(|ignore| now < ignore.until)
+        self.ignore.as_ref().is_some_and(|ignore| now < ignore.peek().until)
     }
 
     /// Takes in the round-trip time of an ack whose delays count; `is_rtt`: it is what the rule measures.
     pub(super) fn measure(&mut self, ack: &Ack, is_rtt: bool) {
-        let Some(own) = &mut self.base_rtt else { return };
+        let Some(own) = self.base_rtt.as_mut().map(Cold::get) else { return };
         own.is_awaiting = is_rtt;
         if let Some(rtt_us) = rtt_us(ack) {
             own.base.update(ack.now, rtt_us);
@@ -105,19 +109,19 @@ impl Parts {
 
     /// Takes in an ack: a packet sent after the window was restored may have come round.
     pub(super) fn note_ack(&mut self, ack: &Ack) {
-        if let Some(restore) = &mut self.restore {
+        if let Some(restore) = self.restore.as_mut().map(Cold::get) {
             restore.at = restore.at.filter(|restored_at| ack.sent_at < *restored_at);
         }
     }
 
     /// The window has just been restored at once, and is paced.
     pub(super) fn paces_restore(&self) -> bool {
-        self.restore.is_some_and(|restore| restore.is_paced && restore.at.is_some())
+        self.restore.as_ref().map(Cold::peek).is_some_and(|restore| restore.is_paced && restore.at.is_some())
     }
 
     /// The restored window is no more.
     pub(super) fn forget_restore(&mut self) {
-        if let Some(restore) = &mut self.restore {
+        if let Some(restore) = self.restore.as_mut().map(Cold::get) {
             restore.at = None;
         }
     }
@@ -125,7 +129,7 @@ impl Parts {
 
 impl Variant for Parts {
     fn base_rtt_us(&self, measured_us: Option<u32>) -> Option<u32> {
-        match &self.base_rtt {
+        match self.base_rtt.as_ref().map(Cold::peek) {
             // A one-way base has the clocks' offset in it.
             Some(own) if !own.is_awaiting => own.base.get(),
             _ => measured_us,
@@ -147,7 +151,7 @@ impl Variant for Parts {
     }
 
     fn counted_at_once(&mut self, acked: u64, window: Bytes16) -> Option<Bytes16> {
-        let round = self.once_a_round.as_mut()?;
+        let round = self.once_a_round.as_mut().map(Cold::get)?;
         round.acked = round.acked.saturating_add(acked);
         if round.acked < window.to_bytes() {
             return Some(Bytes16::ZERO);
@@ -180,41 +184,43 @@ impl Variant for Parts {
     }
 
     fn restore(&mut self, now: u64) -> bool {
-        if let Some(restore) = &mut self.restore {
+        if let Some(restore) = self.restore.as_mut().map(Cold::get) {
             restore.at = Some(Time(now));
         }
         self.restore.is_some()
     }
 
     fn entered_avoidance(&mut self, now: u64, smoothed_rtt: u64, after_slowdown: bool) -> bool {
-        if let Some(round) = &mut self.once_a_round {
+        if let Some(round) = self.once_a_round.as_mut().map(Cold::get) {
             round.acked = 0;
         }
-        let Some(ignore) = self.ignore.as_mut().filter(|_| after_slowdown) else { return false };
+        let Some(ignore) = self.ignore.as_mut().map(Cold::get).filter(|_| after_slowdown) else {
+            return false;
+        };
         ignore.until = Time(now) + Span(smoothed_rtt);
         true
     }
 
     fn at_floor(&mut self) {
-        if let Some(restart) = &mut self.restart {
+        if let Some(restart) = self.restart.as_mut().map(Cold::get) {
             restart.arm();
         }
     }
 
     fn congested(&mut self) {
-        if let Some(restart) = &mut self.restart {
+        if let Some(restart) = self.restart.as_mut().map(Cold::get) {
             restart.count_again();
         }
     }
 
     fn started_over(&mut self) {
-        if let Some(restart) = &mut self.restart {
+        if let Some(restart) = self.restart.as_mut().map(Cold::get) {
             restart.disarm();
         }
     }
 
     fn quiet_since(&mut self, ack: &AckEvent, queuing_us: u32, avoiding: bool, room: Room) -> Option<u64> {
-        let restart = self.restart.as_mut()?;
+        let restart = self.restart.as_mut().map(Cold::get)?;
         if !avoiding {
             restart.count_again();
             return None;

@@ -268,8 +268,13 @@ fn a_needless_timeout_gives_back_the_window_before_the_first_expiry() {
         controller.on_loss(&loss(50, 100, 100 * MSS));
         (1..=expiries).for_each(|consecutive| controller.on_timeout(&timeout(400, 50 * MSS, consecutive)));
         assert_eq!(controller.directive().cwnd, MSS);
-        controller.on_spurious_loss(&undo_at(Time::from_millis(410)));
+        controller.on_spurious_loss(&SpuriousLoss {
+            since: Time::from_millis(400),
+            ..undo_at(Time::from_millis(410))
+        });
         assert_eq!(controller.directive().cwnd, 50 * MSS, "the loss before it stays answered");
+        controller.on_spurious_loss(&undo_at(Time::from_millis(420)));
+        assert_eq!(controller.directive().cwnd, 100 * MSS, "until it was none, too");
     }
 }
 

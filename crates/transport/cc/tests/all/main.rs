@@ -10,4 +10,5 @@ mod one_way;
 mod path;
 mod properties;
 mod scripts;
+mod undo;
 mod vectors;

@@ -2,7 +2,7 @@
 #![cfg(feature = "std")]
 
 use crate::driver::Driver;
-use afteryou_base::Span;
+use afteryou_base::{Span, Time};
 use afteryou_cc::group::Shared;
 use afteryou_cc::list::{find, CONTROLLERS};
 use afteryou_cc::{Idle, Sent, Setup, SpuriousLoss, Timeout};
@@ -17,7 +17,7 @@ fn nothing_is_allocated_after_construction() {
                 driver.lose();
                 for undo in [false, true] {
                     let (now, sent) = (driver.now, Sent::default());
-                    driver.controller.on_spurious_loss(&SpuriousLoss { now, sent, undo });
+                    driver.controller.on_spurious_loss(&SpuriousLoss { now, sent, undo, since: Time::ZERO });
                 }
                 let (now, flightsize) = (driver.now, driver.controller.directive().cwnd);
                 driver.controller.on_timeout(&Timeout { now, flightsize, consecutive: 1 });

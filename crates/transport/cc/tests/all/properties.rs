@@ -195,7 +195,12 @@ fn apply(controller: &mut dyn Controller, now: Time, what: &What) {
             persistent,
         }),
         &What::SpuriousLoss { undo } => {
-            controller.on_spurious_loss(&SpuriousLoss { now, sent: sent(ago(1_000_000), 1, 1), undo });
+            controller.on_spurious_loss(&SpuriousLoss {
+                now,
+                sent: sent(ago(1_000_000), 1, 1),
+                undo,
+                since: ago(50_000_000),
+            });
         }
         &What::Timeout { flightsize, consecutive } => {
             controller.on_timeout(&Timeout { now, flightsize, consecutive });

@@ -104,7 +104,7 @@ proptest! {
                     1 => Event::Loss(Loss { now, sent, flightsize: packets * MSS, ..Loss::default() }),
                     2 => Event::Timeout(Timeout { now, flightsize: packets * MSS, consecutive: 1 }),
                     3 => Event::Idle(Idle { now, idle_for: Span::from_secs(2), rto: Span::from_secs(1) }),
-                    4 => Event::SpuriousLoss(SpuriousLoss { now, sent, undo: packets > 10 }),
+                    4 => Event::SpuriousLoss(SpuriousLoss { now, sent, undo: packets > 10, since: sent.now }),
                     5 => Event::Until(now),
                     _ => match ack(now, packets * MSS, 50, queuing_ms) {
                         Event::Ack(ack) if kind == 7 => Event::Ack(Ack { marks: Marks::Echo, ..ack }),

@@ -239,7 +239,7 @@ impl Rule for PlusPlus {
         let (PlusPlus(p, state), ack, v) = (self, &event.ack, &mut ledbatpp::Draft);
         match event.name.as_str() {
             "ack" => state.on_ack(p, ack, v),
-            "loss" => state.on_loss(p, ack.sent_at, ack.now, v),
+            "loss" => _ = state.on_loss(p, ack.sent_at, ack.now, v),
             "timeout" => state.on_timeout(p, ack.now, ack.flightsize, ack.flags, v),
             "idle" => state.on_idle(p, v),
             "mtu" => {

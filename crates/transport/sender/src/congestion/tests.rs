@@ -1,5 +1,7 @@
 use super::*;
-use afteryou_cc::Snapshot;
+use afteryou_base::param::Settings;
+use afteryou_cc::newreno::{NewReno, PARAMS};
+use afteryou_cc::{Snapshot, SpuriousLoss};
 use std::sync::{Arc, Mutex};
 
 const PACKET: u64 = 1000;
@@ -243,6 +245,71 @@ fn a_recovery_is_undone_with_the_last_of_its_losses_and_every_packet_is_named() 
     congestion.arrived_late(at(112), &[0]);
     assert_eq!(calls.lock().unwrap().spurious, [(1, false), (0, true)]);
     assert!(congestion.episode().is_none());
+}
+
+/// A NewReno with a window of ten packets that has lost transmission 0 at 100 ms, and its retransmission 11 at 200 ms.
+fn two_cuts() -> Congestion {
+    let mut congestion =
+        Congestion::new(Box::new(NewReno::new(&Settings::defaults(PARAMS), PACKET as u32)), PACKET);
+    congestion.take_rtt(RTT);
+    for (now, number) in [(100, 0), (200, 11)] {
+        let flight = Flight { number, seq: 0, bytes: PACKET, sent_at: at(now - 50), ..Flight::default() };
+        let before = Before { flightsize: 10 * PACKET, in_flight: 10 * PACKET, recover_fs: 10 * PACKET };
+        let found = Found { now: at(now), flightsize: 10 * PACKET, before, point: 10, in_proportion: true };
+        congestion.lost(&found, [(&flight, true)].into_iter());
+        congestion.refresh();
+    }
+    assert_eq!(congestion.cwnd(), 2_500);
+    congestion
+}
+
+#[test]
+fn of_two_cuts_in_a_recovery_the_second_or_both_are_taken_back() {
+    let mut congestion = two_cuts();
+    congestion.arrived_late(at(210), &[11]);
+    assert_eq!(congestion.cwnd(), 5_000, "the first loss may be real");
+    assert!(congestion.episode().is_some());
+    congestion.arrived_late(at(220), &[0]);
+    assert_eq!(congestion.cwnd(), 10_000);
+    assert!(congestion.episode().is_none());
+
+    let mut congestion = two_cuts();
+    congestion.arrived_late(at(210), &[0]);
+    assert_eq!(congestion.cwnd(), 2_500, "the second loss may be real");
+    congestion.arrived_late(at(220), &[11]);
+    assert_eq!(congestion.cwnd(), 10_000);
+}
+
+#[test]
+fn a_needless_timeout_in_a_recovery_gives_back_the_window_after_the_loss_or_before_it() {
+    for loss_was_none in [false, true] {
+        let (mut congestion, first) = (two_cuts(), Flight { number: 12, seq: 0, ..Flight::default() });
+        let timeout = Timeout { now: at(600), flightsize: 10 * PACKET, consecutive: 1 };
+        congestion.timed_out(&timeout, 10, Some(first));
+        assert_eq!(congestion.cwnd(), PACKET);
+        assert!(congestion.judge_timeout(at(610), at(599)));
+        assert_eq!(congestion.cwnd(), 2_500);
+        if loss_was_none {
+            congestion.arrived_late(at(620), &[0, 11]);
+            assert_eq!(congestion.cwnd(), 10_000);
+        }
+    }
+}
+
+#[test]
+fn a_loss_of_the_recovery_before_that_was_none_is_taken_back_in_the_next() {
+    let mut congestion = two_cuts();
+    congestion.arrived_late(at(210), &[11]);
+    assert!(congestion.advance(10));
+    let flight = Flight { number: 20, seq: 12, bytes: PACKET, sent_at: at(250), ..Flight::default() };
+    let before = Before { flightsize: 5 * PACKET, in_flight: 5 * PACKET, recover_fs: 5 * PACKET };
+    let found = Found { now: at(300), flightsize: 5 * PACKET, before, point: 20, in_proportion: true };
+    congestion.lost(&found, [(&flight, true)].into_iter());
+    congestion.refresh();
+    congestion.arrived_late(at(310), &[0]);
+    assert_eq!(congestion.cwnd(), 2_500, "20 may be lost");
+    congestion.arrived_late(at(320), &[20]);
+    assert_eq!(congestion.cwnd(), 10_000);
 }
 
 #[test]

@@ -267,9 +267,13 @@ impl Connection {
             self.take_rtt(rtt);
         }
         self.reordering.seen |= progress.reordered;
+        let after_timeout = self.congestion.is_after_timeout();
+        if progress.advanced && self.congestion.judge_timeout(now, answered_until.unwrap_or(now)) {
+            self.board.time_out_was_needless();
+        }
         if progress.spurious > 0 {
             self.counters.spurious_losses += progress.spurious;
-            match self.congestion.is_after_timeout() {
+            match after_timeout {
                 true => self.board.time_out_was_needless(),
                 false => self.note_reordering(progress),
             }

@@ -284,8 +284,9 @@ impl Connection {
         }
         let timeout =
             Timeout { now, flightsize: self.board.board().outstanding(), consecutive: self.timers.timeouts };
-        self.congestion.timed_out(&timeout, self.board.board().next_seq(), None);
-        let next = self.board.board().next_seq();
+        let (board, next) = (self.board.board(), self.board.board().next_seq());
+        let first = board.flight(board.una()).filter(|_| self.config.recovery.judges_timeouts());
+        self.congestion.timed_out(&timeout, next, first);
         if let Some(payload) = self.path_mtu.timed_out(self.timers.timeouts, next) {
             self.set_payload(payload);
         }

@@ -119,7 +119,7 @@ proptest! {
                 2 => group.on_loss(id, &Loss { now, sent: Sent { now: Time(c), bytes: b, packet_number: 0, ..Sent::default() }, flightsize: d, persistent: flag, ..Loss::default() }),
                 3 => {
                     let sent = Sent { now: Time(b), bytes: c, ..Sent::default() };
-                    group.on_spurious_loss(id, &SpuriousLoss { now, sent, undo: flag });
+                    group.on_spurious_loss(id, &SpuriousLoss { now, sent, undo: flag, since: now });
                     group.on_delivered(id, &Delivered { now, sent, delivered: d, ..Delivered::default() });
                 }
                 4 => group.on_timeout(id, &Timeout { now, flightsize: b, consecutive: c as u32 }),

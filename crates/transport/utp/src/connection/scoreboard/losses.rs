@@ -53,15 +53,18 @@ impl Scoreboard {
         }
     }
 
-    /// A packet that the timer took for lost has arrived by its earlier transmission: what was lost with it and was not sent again is still
-    /// in flight (RFC 4015 §3.2, step 6).
+    /// A packet that the timer took for lost has arrived by its earlier transmission: what only the timer took for lost, and was not sent
+    /// again, is still in flight (RFC 4015 §3.2, step 6).
     pub fn time_out_was_needless(&mut self) {
-        self.board.find_unjudged();
+        match &mut self.scan {
+            None => self.board.take_back_timeout(),
+            Some(scan) => {
+                scan.timed_out_for_nothing();
+                self.board.find_unjudged();
+            }
+        }
         let board = &self.board;
         self.urgent.retain(|index| board.is_lost(*index));
-        if let Some(scan) = &mut self.scan {
-            scan.timed_out_for_nothing();
-        }
     }
 
     fn lose_all_missing(&mut self) -> Vec<Flight> {
