@@ -10,6 +10,7 @@
 use crate::error::Error;
 use crate::output::settle_file;
 use crate::staged::{check_writable, stage, unwritten};
+use afteryou_scenario::lock;
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -53,7 +54,7 @@ impl ResultFolder {
         let failed = |reason| unwritten(&path, reason);
         let opened = OpenOptions::new().read(true).append(true).create(true).open(&path);
         let mut list = opened.map_err(failed)?;
-        if !is_ours(&list) {
+        if !lock::take(&list) {
             return Err(Error::InUse { path: dir.to_owned() });
         }
         let mut names = Vec::new();
@@ -148,18 +149,6 @@ fn remove(path: &Path) -> io::Result<()> {
         Ok(metadata) if metadata.is_file() => std::fs::remove_file(path),
         _ => Ok(()),
     }
-}
-
-#[cfg(unix)]
-fn is_ours(list: &File) -> bool {
-    use rustix::fs::{flock, FlockOperation};
-    flock(list, FlockOperation::NonBlockingLockExclusive) != Err(rustix::io::Errno::WOULDBLOCK)
-}
-
-/// Without locks it is up to the user not to start two.
-#[cfg(not(unix))]
-fn is_ours(_: &File) -> bool {
-    true
 }
 
 #[cfg(test)]

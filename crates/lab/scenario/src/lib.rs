@@ -53,6 +53,7 @@ pub mod flow_set;
 pub mod fluid;
 pub mod hosts;
 pub mod law;
+pub mod lock;
 pub mod network;
 pub mod outcome;
 pub mod passage;

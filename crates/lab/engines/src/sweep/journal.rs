@@ -7,6 +7,7 @@
 
 use crate::error::Error;
 use afteryou_scenario::content::ContentHash;
+use afteryou_scenario::lock;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -66,7 +67,7 @@ impl Journal {
         let mut options = OpenOptions::new();
         let opened = options.read(true).append(true).create(true).open(path);
         let file = opened.map_err(|error| Error::disk(path, error))?;
-        if !is_ours(&file) {
+        if !lock::take(&file) {
             return Err(Error::InUse { path: path.to_owned() });
         }
         let journal = Journal::of(path, file, runs)?;
@@ -178,19 +179,6 @@ fn places(file: &mut File, runs: usize) -> std::io::Result<(Vec<Option<Place>>, 
         }
         offset += length as u64;
     }
-}
-
-/// Takes the lock that keeps a second process away. A file system without locks has none to take.
-#[cfg(unix)]
-fn is_ours(file: &File) -> bool {
-    use rustix::fs::{flock, FlockOperation};
-    flock(file, FlockOperation::NonBlockingLockExclusive) != Err(rustix::io::Errno::WOULDBLOCK)
-}
-
-/// Without locks it is up to the user not to start two.
-#[cfg(not(unix))]
-fn is_ours(_: &File) -> bool {
-    true
 }
 
 #[cfg(test)]

@@ -9,61 +9,69 @@ use super::statistics::Estimate;
 use super::{Brief, Points};
 use crate::format::{ms, number, percent};
 
-/// Returns a sentence, or nothing where no run measured either figure.
-pub(crate) fn headline(briefs: &[Brief]) -> Option<String> {
-    let points = Points::of(briefs);
-    let estimates = |measure: fn(&Brief) -> Option<f64>| {
-        let estimate = |runs: &Vec<&Brief>| {
-            let values: Vec<f64> = runs.iter().filter_map(|brief| measure(brief)).collect();
-            Some((Estimate::of(&values)?, runs[0].setting()))
-        };
-        let all: Vec<(Estimate, String)> = points.runs.iter().filter_map(estimate).collect();
-        extremes(all)
-    };
-    if let Some((least, most)) = estimates(completion_ratio) {
-        return Some(match most {
-            None => {
-                format!("Transfers of the foreground took {} times as long.", least.0.written(number))
-            }
-            Some(most) => format!(
-                "Transfers of the foreground took longest, {} times as long as alone, with {}, and shortest, {} times, with {}.",
-                most.0.written(number),
-                most.1,
-                least.0.written(number),
-                least.1
-            ),
-        });
-    }
-    if let Some((least, most)) = estimates(kept) {
-        return Some(match most {
-            None => format!("The foreground kept {} of its goodput.", least.0.written(percent)),
-            Some(most) => format!(
-                "The foreground kept least of its goodput, {}, with {}, and most, {}, with {}.",
-                least.0.written(percent),
-                least.1,
-                most.0.written(percent),
-                most.1
-            ),
-        });
-    }
-    let (least, most) = estimates(queue_ms)?;
-    Some(match most {
-        None => format!("Packets waited {} on average.", least.0.written(ms)),
-        Some(most) => format!(
-            "Packets waited shortest on average, {}, with {}, and longest, {}, with {}.",
-            least.0.written(ms),
-            least.1,
-            most.0.written(ms),
-            most.1
-        ),
-    })
+/// A figure in words.
+struct Words {
+    measure: fn(&Brief) -> Option<f64>,
+    unit: fn(f64) -> String,
+    /// Of a single point.
+    one: fn(String) -> String,
+    /// Of several points: the least and the most, each with its setting.
+    several: fn(Named, Named) -> String,
 }
 
-type Named = (Estimate, String);
+/// A figure and the setting of its point.
+type Named = (String, String);
 
-/// The least and, where there is another, the most.
-fn extremes(mut all: Vec<Named>) -> Option<(Named, Option<Named>)> {
-    all.sort_by(|(a, _), (b, _)| a.mean.total_cmp(&b.mean));
-    let most = (all.len() > 1).then(|| all.pop()).flatten();
-    Some((all.into_iter().next()?, most))
+/// In the order in which they are preferred.
+const FIGURES: [Words; 3] = [
+    Words {
+        measure: completion_ratio,
+        unit: number,
+        one: |times| format!("Transfers of the foreground took {times} times as long."),
+        several: |(least, at_least), (most, at_most)| {
+            format!(
+                "Transfers of the foreground took longest, {most} times as long as alone, with {at_most}, and shortest, {least} times, with {at_least}."
+            )
+        },
+    },
+    Words {
+        measure: kept,
+        unit: percent,
+        one: |part| format!("The foreground kept {part} of its goodput."),
+        several: |(least, at_least), (most, at_most)| {
+            format!("The foreground kept least of its goodput, {least}, with {at_least}, and most, {most}, with {at_most}.")
+        },
+    },
+    Words {
+        measure: queue_ms,
+        unit: ms,
+        one: |time| format!("Packets waited {time} on average."),
+        several: |(least, at_least), (most, at_most)| {
+            format!("Packets waited shortest on average, {least}, with {at_least}, and longest, {most}, with {at_most}.")
+        },
+    },
+];
+
+/// Returns a sentence, or nothing where no run measured any of these figures.
+pub(crate) fn headline(briefs: &[Brief]) -> Option<String> {
+    let points = Points::of(briefs);
+    FIGURES.iter().find_map(|words| words.of(&points))
+}
+
+impl Words {
+    fn of(&self, points: &Points<'_>) -> Option<String> {
+        let estimate = |runs: &Vec<&Brief>| {
+            let values: Vec<f64> = runs.iter().filter_map(|brief| (self.measure)(brief)).collect();
+            Some((Estimate::of(&values)?, runs[0].setting()))
+        };
+        let mut all: Vec<(Estimate, String)> = points.runs.iter().filter_map(estimate).collect();
+        all.sort_by(|(a, _), (b, _)| a.mean.total_cmp(&b.mean));
+        let most = if all.len() > 1 { all.pop() } else { None };
+        let named = |(estimate, setting): (Estimate, String)| (estimate.written(self.unit), setting);
+        let least = named(all.into_iter().next()?);
+        Some(match most {
+            None => (self.one)(least.0),
+            Some(most) => (self.several)(least, named(most)),
+        })
+    }
 }
