@@ -52,6 +52,9 @@ struct Log {
     windows: Vec<(f32, u64)>,
     most_in_flight: u64,
     min_rtt_ms: Option<f32>,
+    smoothed_rtt_ms: Option<f32>,
+    /// How often round-trip times were written.
+    rtts: usize,
     /// Events of our own.
     own: Vec<JsonEvent>,
 }
@@ -116,7 +119,11 @@ impl Log {
             EventData::MetricsUpdated(metrics) => {
                 self.windows.extend(metrics.congestion_window.map(|window| (at_ms, window)));
                 self.most_in_flight = self.most_in_flight.max(metrics.bytes_in_flight.unwrap_or_default());
+                self.rtts += usize::from(metrics.smoothed_rtt.is_some());
                 self.min_rtt_ms = metrics.min_rtt.or(self.min_rtt_ms);
+                self.smoothed_rtt_ms = metrics.smoothed_rtt.or(self.smoothed_rtt_ms);
+                let (min, smoothed) = (self.min_rtt_ms, self.smoothed_rtt_ms);
+                assert!(min <= smoothed, "at {at_ms} ms: the smallest {min:?} and the mean {smoothed:?}");
             }
             other => panic!("{other:?}"),
         }
@@ -220,6 +227,27 @@ fn windows_phases_and_delays_are_those_of_the_curves() {
     let base = backup.own("base_delay").into_iter().reduce(f64::min).expect("a base delay");
     let min_rtt = f64::from(backup.min_rtt_ms.expect("a round trip"));
     assert!((20.0..23.0).contains(&base) && (base - min_rtt).abs() < 0.01, "{base} and {min_rtt} ms");
+}
+
+#[test]
+fn a_mean_round_trip_is_never_below_the_smallest_one_though_the_handshake_was_the_fastest() {
+    // The handshake meets an empty queue, and everything after it a standing one.
+    let bulk = "[[flow]]\nrole = \"foreground\"\nrtt = \"20 ms\"\ncontroller = \"cubic\"\n";
+    let flow = |name, transport| format!("{bulk}name = \"{name}\"\ntransport = \"{transport}\"\n");
+    let scenario = format!(
+        "name = \"fastest\"\nduration = \"5 s\"\nlink = {{ rate = \"2 Mbit/s\", buffer = \"60 packets\" }}\n{}{}",
+        flow("over TCP", "tcp"),
+        flow("over uTP", "utp"),
+    );
+    let (_, logs) = logged("sim", &scenario);
+    assert_eq!(logs.len(), 2);
+    for (name, log) in logs {
+        // Each event was held to it while it was read.
+        assert!(log.rtts > 20, "{name}: {} times", log.rtts);
+        // The handshake's packets have no payload and take less time on the link than any other.
+        let rtt = log.min_rtt_ms.expect("a round trip");
+        assert!((20.0..22.0).contains(&rtt), "{name}: {rtt} ms is the handshake's");
+    }
 }
 
 #[test]

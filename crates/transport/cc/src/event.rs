@@ -124,6 +124,9 @@ pub struct Ack {
     pub rtt: Option<Span>,
     /// The transport's smoothed round-trip time with this sample taken in; zero before the first one.
     pub smoothed_rtt: Span,
+    /// The transport's smallest round-trip time so far, of every sample in `smoothed_rtt`; zero before the first one. The handshake and
+    /// a time stamp give samples that no ack has as its `rtt`.
+    pub min_rtt: Span,
     /// One-way delay sample in µs as the peer measured it, modulo 2^32 and with an unknown constant offset.
     pub one_way_delay: Option<u32>,
     /// The round-trip time and the one-way delay may have a receiver's waiting in them (delayed acks).

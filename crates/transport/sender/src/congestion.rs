@@ -358,6 +358,7 @@ impl Congestion {
             packet_number,
             rtt: progress.rtt,
             smoothed_rtt: self.rtt.smoothed().unwrap_or_default(),
+            min_rtt: self.rtt.min().unwrap_or_default(),
             one_way_delay: news.one_way_delay,
             may_have_waited: false,
             reverse_delay: news.reverse_delay,

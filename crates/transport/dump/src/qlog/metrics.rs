@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// `recovery:metrics_updated`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Metrics {
-    /// Smallest round-trip time so far, ms.
+    /// Smallest round-trip time of the path so far, ms: never above `smoothed_rtt`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rtt: Option<f64>,
     /// Smoothed round-trip time, ms.

@@ -8,14 +8,14 @@ use super::records::{
 use super::wire::Wire;
 use super::Output;
 use afteryou_cc::script::Event;
-use afteryou_cc::{Ack, Controller, Loss, Observer, Sent, Snapshot, Time};
+use afteryou_cc::{Ack, Controller, Loss, Observer, Sent, Snapshot, Span, Time};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The log of one sender, which it observes.
 #[derive(Debug)]
 pub struct Sender {
-    out: Box<dyn Output>,
+    pub(super) out: Box<dyn Output>,
     record: Vec<u8>,
     /// The log's time zero on the clock of the events.
     zero: Time,
@@ -106,10 +106,10 @@ impl Sender {
         let rtt = ack.rtt.map(|rtt| rtt.as_millis_f64());
         self.metrics.bytes_in_flight = Some(ack.in_flight.saturating_sub(ack.delivered()));
         self.metrics.latest_rtt = rtt.or(self.metrics.latest_rtt);
-        self.metrics.min_rtt = [self.metrics.min_rtt, rtt].into_iter().flatten().reduce(f64::min);
-        if rtt.is_some() {
-            self.metrics.smoothed_rtt = Some(ack.smoothed_rtt.as_millis_f64());
-        }
+        // Both of the transport's estimator, which has samples that no ack shows: of the handshake, and by time stamps.
+        let measured = |rtt: Span| (rtt > Span::ZERO).then(|| rtt.as_millis_f64());
+        self.metrics.min_rtt = measured(ack.min_rtt).or(self.metrics.min_rtt);
+        self.metrics.smoothed_rtt = measured(ack.smoothed_rtt).or(self.metrics.smoothed_rtt);
         self.metrics.pto_count = self.metrics.pto_count.map(|_| 0);
     }
 

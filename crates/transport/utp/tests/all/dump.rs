@@ -75,6 +75,8 @@ struct Log {
     timeouts: u64,
     windows: Vec<u64>,
     rtts: usize,
+    /// The smallest round-trip time and the mean, ms.
+    rtt: (Option<f32>, Option<f32>),
     /// Events of our own.
     own: Vec<String>,
     closed: Option<ConnectionClosed>,
@@ -128,6 +130,9 @@ impl Log {
             EventData::MetricsUpdated(metrics) => {
                 self.windows.extend(metrics.congestion_window);
                 self.rtts += usize::from(metrics.smoothed_rtt.is_some());
+                let (min, smoothed) = self.rtt;
+                self.rtt = (metrics.min_rtt.or(min), metrics.smoothed_rtt.or(smoothed));
+                assert!(self.rtt.0 <= self.rtt.1, "the smallest round trip and the mean: {:?}", self.rtt);
             }
             EventData::ConnectionClosed(closed) => self.closed = Some(closed),
             EventData::ConnectionStateUpdated(_) | EventData::CongestionStateUpdated(_) => {}
