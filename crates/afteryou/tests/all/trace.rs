@@ -4,7 +4,7 @@ use afteryou_scenario::outcome::{LinkTotals, Packets};
 use afteryou_scenario::Outcome;
 use etherparse::{Ipv4Header, TcpHeader, TcpHeaderSlice, TcpOptionElement};
 use pcap_parser::{parse_block_le, Block, OptionCode, PcapNGOption};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -168,6 +168,76 @@ fn tcp_segments_carry_every_byte_of_the_stream_and_acks_end_where_segments_do() 
         );
         assert_eq!(marks > 0, name == "upload", "only one of the two is ECN-capable");
     }
+}
+
+/// A packet's two clocks, µs: its sender's own, and the one that it echoes.
+fn clocks(tcp: &TcpHeaderSlice<'_>) -> (u32, u32) {
+    let clocks = tcp.options_iterator().find_map(|option| match option {
+        Ok(TcpOptionElement::Timestamp(own, echoed)) => Some((own, echoed)),
+        _ => None,
+    });
+    clocks.expect("timestamps")
+}
+
+#[test]
+fn both_directions_echo_a_clock_that_the_peer_has_sent_before_and_data_the_newest() {
+    let (_, _, packets) = traced();
+    // By the sender's address and port: the clocks that each end has sent so far, and the latest echo in data.
+    let mut sent: BTreeMap<(Vec<u8>, u16), [BTreeSet<u32>; 2]> = BTreeMap::new();
+    let mut latest: BTreeMap<(Vec<u8>, u16), u32> = BTreeMap::new();
+    let (mut data, mut acks, mut echoes) = (0, 0, BTreeSet::new());
+    for packet in packets.iter().filter(|packet| packet.data[9] == 6) {
+        let tcp = TcpHeaderSlice::from_slice(&packet.data[20..]).expect("a header");
+        let is_reply = packet.data[12] == 10 && packet.data[13] & 0x80 != 0;
+        let end = match is_reply {
+            false => (packet.data[12..16].to_vec(), tcp.source_port()),
+            true => (packet.data[16..20].to_vec(), tcp.destination_port()),
+        };
+        let (own, echoed) = clocks(&tcp);
+        let both = sent.entry(end.clone()).or_default();
+        both[usize::from(is_reply)].insert(own);
+        let heard = &both[usize::from(!is_reply)];
+        if !tcp.ack() {
+            assert!(tcp.syn() && echoed == 0, "a SYN echoes nothing (RFC 7323 §3.2)");
+            continue;
+        }
+        assert!(heard.contains(&echoed), "{end:?} at {} ns: nobody has sent {echoed}", packet.at_ns);
+        if is_reply {
+            acks += 1;
+            continue;
+        }
+        data += 1;
+        echoes.insert(echoed);
+        let before = latest.insert(end, echoed).unwrap_or(0);
+        assert!(before <= echoed, "{before}, then {echoed}");
+    }
+    assert!(data > 1000 && acks > 500 && echoes.len() > 500, "{data}, {acks}, {}", echoes.len());
+}
+
+#[test]
+fn tshark_reads_the_clocks_of_both_directions_as_they_were_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, trace) = (folder.path().join("traced.toml"), folder.path().join("traced.pcapng"));
+    std::fs::write(&file, SCENARIO).expect("written");
+    let output = afteryou(&["sim", file.to_str().unwrap(), "--json", "--trace", trace.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut tshark = Command::new("tshark");
+    tshark.arg("-r").arg(&trace).args(["-Y", "tcp", "-T", "fields"]);
+    tshark.args(["-e", "tcp.options.timestamp.tsval", "-e", "tcp.options.timestamp.tsecr"]);
+    let Ok(output) = tshark.output() else {
+        eprintln!("skipped: there is no tshark here");
+        return;
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let (_, packets) = read(&trace);
+    let written: Vec<String> = packets
+        .iter()
+        .filter(|packet| packet.data[9] == 6)
+        .map(|packet| clocks(&TcpHeaderSlice::from_slice(&packet.data[20..]).expect("a header")))
+        .map(|(own, echoed)| format!("{own}\t{echoed}"))
+        .collect();
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(printed.lines().collect::<Vec<_>>(), written);
 }
 
 /// The payload is all zero, so both checksums follow from the headers and the length.

@@ -174,8 +174,10 @@ mod tests {
 
     #[test]
     fn what_came_twice_has_a_sack_block_below_the_acknowledgement_ahead_of_the_others() {
-        let segment =
-            |number| Content::Segment { number, payload: 1448, tsval: 0, transmission: 1, cwr: false };
+        let segment = |number| {
+            let (payload, tsval, tsecr, transmission, cwr) = (1448, 0, 0, 1, false);
+            Content::Segment { number, payload, tsval, tsecr, transmission, cwr }
+        };
         let blocks = [(1, 2), (4, 5)];
         let ack = Content::Ack { cumulative: 3, tsval: 0, tsecr: 0, blocks: &blocks, ece: false };
         let packets = captured(|capture| {

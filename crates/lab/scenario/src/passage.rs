@@ -50,9 +50,17 @@ pub enum Fate {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Content<'a> {
     /// Opens a TCP connection.
-    Syn,
+    Syn {
+        /// The sender's clock, µs. It echoes none: nothing has arrived.
+        tsval: u32,
+    },
     /// Answers that.
-    SynAck,
+    SynAck {
+        /// The receiver's clock, µs.
+        tsval: u32,
+        /// The sender's clock that it echoes, µs.
+        tsecr: u32,
+    },
     /// A TCP segment.
     Segment {
         /// Its number, from 0.
@@ -61,6 +69,8 @@ pub enum Content<'a> {
         payload: u16,
         /// The sender's clock, µs.
         tsval: u32,
+        /// The receiver's clock that it echoes, µs: the newest that has arrived (RFC 7323 §4.3).
+        tsecr: u32,
         /// Which transmission of it this is, from 1.
         transmission: u8,
         /// Congestion window reduced (RFC 3168).

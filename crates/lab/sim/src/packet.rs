@@ -11,11 +11,17 @@ pub type Packet = Queued<Body>;
 pub enum Body {
     /// Opens a TCP connection.
     Syn {
+        /// Sender's clock when it left, µs.
+        tsval: u32,
         /// Which connection of its number.
         epoch: u16,
     },
     /// Answers a SYN.
     SynAck {
+        /// Receiver's clock when it left, µs.
+        tsval: u32,
+        /// The SYN's `tsval`.
+        tsecr: u32,
         /// Which connection of its number.
         epoch: u16,
     },
@@ -25,6 +31,8 @@ pub enum Body {
         seq: u32,
         /// Sender's clock when it left, µs.
         tsval: u32,
+        /// The newest clock of the receiver that has arrived, µs (RFC 7323 §4.3).
+        tsecr: u32,
         /// Payload, bytes.
         len: u16,
         /// Which connection of its number.

@@ -55,11 +55,11 @@ pub fn show(
 /// Which connection at its place a packet is of, and what it carries.
 fn content<'a>(body: &Body, sacks: &'a Slab<Sack>, heads: &'a Heads) -> (u32, Content<'a>) {
     match *body {
-        Body::Syn { epoch } => (epoch.into(), Content::Syn),
-        Body::SynAck { epoch } => (epoch.into(), Content::SynAck),
-        Body::Data { seq, tsval, len, epoch, transmission } => {
+        Body::Syn { tsval, epoch } => (epoch.into(), Content::Syn { tsval }),
+        Body::SynAck { tsval, tsecr, epoch } => (epoch.into(), Content::SynAck { tsval, tsecr }),
+        Body::Data { seq, tsval, tsecr, len, epoch, transmission } => {
             let (transmission, cwr) = (transmission & !CWR, transmission & CWR != 0);
-            (epoch.into(), Content::Segment { number: seq, payload: len, tsval, transmission, cwr })
+            (epoch.into(), Content::Segment { number: seq, payload: len, tsval, tsecr, transmission, cwr })
         }
         Body::Ack { cumulative, tsecr, one_way_delay, sack, epoch, flags } => {
             let blocks = match sack {

@@ -34,9 +34,9 @@ struct Kept {
 /// A content, with numbers of bytes and SACK blocks for what it points to.
 #[derive(Clone, Copy, Debug)]
 enum Short {
-    Syn,
-    SynAck,
-    Segment { number: u32, tsval: u32, payload: u16, transmission: u8, cwr: bool },
+    Syn { tsval: u32 },
+    SynAck { tsval: u32, tsecr: u32 },
+    Segment { number: u32, tsval: u32, tsecr: u32, payload: u16, transmission: u8, cwr: bool },
     Ack { cumulative: u32, tsval: u32, tsecr: u32, blocks: u8, ece: bool },
     Utp { head: u32, payload: u32 },
     Datagram { sent: Time },
@@ -56,10 +56,10 @@ impl Batch {
     /// Keeps apart what a content points to.
     fn shorten(&mut self, content: Content<'_>) -> Short {
         match content {
-            Content::Syn => Short::Syn,
-            Content::SynAck => Short::SynAck,
-            Content::Segment { number, payload, tsval, transmission, cwr } => {
-                Short::Segment { number, payload, tsval, transmission, cwr }
+            Content::Syn { tsval } => Short::Syn { tsval },
+            Content::SynAck { tsval, tsecr } => Short::SynAck { tsval, tsecr },
+            Content::Segment { number, payload, tsval, tsecr, transmission, cwr } => {
+                Short::Segment { number, payload, tsval, tsecr, transmission, cwr }
             }
             Content::Ack { cumulative, tsval, tsecr, blocks, ece } => {
                 let blocks = &blocks[..blocks.len().min(MOST_BLOCKS)];
@@ -84,10 +84,10 @@ impl Batch {
         self.kept.iter().map(move |kept| {
             let Kept { known, at, link, flow, connection, is_reply, size, dscp, ecn, fate, content } = *kept;
             let content = match content {
-                Short::Syn => Content::Syn,
-                Short::SynAck => Content::SynAck,
-                Short::Segment { number, payload, tsval, transmission, cwr } => {
-                    Content::Segment { number, payload, tsval, transmission, cwr }
+                Short::Syn { tsval } => Content::Syn { tsval },
+                Short::SynAck { tsval, tsecr } => Content::SynAck { tsval, tsecr },
+                Short::Segment { number, payload, tsval, tsecr, transmission, cwr } => {
+                    Content::Segment { number, payload, tsval, tsecr, transmission, cwr }
                 }
                 Short::Ack { cumulative, tsval, tsecr, blocks: number, ece } => {
                     let blocks = blocks.split_off(..number.into()).unwrap_or_default();

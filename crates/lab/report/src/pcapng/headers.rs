@@ -108,9 +108,9 @@ impl Headers {
         let Connection { segments, data, acks } = connection;
         let tos = passage.dscp << 2 | passage.ecn.bits();
         match passage.content {
-            Content::Segment { number, payload, tsval, cwr, .. } => {
+            Content::Segment { number, payload, tsval, tsecr, cwr, .. } => {
                 segments.see(number, payload.into());
-                let (sequence, clocks) = (sequence(segments, number), [tsval, 0]);
+                let (sequence, clocks) = (sequence(segments, number), [tsval, tsecr]);
                 let changes = Changes { tos, payload, sequence, acknowledgment: 1, cwr, clocks, ece: false };
                 data.write(&changes, into)
             }
@@ -162,23 +162,23 @@ impl Headers {
                 TcpHeader { sequence_number: 1, acknowledgment_number, ack: true, ece, ..header }
             }
             // RFC 3168 §6.1.1: a SYN offers ECN by both flags, its answer accepts by one.
-            Content::Syn => TcpHeader { syn: true, ece: self.ecn, cwr: self.ecn, ..header },
+            Content::Syn { .. } => TcpHeader { syn: true, ece: self.ecn, cwr: self.ecn, ..header },
             _ => TcpHeader { syn: true, ack: true, acknowledgment_number: 1, ece: self.ecn, ..header },
         }
     }
 
     fn options(&self, passage: &Passage<'_>, segments: &Segments) -> Vec<TcpOptionElement> {
         let mut options = Vec::with_capacity(4);
-        let micros = passage.at.as_micros() as u32;
-        let clocks = match passage.content {
-            Content::Ack { tsval, tsecr, .. } => (tsval, tsecr),
-            _ => (micros, 0),
+        let (tsval, tsecr) = match passage.content {
+            Content::Ack { tsval, tsecr, .. } | Content::SynAck { tsval, tsecr } => (tsval, tsecr),
+            Content::Syn { tsval } => (tsval, 0), // RFC 7323 §3.2: no ACK bit, nothing echoed
+            _ => (0, 0),
         };
         if self.timestamps {
-            options.push(TcpOptionElement::Timestamp(clocks.0, clocks.1));
+            options.push(TcpOptionElement::Timestamp(tsval, tsecr));
         }
         match passage.content {
-            Content::Syn | Content::SynAck => options.extend([
+            Content::Syn { .. } | Content::SynAck { .. } => options.extend([
                 TcpOptionElement::MaximumSegmentSize(self.payload.min(u16::MAX.into()) as u16),
                 TcpOptionElement::SelectiveAcknowledgementPermitted,
                 TcpOptionElement::WindowScale(self.window.1),

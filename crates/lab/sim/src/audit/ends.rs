@@ -11,7 +11,8 @@ use afteryou_utp::{Config, Connection};
 
 /// A datagram of either transport.
 pub enum Datagram {
-    Syn,
+    /// With the sender's clock, µs.
+    Syn(u32),
     SynAck,
     Data(Arrival),
     Ack(Acknowledgement, u32),
@@ -95,7 +96,9 @@ impl Ends for Tcp {
     }
 
     fn poll_sender(&mut self, now: Time) -> Option<Datagram> {
-        let Transmit::Data(outgoing, _) = self.sender.poll(now)? else { return Some(Datagram::Syn) };
+        let Transmit::Data(outgoing, _) = self.sender.poll(now)? else {
+            return Some(Datagram::Syn(now.as_micros() as u32));
+        };
         Some(Datagram::Data(Arrival {
             seq: outgoing.seq,
             len: outgoing.len,
@@ -119,7 +122,11 @@ impl Ends for Tcp {
     fn reach_receiver(&mut self, now: Time, datagram: Datagram) {
         match datagram {
             Datagram::Data(arrival) => self.receiver.on_data(now, arrival),
-            _ => self.answer_due = true,
+            Datagram::Syn(tsval) => {
+                self.receiver.on_syn(tsval);
+                self.answer_due = true;
+            }
+            _ => {}
         }
     }
 

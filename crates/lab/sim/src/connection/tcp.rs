@@ -31,6 +31,8 @@ pub(super) struct Ends {
     skew_ppm: i32,
     /// Which connection of this number it is: packets of earlier ones are nobody's.
     epoch: u16,
+    /// The newest clock of the receiver that has reached the sender, which echoes it (TS.Recent). It feeds captures alone.
+    ts_recent: u32,
     format: Format,
     sender: Sender,
 }
@@ -47,6 +49,7 @@ impl Ends {
             sender: Sender::new(*options, controller, *mss),
             receiver: Receiver::new(options.ack),
             epoch,
+            ts_recent: 0,
             next_expected: 0,
         }
     }
@@ -76,28 +79,46 @@ impl Ends {
 
     pub(super) fn receive(&mut self, net: &mut Net, now: Time, way: Way, packet: Packet, is_shut: bool) {
         match (way, packet.body) {
-            (Way::Forward, Body::Syn { epoch }) if epoch == self.epoch && !is_shut => {
-                net.send(now, Way::Reverse, self.format.packet(0, Body::SynAck { epoch }));
+            (Way::Forward, Body::Syn { tsval, epoch }) if epoch == self.epoch && !is_shut => {
+                self.receiver.on_syn(tsval);
+                let (tsecr, tsval) = (tsval, self.receivers_clock(now));
+                net.send(now, Way::Reverse, self.format.packet(0, Body::SynAck { tsval, tsecr, epoch }));
             }
-            (Way::Forward, Body::Data { seq, tsval, len, epoch, transmission }) if epoch == self.epoch => {
+            (Way::Forward, Body::Data { seq, tsval, len, epoch, transmission, .. })
+                if epoch == self.epoch =>
+            {
                 let seq = expand(self.next_expected, seq);
                 self.next_expected = self.next_expected.max(seq + 1);
                 let marked = packet.ecn == Ecn::Ce;
                 self.receiver.on_data(now, Arrival { seq, len, tsval, transmission, marked });
             }
-            (Way::Reverse, Body::SynAck { epoch }) if epoch == self.epoch && !is_shut => {
+            (Way::Reverse, Body::SynAck { tsval, epoch, .. }) if epoch == self.epoch && !is_shut => {
+                self.note_clock(tsval);
                 self.sender.on_syn_ack(now);
             }
             (Way::Reverse, Body::Ack { cumulative, tsecr, one_way_delay, sack, epoch, flags }) => {
                 let sack = (sack != NO_SACK).then(|| net.sacks.remove(sack as usize));
                 if epoch == self.epoch && !is_shut {
                     let sack = sack.as_ref();
+                    self.note_clock(tsecr.wrapping_add(one_way_delay));
                     let incoming = Incoming { cumulative, tsecr, one_way_delay, sack, flags };
                     self.sender.on_ack(now, &incoming);
                 }
             }
             _ => net.discard(packet),
         }
+    }
+
+    /// The sender has got a packet with this clock of the receiver (RFC 7323 §4.3: every ack is in order).
+    fn note_clock(&mut self, tsval: u32) {
+        let is_newer = tsval.wrapping_sub(self.ts_recent) as i32 >= 0;
+        if is_newer || self.ts_recent == 0 {
+            self.ts_recent = tsval;
+        }
+    }
+
+    fn receivers_clock(&self, now: Time) -> u32 {
+        now.as_micros_on_clock(self.skew_ppm) as u32
     }
 
     /// Lets the sender send what it may, after it was given `refill` bytes if everything before is acknowledged. Returns how many it
@@ -117,12 +138,14 @@ impl Ends {
 
     fn transmit(&mut self, net: &mut Net, now: Time, transmit: Transmit) {
         let Transmit::Data(outgoing, cwr) = transmit else {
-            let syn = self.format.packet(0, Body::Syn { epoch: self.epoch });
+            let body = Body::Syn { tsval: now.as_micros() as u32, epoch: self.epoch };
+            let syn = self.format.packet(0, body);
             return net.send(now, Way::Forward, syn);
         };
         let body = Body::Data {
             seq: outgoing.seq as u32,
             tsval: now.as_micros() as u32,
+            tsecr: self.ts_recent,
             len: outgoing.len,
             epoch: self.epoch,
             transmission: outgoing.transmission | if cwr { CWR } else { 0 },
@@ -146,11 +169,10 @@ impl Ends {
             None => NO_SACK,
             Some(sack) => net.sacks.insert(sack) as u32,
         };
-        let receivers_clock = now.as_micros_on_clock(self.skew_ppm) as u32;
         let body = Body::Ack {
             cumulative: acknowledgement.cumulative as u32,
             tsecr: acknowledgement.tsecr,
-            one_way_delay: receivers_clock.wrapping_sub(acknowledgement.tsecr),
+            one_way_delay: self.receivers_clock(now).wrapping_sub(acknowledgement.tsecr),
             sack,
             epoch: self.epoch,
             flags: acknowledgement.flags,

@@ -142,7 +142,7 @@ mod tests {
     use std::collections::VecDeque;
 
     fn packet(flow: u32) -> Packet {
-        Packet::from_tos(1 + flow % 1500, flow, 0, Body::Syn { epoch: 0 })
+        Packet::from_tos(1 + flow % 1500, flow, 0, Body::Syn { tsval: 0, epoch: 0 })
     }
 
     proptest! {

@@ -79,6 +79,13 @@ impl Receiver {
         }
     }
 
+    /// A SYN arrives with this clock, which acks echo until a segment has arrived in order (RFC 7323 §3.2).
+    pub fn on_syn(&mut self, tsval: u32) {
+        if self.received == 0 {
+            self.ts_recent = tsval;
+        }
+    }
+
     /// A segment arrives.
     pub fn on_data(&mut self, now: Time, arrival: Arrival) {
         self.note_marks(&arrival);
@@ -263,6 +270,24 @@ mod tests {
         };
         assert_eq!([echo(0, 10), echo(1, 20), echo(0, 10), echo(1, 30), echo(3, 25)], [10, 20, 20, 30, 30]);
         assert_eq!(echo(2, 15), 15, "a segment that is new is the oldest one that waits");
+    }
+
+    #[test]
+    fn before_the_first_segment_in_order_the_clock_of_the_syn_is_echoed() {
+        let mut receiver = receiver(1);
+        receiver.on_syn(3_000_000_000);
+        let mut echo = |seq, tsval| {
+            receiver.on_data(Time::ZERO, Arrival { seq, len: 1000, tsval, transmission: 1, marked: false });
+            receiver.acknowledge().tsecr
+        };
+        let echoed = [echo(1, 3_000_000_100), echo(2, 3_000_000_110), echo(0, 3_000_000_200)];
+        assert_eq!(echoed, [3_000_000_000, 3_000_000_000, 3_000_000_200]);
+        receiver.on_syn(3_000_000_000);
+        receiver.on_data(
+            Time::ZERO,
+            Arrival { seq: 5, len: 1000, tsval: 3_000_000_300, transmission: 1, marked: false },
+        );
+        assert_eq!(receiver.acknowledge().tsecr, 3_000_000_200, "a late copy of the SYN changes nothing");
     }
 
     #[test]

@@ -46,7 +46,7 @@ fn a_syn_that_a_queue_drops_is_counted_in_totals_shown_to_observers_and_captured
     };
     let mut syns: BTreeMap<u32, Vec<Fate>> = BTreeMap::new();
     let mut tap = |passage: &Passage<'_>| {
-        if passage.content == Content::Syn {
+        if matches!(passage.content, Content::Syn { .. }) {
             syns.entry(passage.connection).or_default().push(passage.fate);
         }
     };
