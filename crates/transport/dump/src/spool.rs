@@ -156,6 +156,11 @@ impl File {
             shared.news.notify_one();
         }
     }
+
+    /// Counts records that are in no file because nobody kept them.
+    pub fn skip(&self, records: u64) {
+        self.owner.0.state().totals.skipped += records;
+    }
 }
 
 impl Drop for File {

@@ -61,7 +61,9 @@ impl Connection {
     /// The handshake is complete.
     pub fn connected(&self, at: Time) {
         let progress = Progress { old: "attempted", new: "handshake_completed" };
-        self.sender().write(at, "connectivity:connection_state_updated", progress);
+        let mut sender = self.sender();
+        sender.out.connected();
+        sender.write(at, "connectivity:connection_state_updated", progress);
     }
 
     /// A packet has arrived and will be handled.

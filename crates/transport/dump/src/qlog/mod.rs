@@ -35,4 +35,7 @@ use std::fmt::Debug;
 pub trait Output: Debug + Send {
     /// Appends a record.
     fn write(&mut self, record: &[u8]);
+
+    /// The peer has completed the handshake, so the log is of a connection. Until then an output may keep records back.
+    fn connected(&mut self) {}
 }

@@ -1,5 +1,6 @@
 //! The folder of the connections' logs.
 
+use super::openings::{Opened, Openings};
 use super::Opening;
 use afteryou_base::Time;
 use afteryou_dump::qlog::{About, Connection, Ends, Output, Sender, Vantage};
@@ -8,6 +9,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// End of the names of qlog files that are JSON text sequences.
@@ -18,20 +20,35 @@ const PROTOCOL: &str = "UTP";
 /// A folder with a file for each connection.
 #[derive(Debug)]
 pub(super) struct Logs {
-    folder: PathBuf,
-    spool: Spool,
-    connections: AtomicU64,
+    folder: Folder,
+    /// Memory of the openings by peers that have not answered yet.
+    openings: Arc<Openings>,
 }
 
-/// One of the files.
-#[derive(Debug)]
-struct LogFile(File);
+/// Where files come to be, in the order of their connections.
+#[derive(Clone, Debug)]
+struct Folder {
+    path: PathBuf,
+    spool: Spool,
+    connections: Arc<AtomicU64>,
+}
+
+impl Folder {
+    fn file(&self, peer: SocketAddr) -> File {
+        let number = 1 + self.connections.fetch_add(1, Ordering::Relaxed);
+        self.spool.path(self.path.join(name(number, peer)))
+    }
+}
 
 impl Output for LogFile {
     fn write(&mut self, record: &[u8]) {
         self.0.write(record);
     }
 }
+
+/// The log of a connection that this end opens: its peer was chosen.
+#[derive(Debug)]
+struct LogFile(File);
 
 impl Logs {
     pub(super) fn begin(folder: PathBuf, spool: Spool) -> io::Result<Logs> {
@@ -42,7 +59,8 @@ impl Logs {
                 return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
             }
         }
-        Ok(Logs { folder, spool, connections: AtomicU64::new(0) })
+        let folder = Folder { path: folder, spool, connections: Arc::default() };
+        Ok(Logs { folder, openings: Arc::default() })
     }
 
     /// Begins the log of a connection. `reference` is the wall clock at `now`, since 1970.
@@ -53,13 +71,18 @@ impl Logs {
         local: SocketAddr,
         opening: &Opening,
     ) -> Connection {
-        let number = 1 + self.connections.fetch_add(1, Ordering::Relaxed);
         let Opening { peer, ids, opens } = *opening;
-        let file = self.spool.path(self.folder.join(name(number, peer)));
+        let file: Box<dyn Output> = match opens {
+            true => Box::new(LogFile(self.folder.file(peer))),
+            false => {
+                let folder = self.folder.clone();
+                Box::new(Opened::new(&self.openings, move || folder.file(peer)))
+            }
+        };
         let (flow, vantage) = (peer.to_string(), if opens { Vantage::Client } else { Vantage::Server });
         let about = About { title: "afteryou-utp", flow: &flow, protocol: PROTOCOL, vantage };
         let reference_ms = reference.as_secs_f64() * 1e3;
-        let log = Connection::new(Sender::new(Box::new(LogFile(file)), &about, now, reference_ms));
+        let log = Connection::new(Sender::new(file, &about, now, reference_ms));
         log.started(now, PROTOCOL, &Ends { local, peer, ids });
         log
     }

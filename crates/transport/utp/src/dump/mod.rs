@@ -24,13 +24,15 @@
 //!
 //! **Logs.** A qlog file for each connection: its packets with their uTP headers, acknowledgements, losses, expired timers, the window and
 //! the delays of the controller, handshake and end. Numbers of packets are those of data transmissions; a packet that takes none has none.
-//! A received packet's `length` is without padding.
+//! A received packet's `length` is without padding. A connection that a peer opens has a file once that peer has completed the handshake.
+//! Until then the first records wait in memory, of all openings together at most a mebibyte besides their headers.
 //!
 //! Without an endpoint the program hands datagrams to [`Dump::sent`] and [`Dump::received`], and makes logged connections with
 //! [`Dump::connect`] and [`Dump::accept`].
 
 mod capture;
 mod logs;
+mod openings;
 
 pub use afteryou_dump::spool::Totals as DumpStatistics;
 

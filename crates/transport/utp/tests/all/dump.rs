@@ -253,6 +253,39 @@ async fn capture_and_logs_have_every_packet_that_the_statistics_count() {
     assert_eq!(log.trigger(), Some(ConnectionClosedTrigger::Clean));
 }
 
+#[tokio::test]
+async fn strangers_that_only_open_leave_no_file_and_a_peer_that_answers_has_its_handshake_in_one() {
+    const STRANGERS: u16 = 300;
+    let folder = tempfile::tempdir().unwrap();
+    let dump = Dump::default().qlog(folder.path()).unwrap();
+    let (here, there) = (endpoint(&dump), endpoint(&Dump::default()));
+    let socket = std::net::UdpSocket::bind(loopback()).unwrap();
+    while here.statistics().half_open < usize::from(STRANGERS) {
+        for id in 0..STRANGERS {
+            let controller = Box::new(Cubic::new(&Settings::defaults(PARAMS), 1352));
+            let mut syn = Vec::new();
+            Connection::connect(Config::default(), controller, Time::ZERO, 4 * id, 1)
+                .poll_transmit(Time::ZERO, &mut syn);
+            socket.send_to(&syn, here.local_addr().unwrap()).unwrap();
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    dump.flush().unwrap();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "files of strangers");
+    assert_eq!(dump.statistics().bytes, 0);
+
+    let streams = exchanged(&there, &here, BYTES).await;
+    drop(streams);
+    tokio::join!(here.close(), there.close());
+    dump.flush().unwrap();
+    let [log] = &logs(folder.path())[..] else { panic!("one connection") };
+    assert_eq!(log.ports, [(here.local_addr().unwrap().port(), there.local_addr().unwrap().port())]);
+    assert_eq!(log.sent[0], (None, 0), "the answer to the SYN comes first");
+    assert_eq!(dump.statistics().skipped, 0);
+    let name = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().file_name();
+    assert!(name.to_string_lossy().starts_with("1-127.0.0.1-"), "{name:?}");
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_full_disk_is_reported_and_the_connection_goes_on() {
