@@ -317,7 +317,7 @@ impl Link {
     }
 
     /// Windows begin at these times, as the link sees them: its bucket's contents are part of what it can send in them.
-    pub fn windows_begin(&mut self, times: Vec<Time>) {
+    pub fn note_edges(&mut self, times: Vec<Time>) {
         if let Some(bucket) = self.elements.as_mut().and_then(|elements| elements.bucket.as_mut()) {
             bucket.note_at(times);
         }
@@ -328,7 +328,7 @@ impl Link {
     }
 
     /// Mean rate at which it could have sent between two times, bit/s. The content of its bucket at the first one can leave at once. That is
-    /// known for times at which [windows begin](Self::windows_begin).
+    /// known for times that are [noted](Self::note_edges).
     pub fn capacity(&self, from: Time, to: Time) -> f64 {
         if let Some(bucket) = self.bucket() {
             let at_once = bucket.contents(from).as_secs_f64() / to.since(from).max(Span(1)).as_secs_f64();

@@ -13,7 +13,7 @@ use crate::element::{Elements, Entry, Exit};
 use crate::error::Error;
 use crate::link::{Lines, Link, Sending};
 use crate::packet::{number_in, Body, Heads, Packet, Sack, NO_SACK};
-use crate::record::{beginnings, LossOrder, Meter, SenderLog};
+use crate::record::{edges_at, LossOrder, Meter, SenderLog};
 use crate::script::{Fate, Script};
 use crate::tap::{self, Tap};
 use afteryou_base::{Span, Time};
@@ -90,7 +90,7 @@ impl<'a> Net<'a> {
         let links = links.map(|(i, spec)| Link::new(spec, i, scenario.seed, meter(i)));
         let mut links = links.collect::<Result<Vec<_>, _>>()?;
         for (i, link) in links.iter_mut().enumerate() {
-            link.windows_begin(beginnings(scenario, network, i));
+            link.note_edges(edges_at(scenario, network, i));
         }
         if tap.is_some() {
             links.iter_mut().for_each(Link::is_looked_at);
@@ -380,6 +380,11 @@ impl<'a> Net<'a> {
     /// Windows begin and end here.
     pub fn at_edge(&mut self, now: Time) {
         self.links.iter_mut().for_each(|link| link.at_edge(now));
+    }
+
+    /// The flow that a connection belongs to.
+    pub fn owner_of(&self, connection: usize) -> usize {
+        self.owners[connection] as usize
     }
 
     /// Indices of the windows that are open now.

@@ -104,7 +104,13 @@ impl<'a> World<'a> {
                     recorder.look(now, &self.applications, &mut self.connections, &mut self.net);
                     self.net.calendar.finish(Some(recorder.next()));
                 }
-                kind => self.handle(now, kind, slot.index()),
+                kind => {
+                    let arrived = self.handle(now, kind, slot.index());
+                    if let Some(connection) = arrived.filter(|_| recorder.is_near_an_edge()) {
+                        let World { net, connections, applications, .. } = &*self;
+                        recorder.arrived(now, net.owner_of(connection), applications, connections, net);
+                    }
+                }
             }
             events += 1;
             if events == WATCH_EVERY {
@@ -125,10 +131,10 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Does what is due, a measurement excepted.
+    /// Does what is due, a measurement excepted. Returns the connection at one of whose ends a packet has arrived, if one has.
     // Into the loop over events, which calls it for each.
     #[inline(always)]
-    fn handle(&mut self, now: Time, kind: Kind, index: usize) {
+    fn handle(&mut self, now: Time, kind: Kind, index: usize) -> Option<usize> {
         let World { net, connections, applications, .. } = self;
         match kind {
             Kind::Link => {
@@ -137,14 +143,18 @@ impl<'a> World<'a> {
             }
             Kind::Line => {
                 // Copied as a whole: an optional packet is copied in parts, and reading it waits until all of them are written.
-                let Some(&packet) = net.first_on(index) else { return net.calendar.finish(None) };
-                let Some(way) = net.arrive(now, index, packet) else { return };
+                let Some(&packet) = net.first_on(index) else {
+                    net.calendar.finish(None);
+                    return None;
+                };
+                let way = net.arrive(now, index, packet)?;
                 let index = packet.flow as usize;
                 let connection = connections.get_mut(index);
                 if let Some(news) = connection.receive(net, now, way, packet) {
                     let owner = connection.owner();
                     applications[owner].on_news(Stage { net, connections, now }, index, news);
                 }
+                return Some(index);
             }
             Kind::Held => {
                 net.calendar.finish(None);
@@ -160,6 +170,7 @@ impl<'a> World<'a> {
             }
             Kind::Measure => net.calendar.finish(None),
         }
+        None
     }
 
     fn finish(self, recorder: Recorder<'_>) -> Result<Run, Error> {

@@ -213,17 +213,10 @@ impl Raw<'_> {
     }
 
     fn flow_figures(&self, flow: &Flow, log: &LogInner, interval: Interval) -> FlowFigures {
-        let received = Received::of(log);
+        let capacity_bit_s = self.capacity_bit_s(flow);
+        let received = Received::of(log, capacity_bit_s / 8.0);
         let bytes = received.until(interval.to) - received.until(interval.from);
         let goodput_bit_s = bytes * 8.0 / interval.seconds();
-        let format = flow.packet_format();
-        let (payload, overhead) = (format.payload.bytes() as f64, format.overhead.bytes() as f64);
-        let payload_share = payload / (payload + overhead);
-        let crossed = match flow.direction {
-            Direction::Up => self.scenario.link.rate,
-            Direction::Down => self.scenario.link.back().rate,
-        };
-        let capacity_bit_s = crossed.bits_per_second() as f64 * payload_share;
         let delays = log.delays.iter().filter(|(at, _)| interval.contains(*at));
         let delays: Vec<f64> = delays.map(|(_, delay)| delay.as_millis_f64()).collect();
         FlowFigures {
@@ -236,11 +229,21 @@ impl Raw<'_> {
         }
     }
 
+    /// What the link could carry of a flow's payload.
+    fn capacity_bit_s(&self, flow: &Flow) -> f64 {
+        let crossed = match flow.direction {
+            Direction::Up => self.scenario.link.rate,
+            Direction::Down => self.scenario.link.back().rate,
+        };
+        crossed.bits_per_second() as f64 * payload_share(flow)
+    }
+
     fn series(&self, whole: Interval) -> Vec<Series> {
         let (mut series, step_s) = (Vec::new(), step_s(self.scenario));
         for (flow, log) in self.scenario.flow.iter().zip(self.logs) {
             let log = log.lock();
-            let rates = Curve::rates(whole, step_s * STEPS_PER_RATE, &Received::of(&log));
+            let received = Received::of(&log, self.capacity_bit_s(flow) / 8.0);
+            let rates = Curve::rates(whole, step_s * STEPS_PER_RATE, &received);
             series.push(rates.series(&flow.name, "goodput", "Mbit/s"));
             if matches!(flow.traffic, Traffic::Cbr { .. }) {
                 let delays = log.delays.iter().map(|(at, delay)| (*at, delay.as_millis_f64()));
@@ -287,20 +290,37 @@ impl Raw<'_> {
 }
 
 /// Bytes received as a function of time. The receiver's counter is read now and then, and assumed to have grown evenly
-/// between two readings. Counting each reading at its own time would make rates jump with the reader's clock.
+/// between two readings, or longer if the link takes longer for what was read: then some of it had been sent before. Counting each
+/// reading at its own time would make rates jump with the reader's clock, and shares exceed 1 in short windows.
 pub(crate) struct Received {
     /// (time in s, bytes until then), ascending.
     readings: Vec<(f64, f64)>,
 }
 
 impl Received {
-    pub(crate) fn of(log: &LogInner) -> Received {
+    /// Over a link that carries no more than so many bytes of the flow's payload in a second; infinity where that changes.
+    pub(crate) fn of(log: &LogInner, most_per_s: f64) -> Received {
         let mut bytes = 0.0;
         let readings = log.received.iter().map(|(at, n)| {
             bytes += *n as f64;
             (at.as_secs_f64(), bytes)
         });
-        Received { readings: readings.collect() }
+        Received { readings: readings.collect() }.no_faster_than(most_per_s)
+    }
+
+    /// What was read sooner than it can have been sent had been sent before: the least growth ahead of each reading.
+    fn no_faster_than(mut self, most_per_s: f64) -> Received {
+        if !(most_per_s.is_finite() && most_per_s > 0.0) {
+            return self;
+        }
+        for i in (0..self.readings.len().saturating_sub(1)).rev() {
+            let ((at, bytes), (next_at, next)) = (self.readings[i], self.readings[i + 1]);
+            self.readings[i].1 = bytes.max(next - most_per_s * (next_at - at));
+        }
+        if let Some((at, bytes)) = self.readings.first().copied().filter(|(_, bytes)| *bytes > 0.0) {
+            self.readings.insert(0, (at - bytes / most_per_s, 0.0));
+        }
+        self
     }
 
     pub(crate) fn until(&self, at: f64) -> f64 {
@@ -313,6 +333,13 @@ impl Received {
             }
         }
     }
+}
+
+/// The payload of a flow's packets over what they take on a link.
+pub(crate) fn payload_share(flow: &Flow) -> f64 {
+    let format = flow.packet_format();
+    let (payload, overhead) = (format.payload.bytes() as f64, format.overhead.bytes() as f64);
+    payload / (payload + overhead)
 }
 
 /// Whole steps in an interval: a last one that is cut short would show a dip that is none.
@@ -404,6 +431,21 @@ mod tests {
         let at = [0.0, 1.0, 1.5, 3.0, 4.5, 9.0].map(|at| received.until(at));
         assert_eq!(at, [0.0, 0.0, 50.0, 150.0, 200.0, 250.0]);
         assert_eq!(Received { readings: Vec::new() }.until(3.0), 0.0);
+    }
+
+    #[test]
+    fn no_window_however_short_has_more_than_the_link_carries_and_nothing_is_lost() {
+        // Packets of 1000 B that take 10 ms each; the reader is late and reads two or three at once.
+        let readings = vec![(0.0, 0.0), (0.019, 1000.0), (0.0195, 2000.0), (0.05, 5000.0), (0.0501, 6000.0)];
+        let received = Received { readings }.no_faster_than(1e5);
+        for i in 0..100 {
+            let (from, to) = (f64::from(i) * 0.001, f64::from(i + 1) * 0.001);
+            let share = (received.until(to) - received.until(from)) / 100.0;
+            assert!((-1e-9..=1.0 + 1e-9).contains(&share), "{share} at {from} s");
+        }
+        assert_eq!(received.until(1.0), 6000.0);
+        let first = Received { readings: vec![(1.0, 1000.0)] }.no_faster_than(1e5);
+        assert_eq!([0.98, 0.995, 1.0].map(|at| first.until(at).round()), [0.0, 500.0, 1000.0]);
     }
 
     #[test]

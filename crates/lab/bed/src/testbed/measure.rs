@@ -2,7 +2,7 @@
 
 use super::flows::{Ended, Sample};
 use crate::run::log::{Log, LogInner};
-use crate::run::measure::{step_s, Curve, Interval, Received, STEPS_PER_RATE};
+use crate::run::measure::{payload_share, step_s, Curve, Interval, Received, STEPS_PER_RATE};
 use crate::wire::Report;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::Network;
@@ -79,14 +79,11 @@ impl Raw<'_> {
         for (window, links) in windows.iter_mut().zip(&self.report.measured.windows) {
             let interval = Interval { from: window.from_s, to: window.to_s };
             for (index, (flow, log)) in self.read_flows() {
-                let received = Received::of(&log.lock());
+                let received = Received::of(&log.lock(), self.most_bit_s(index) / 8.0);
                 let bytes = received.until(interval.to) - received.until(interval.from);
                 let route = self.network.routes[index].forward.iter();
                 let slowest = route.map(|link| links[*link].capacity_bit_s).fold(f64::INFINITY, f64::min);
-                let format = flow.packet_format();
-                let (payload, overhead) = (format.payload.bytes() as f64, format.overhead.bytes() as f64);
-                let hosts = self.network.hosts[index].len().max(1) as f64; // each has links of its own
-                let capacity = slowest * hosts * payload / (payload + overhead);
+                let capacity = slowest * self.hosts_of(index) * payload_share(flow);
                 let Some(figures) = window.flows.get_mut(index) else { continue };
                 let goodput_bit_s = bytes * 8.0 / interval.seconds();
                 figures.goodput_bit_s = round(goodput_bit_s, 0);
@@ -96,14 +93,29 @@ impl Raw<'_> {
         windows
     }
 
+    /// The hosts of a flow: each has links of its own.
+    fn hosts_of(&self, flow: usize) -> f64 {
+        self.network.hosts[flow].len().max(1) as f64
+    }
+
+    /// What the links of a flow with this index carry of its payload at most. A link whose rate changes, or that has a bucket, sets no
+    /// bound.
+    fn most_bit_s(&self, index: usize) -> f64 {
+        let links = self.network.routes[index].forward.iter().map(|link| &self.network.links[*link].link);
+        let steady = links.filter(|link| link.elements.rate.is_none() && link.elements.burst.is_none());
+        let slowest = steady.map(|link| link.rate.bits_per_second() as f64).fold(f64::INFINITY, f64::min);
+        slowest * self.hosts_of(index) * payload_share(&self.scenario.flow[index])
+    }
+
     /// The curves of goodput, spread in the same way; those of groups of flows are as they were counted.
     fn goodputs(&self) -> Vec<Series> {
         let (whole, step_s) = (Interval { from: 0.0, to: self.end_s }, step_s(self.scenario));
         let mut series = self.flows.series.clone();
-        for (_, (flow, log)) in self.read_flows() {
+        for (index, (flow, log)) in self.read_flows() {
             let is_own = |series: &&mut Series| series.of == flow.name && series.quantity == "goodput";
             if let Some(curve) = series.iter_mut().find(is_own) {
-                let rates = Curve::rates(whole, step_s * STEPS_PER_RATE, &Received::of(&log.lock()));
+                let received = Received::of(&log.lock(), self.most_bit_s(index) / 8.0);
+                let rates = Curve::rates(whole, step_s * STEPS_PER_RATE, &received);
                 *curve = rates.series(&flow.name, "goodput", "Mbit/s");
             }
         }

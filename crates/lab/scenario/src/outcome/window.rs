@@ -146,8 +146,8 @@ pub struct FlowFigures {
     pub role: Role,
     /// Payload that arrived for the first time, bit/s. A packet counts as it arrives, so a window has up to one more than its time.
     pub goodput_bit_s: f64,
-    /// Goodput over what the slowest link of its path could carry of this flow's payload, headers taken off. Above 1 by a packet at
-    /// most.
+    /// Goodput over what the slowest link of its path could carry of this flow's payload, headers taken off. Of a packet at an edge of
+    /// the window the part counts that was sent within, so no more than 1; out of a token bucket a packet comes at once, and counts whole.
     pub share_of_payload_capacity: f64,
     /// Delay of this flow's packets beyond the propagation delay, for flows that measure it (cbr).
     pub queuing_delay: Option<Quantiles>,

@@ -22,6 +22,15 @@ pub fn capacity_of_arrivals(net: &Net, link: usize, window: &Window, delay: Span
     }
 }
 
+/// Returns what a link could have sent of that which arrives between two times, after `delay`, bits.
+pub fn bits_of_arrivals(net: &Net, link: usize, between: (Time, Time), delay: Span) -> f64 {
+    let [from, to] = [between.0, between.1].map(|at| sent_at(at, delay));
+    match from < to {
+        true => net.capacity(link, from, to) * to.since(from).as_secs_f64(),
+        false => 0.0,
+    }
+}
+
 /// Returns the part of a capacity that is used. None of a link that was idle for the whole window is.
 pub fn share(used: f64, capacity: f64) -> f64 {
     match capacity > 0.0 {

@@ -293,13 +293,13 @@ pub fn sent_at(arrives: Time, delay: Span) -> Time {
     Time(arrives.0.saturating_sub(delay.0))
 }
 
-/// Returns the times at which windows begin at a link: for itself, and for those to whom data come from it.
-pub fn beginnings(scenario: &Scenario, network: &Network, link: usize) -> Vec<Time> {
+/// Returns the times at which windows begin or end at a link: for itself, and for those to whom data come from it.
+pub fn edges_at(scenario: &Scenario, network: &Network, link: usize) -> Vec<Time> {
     let routes = network.flows_on(link).flat_map(|flow| network.routes_of(flow));
     let mut delays: Vec<Span> = routes.map(|route| route.forward_delay).chain([Span::ZERO]).collect();
     delays.sort();
     delays.dedup();
-    let windows = scenario.measure.iter().map(|window| Time(window.from.0 .0));
+    let windows = scenario.measure.iter().flat_map(|window| <[Time; 2]>::from(edges(window)));
     windows
         .flat_map(|from| delays.iter().map(move |delay| sent_at(from, *delay)).collect::<Vec<_>>())
         .collect()

@@ -8,6 +8,7 @@ mod levels;
 pub mod links;
 mod meter;
 mod onlookers;
+mod parts;
 pub mod queues;
 mod sender_log;
 mod steps;
@@ -17,7 +18,7 @@ mod watched;
 pub use after_loss::LossOrder;
 pub use delays::{Delays, StepMean};
 pub use lengths::edges;
-pub use meter::{beginnings, Meter};
+pub use meter::{edges_at, Meter};
 pub use onlookers::Onlookers;
 pub use sender_log::{SenderLog, Settings, STALL};
 
@@ -29,6 +30,7 @@ use afteryou_scenario::outcome::{
     round, Exact, FlowFigures, HostFigures, Mark, Run, Series, SetFigures, WindowFigures,
 };
 use afteryou_scenario::{Network, Role, Scenario};
+use parts::Parts;
 use queues::QueueTracks;
 use steps::SetSteps;
 use tracks::Tracks;
@@ -67,7 +69,9 @@ pub struct Recorder<'a> {
     edges: Vec<Time>,
     /// For each window, what each flow had received when it began and when it ended.
     received: Vec<(Vec<u64>, Vec<u64>)>,
-    /// The same of each flow's hosts.
+    /// The packets that were being sent then.
+    parts: Parts,
+    /// What each flow's hosts had received and sent at those times.
     hosts: Vec<(ByHost, ByHost)>,
     /// The steps of each set of flows.
     sets: Vec<SetSteps<'a>>,
@@ -105,6 +109,7 @@ impl<'a> Recorder<'a> {
             next_step: Time::ZERO + step,
             edges,
             received: scenario.measure.iter().map(|_| Default::default()).collect(),
+            parts: Parts::default(),
             hosts: scenario.measure.iter().map(|_| Default::default()).collect(),
             sets: scenario.sets.iter().filter_map(|set| SetSteps::new(scenario, network, set)).collect(),
             tracks: Tracks::new(scenario, queues, step),
@@ -147,7 +152,36 @@ impl<'a> Recorder<'a> {
                 (*end, *hosts_end) = (received(), of_hosts());
             }
         }
+        self.parts.begin(now, received().into_iter());
         net.at_edge(now);
+    }
+
+    /// Is an edge so near that it may divide the next packet?
+    #[inline]
+    pub fn is_near_an_edge(&self) -> bool {
+        self.parts.any_open()
+    }
+
+    /// A packet of this flow has arrived shortly after an edge.
+    #[cold]
+    #[inline(never)]
+    pub fn arrived(
+        &mut self,
+        now: Time,
+        flow: usize,
+        flows: &[Application],
+        connections: &Connections,
+        net: &Net,
+    ) {
+        let (network, received) = (self.network, flows[flow].received(connections));
+        let could = |flow: usize, since: Time| {
+            let route = &network.routes[flow];
+            let bits = |link: &usize| links::bits_of_arrivals(net, *link, (since, now), route.forward_delay);
+            let slowest = route.forward.iter().map(bits).fold(f64::INFINITY, f64::min);
+            flows[flow].payload_share() * slowest * hosts_of(network, flow) / 8.0
+        };
+        let packet = |flow: usize| self.scenario.flow[flow].packet_format().payload.bytes() as f64;
+        self.parts.arrived(flow, received, could, packet);
     }
 
     fn mark_news(&mut self, now: Time, flows: &[Application], connections: &Connections) {
@@ -229,14 +263,17 @@ impl<'a> Recorder<'a> {
         let seconds = (spec.to.0 - spec.from.0).as_secs_f64();
         let received = flows.iter().enumerate().zip(begin.iter().zip(end));
         let figures = received.map(|((i, flow), (begin, end))| {
-            let hosts = self.network.hosts[i].len().max(1) as f64; // each has links of its own
-            let capacity = flow.payload_share() * self.capacity_of_path(i, net, index) * hosts;
-            let goodput_bit_s = (end - begin) as f64 * 8.0 / seconds;
+            let capacity =
+                flow.payload_share() * self.capacity_of_path(i, net, index) * hosts_of(self.network, i);
+            let bytes = (end - begin) as f64;
+            let [from, to] = [spec.from, spec.to].map(|at| self.parts.at(Time(at.0 .0), i));
+            let sent_within = (bytes + to - from).max(0.0) * 8.0 / seconds;
+            let goodput_bit_s = bytes * 8.0 / seconds;
             FlowFigures {
                 flow: flow.name().to_owned(),
                 role: flow.role(),
                 goodput_bit_s: round(goodput_bit_s, 0),
-                share_of_payload_capacity: links::share(goodput_bit_s, capacity),
+                share_of_payload_capacity: links::share(sent_within, capacity),
                 queuing_delay: flow.window_delays(connections, index),
                 sender: flow.log().and_then(|log| log.figures(index)),
             }
@@ -297,6 +334,11 @@ impl Recorder<'_> {
         }
         figures
     }
+}
+
+/// The hosts of a flow: each has links of its own.
+fn hosts_of(network: &Network, flow: usize) -> f64 {
+    network.hosts[flow].len().max(1) as f64
 }
 
 /// The events of all flows in the order of time, and how many were too many to keep.
