@@ -2,6 +2,7 @@
 
 use super::pipes;
 use afteryou_terminal::output::complain_within;
+use std::future::Future;
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -10,8 +11,16 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Sends `true` into `stop` at the first signal, and ends the process at the second. Nothing is lost then, either: what
 /// arrived is in its partial files.
-pub async fn watch(stop: watch::Sender<bool>) {
-    let Ok(mut signals) = Signals::new() else {
+///
+/// Signals are caught from this call on, before the task runs for the first time. A busy machine lets that wait, while the job reads
+/// its input or prints its ticket: a signal then would end the process, or none of the two if it met the handler half set up.
+pub fn watch(stop: watch::Sender<bool>) -> impl Future<Output = ()> {
+    let signals = Signals::new();
+    async move { follow(signals, stop).await }
+}
+
+async fn follow(signals: std::io::Result<Signals>, stop: watch::Sender<bool>) {
+    let Ok(mut signals) = signals else {
         // Without a handler a signal ends the process, which is as good.
         return;
     };
@@ -61,5 +70,20 @@ impl Signals {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending().await
         }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_signal_that_comes_before_the_watch_has_run_asks_the_job_to_end() {
+        let stop = watch::Sender::new(false);
+        let watching = watch(stop.clone());
+        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM).unwrap();
+        let watching = tokio::spawn(watching);
+        assert!(*stop.subscribe().wait_for(|stop| *stop).await.unwrap());
+        watching.abort();
     }
 }
