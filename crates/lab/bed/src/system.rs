@@ -52,12 +52,18 @@ pub fn become_real_time(urgency: Urgency) -> io::Result<()> {
 
 /// The program that `command` starts gets SIGKILL when the thread that starts it ends.
 pub fn die_with_thread(command: &mut Command) {
-    let ask = || {
+    let parent = nix::unistd::getpid();
+    let ask = move || {
         // SAFETY: a system call with numbers only.
         let done = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) };
-        Errno::result(done).map(drop).map_err(io::Error::from)
+        Errno::result(done)?;
+        // A parent that was killed since the fork sends no signal any more.
+        match nix::unistd::getppid() == parent {
+            true => Ok(()),
+            false => Err(Errno::ESRCH.into()),
+        }
     };
-    // SAFETY: between fork and exec this makes one system call and neither allocates nor locks.
+    // SAFETY: between fork and exec this makes two system calls and neither allocates nor locks.
     unsafe { command.pre_exec(ask) };
 }
 

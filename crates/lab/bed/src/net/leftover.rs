@@ -2,19 +2,21 @@
 
 use nix::sys::signal::{kill, Signal};
 use nix::unistd::Pid;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{self, Command};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The environment variable that marks every program of a run: the run's process, when that began, and a number of the namespace.
 pub const MARK: &str = "AFTERYOU_BED";
 
-/// How often, and how far apart, an empty environment is read again.
-const LOOKS: u32 = 5;
+/// How far apart something that is about to change is looked at again.
 const LOOK: Duration = Duration::from_millis(1);
+/// How long a busy machine may take to start a program or to end one.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Marks of this process so far.
 static MARKS: AtomicU64 = AtomicU64::new(0);
@@ -57,27 +59,45 @@ pub fn clean() -> usize {
     })
 }
 
-/// Kills the programs whose environment is `one_of` those; returns how many these were.
+/// Kills the programs whose environment is `one_of` those, and returns how many these were once they are gone. A program may have started
+/// another one while it was looked for, and a signal takes its time: it is looked again until there is none.
 fn kill_all(one_of: impl Fn(&[u8]) -> bool) -> usize {
-    let Ok(processes) = fs::read_dir("/proc") else { return 0 };
-    let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let is_one = |pid: &u32| *pid != process::id() && environment(*pid).is_some_and(|all| one_of(&all));
-    let killed = pids.filter(is_one).filter(|pid| kill(Pid::from_raw(*pid as i32), Signal::SIGKILL).is_ok());
-    killed.count()
+    let (until, mut killed) = (Instant::now() + PATIENCE, BTreeSet::<u32>::new());
+    loop {
+        let found = programs(&one_of);
+        killed.extend(found.iter().filter(|pid| kill(Pid::from_raw(**pid as i32), Signal::SIGKILL).is_ok()));
+        if found.is_empty() || Instant::now() > until {
+            return killed.len();
+        }
+        thread::sleep(LOOK);
+    }
 }
 
-/// The environment of a process. That of a program which has just been started is empty for a moment, although its parent continues.
+/// The programs that run now and whose environment is `one_of` those. What is ending has none any more.
+fn programs(one_of: impl Fn(&[u8]) -> bool) -> Vec<u32> {
+    let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let is_one = |pid: &u32| *pid != process::id() && environment(*pid).is_some_and(|all| one_of(&all));
+    pids.filter(is_one).collect()
+}
+
+/// The environment of a process. That of a program which is being started is empty for a moment, although its parent continues.
 fn environment(pid: u32) -> Option<Vec<u8>> {
-    let process = Path::new("/proc").join(pid.to_string());
-    for _ in 0..LOOKS {
+    let (process, until) = (Path::new("/proc").join(pid.to_string()), Instant::now() + PATIENCE);
+    loop {
         let environment = fs::read(process.join("environ")).ok()?;
-        // A thread of the kernel has no program, and never an environment.
-        if !environment.is_empty() || fs::read_link(process.join("exe")).is_err() {
+        if !environment.is_empty() || !is_being_started(pid) || Instant::now() > until {
             return Some(environment);
         }
         thread::sleep(LOOK);
     }
-    None
+}
+
+/// Has the process a program whose environment is still to be written? A thread of the kernel has no program.
+fn is_being_started(pid: u32) -> bool {
+    // proc(5), field 51 of stat: where the environment ends. It is 0 until then, and not 0 of a program that has an empty one.
+    let has_none = stat(pid, 51).is_some_and(|end| end == 0);
+    has_none && fs::read_link(format!("/proc/{pid}/exe")).is_ok()
 }
 
 fn variables(environment: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -93,10 +113,15 @@ fn marked(variable: &[u8]) -> Option<(u32, u64)> {
 
 /// When a process began, in clock ticks since boot (proc(5), field 22 of stat).
 fn began(pid: u32) -> Option<u64> {
+    stat(pid, 22)
+}
+
+/// A field of a process's `stat`, counted from 1 as in proc(5), behind the name.
+fn stat(pid: u32, field: usize) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program, in parentheses, may hold anything.
+    // The name of the program, in parentheses, may hold anything. The third field follows it.
     let (_, after_name) = stat.rsplit_once(')')?;
-    after_name.split_whitespace().nth(19)?.parse().ok()
+    after_name.split_whitespace().nth(field - 3)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -110,6 +135,36 @@ mod tests {
             assert_eq!(marked(other.as_bytes()), None, "{other}");
         }
         assert!(began(process::id()).is_some_and(|ticks| ticks > 0));
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_program_that_goes_on_starting_others_and_none_is_seen_afterwards() {
+        let mark = Mark::new();
+        let own = format!("{MARK}={}", mark.value);
+        let left = || programs(|environment| variables(environment).any(|one| one == own.as_bytes()));
+        for _ in 0..10 {
+            let mut command = Command::new("sh");
+            command.args(["-c", "while :; do sleep 600 & sleep 0.01; done"]);
+            mark.put_on(&mut command);
+            let mut shell = command.spawn().unwrap();
+            while left().len() < 5 {
+                thread::sleep(LOOK);
+            }
+            mark.end_all();
+            assert_eq!(left(), Vec::<u32>::new());
+            shell.wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_program_with_an_empty_environment_is_not_waited_for() {
+        let mut sleep = Command::new("sleep").arg("60").env_clear().spawn().unwrap();
+        while is_being_started(sleep.id()) {
+            thread::sleep(LOOK);
+        }
+        assert_eq!(environment(sleep.id()), Some(Vec::new()));
+        sleep.kill().unwrap();
+        sleep.wait().unwrap();
     }
 
     #[test]
