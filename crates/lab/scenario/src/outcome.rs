@@ -158,7 +158,7 @@ pub struct Totals {
     pub spurious: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Timeouts of handshakes: no answer came to a SYN, which was sent again. Of connections of ours; the kernel's are not counted.
+    /// Timeouts of handshakes: no answer came to a SYN, which was sent again. Not of programs, whose connections nobody here opens.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub handshake_timeouts: u64,
     /// Payload that arrived, each byte once.

@@ -371,6 +371,25 @@ fn a_program_and_what_it_started_are_gone_after_its_stop() {
 }
 
 #[test]
+fn handshakes_that_the_kernel_had_to_repeat_are_counted_apart_from_retransmissions() {
+    let mut scenario = scenario(
+        "[[flow]]\nname = \"front\"\ncontroller = \"cubic\"\nrtt = \"20 ms\"\ntransport = \"tcp\"\n\
+         traffic = { arrivals = \"100 ms\", size = \"1 kB\" }\n",
+    );
+    scenario.link.loss = "30 %".parse().unwrap();
+    let Some(outcome) = run(&scenario) else { return };
+    let totals = &outcome.run.totals[0];
+    println!("{totals:?}");
+    // A SYN is lost in 30 % of 80 connections.
+    assert!((5..80).contains(&totals.handshake_timeouts), "{totals:?}");
+    // Of the 80 segments 30 % are lost, too; a SYN that was sent again is none of them.
+    assert!(totals.retransmissions < totals.packets, "{totals:?}");
+    scenario.link.loss = "0 %".parse().unwrap();
+    let Some(outcome) = run(&scenario) else { return };
+    assert_eq!(outcome.run.totals[0].handshake_timeouts, 0);
+}
+
+#[test]
 fn queues_and_losses_are_recorded_as_in_the_simulator() {
     let flow = CUBIC.replace("\"cubic\"", "\"newreno\"").replace("\"tcp\"", "\"utp\"");
     let set = "[[measure]]\nname = \"set\"\nfrom = \"3 s\"\nto = \"8 s\"\nflows = [\"newreno\"]\n";

@@ -16,6 +16,7 @@ use socket2::{Domain, Socket, Type};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::{TcpSocket, TcpStream};
@@ -45,7 +46,27 @@ struct Probes {
 /// An open connection.
 struct Probe {
     socket: Arc<Socket>,
+    syns_again: SynsAgain,
     recorded: Option<Sampled>,
+}
+
+/// SYNs of a connection that were sent again: the kernel counts them with its data.
+#[derive(Clone, Default)]
+struct SynsAgain(Arc<AtomicU32>);
+
+impl SynsAgain {
+    /// The handshake is complete, and no data have been sent.
+    fn note(&self, info: &TcpInfo) {
+        self.0.store(info.retransmissions, Ordering::Relaxed);
+    }
+
+    /// How many of the retransmissions are SYNs.
+    fn of(&self, info: &TcpInfo) -> u32 {
+        match info.data_segments {
+            0 => info.retransmissions,
+            _ => self.0.load(Ordering::Relaxed).min(info.retransmissions),
+        }
+    }
 }
 
 /// The kernel's view of a connection at a moment.
@@ -115,18 +136,18 @@ impl Tcp {
     pub(super) fn sample(&self, at: Span) {
         let mut probes = self.probes();
         let mut newest = None;
-        for Probe { socket, recorded } in probes.open.values_mut() {
-            newest = system::tcp_info(&**socket).ok();
-            if let (Some(info), Some(recorded)) = (newest, recorded) {
+        for Probe { socket, syns_again, recorded } in probes.open.values_mut() {
+            newest = system::tcp_info(&**socket).ok().map(|info| (info, syns_again.of(&info)));
+            if let (Some((info, _)), Some(recorded)) = (newest, recorded) {
                 recorded.sample(at, info);
             }
         }
-        let Some(info) = newest.filter(|_| probes.open.len() == 1) else { return };
+        let Some((info, syns_again)) = newest.filter(|_| probes.open.len() == 1) else { return };
         let sample = Sample {
             at,
             cwnd_bytes: u64::from(info.cwnd) * u64::from(info.mss),
             srtt: Duration::from_micros(info.srtt_us.into()),
-            retransmissions: probes.earlier + info.retransmissions,
+            retransmissions: probes.earlier + info.retransmissions - syns_again,
             delivery_bit_s: info.delivery_rate as f64 * 8.0,
         };
         probes.samples.push(sample);
@@ -150,13 +171,14 @@ impl Tcp {
         };
         let (port, probe) = prepare().map_err(|source| Error::Socket { address: from, source })?;
         flow.expect(port, course);
+        let syns_again = SynsAgain::default();
         let begin = {
-            let (course, shared) = (Arc::clone(course), flow.shared.clone());
+            let (course, shared, syns_again) = (Arc::clone(course), flow.shared.clone(), syns_again.clone());
             let (name, to, probe) = (flow.spec.name.clone(), flow.receiver.address, probe.try_clone());
             move || {
                 let runtime = shared.runtime.clone();
                 runtime.spawn(async move {
-                    if let Err(error) = run(socket, probe, to, &course).await {
+                    if let Err(error) = run(socket, probe, to, &course, &syns_again).await {
                         shared.broken.set(&name, error);
                     }
                 })
@@ -167,6 +189,7 @@ impl Tcp {
             begin: Some(Box::new(begin)),
             task: None,
             probe: Some(Arc::new(probe)),
+            syns_again,
             probes: Arc::clone(&self.probes),
             recorded: self.recorded.clone(),
             timing: flow.shared.timing,
@@ -179,9 +202,16 @@ fn lock(probes: &Mutex<Probes>) -> MutexGuard<'_, Probes> {
     probes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn run(socket: Socket, probe: io::Result<Socket>, to: SocketAddr, course: &Course) -> io::Result<()> {
+async fn run(
+    socket: Socket,
+    probe: io::Result<Socket>,
+    to: SocketAddr,
+    course: &Course,
+    syns_again: &SynsAgain,
+) -> io::Result<()> {
     let probe = probe?;
     let mut stream = TcpSocket::from_std_stream(socket.into()).connect(to).await?;
+    syns_again.note(&system::tcp_info(&probe)?);
     course.send(&mut stream, |_: &TcpStream, _| Ok(system::unacknowledged(&probe)? == 0)).await
 }
 
@@ -192,6 +222,7 @@ struct Line {
     task: Option<JoinHandle<()>>,
     /// None once it is closed.
     probe: Option<Arc<Socket>>,
+    syns_again: SynsAgain,
     probes: Arc<Mutex<Probes>>,
     recorded: Option<FlowLog>,
     timing: Timing,
@@ -223,8 +254,8 @@ impl Remote for Line {
     fn connect(&mut self) {
         let Some(begin) = self.begin.take() else { return };
         if let Some(probe) = &self.probe {
-            let probe =
-                Probe { socket: Arc::clone(probe), recorded: self.recorded.clone().map(Sampled::new) };
+            let recorded = self.recorded.clone().map(Sampled::new);
+            let probe = Probe { socket: Arc::clone(probe), syns_again: self.syns_again.clone(), recorded };
             lock(&self.probes).open.insert(self.course.id(), probe);
         }
         self.task = Some(begin());
@@ -254,10 +285,14 @@ impl Remote for Line {
 
     fn totals(&self) -> Totals {
         let info = self.probe.as_ref().and_then(|probe| system::tcp_info(&**probe).ok());
-        let of_info = |info: TcpInfo| Totals {
-            packets: info.data_segments.into(),
-            retransmissions: info.retransmissions.into(),
-            ..Totals::default()
+        let of_info = |info: TcpInfo| {
+            let syns_again = self.syns_again.of(&info);
+            Totals {
+                packets: info.data_segments.into(),
+                retransmissions: (info.retransmissions - syns_again).into(),
+                handshake_timeouts: syns_again.into(),
+                ..Totals::default()
+            }
         };
         info.map_or_else(|| self.totals.clone(), of_info)
     }
