@@ -102,7 +102,7 @@ fn tell(
         return output::print(&format!("{text}{files}"));
     }
     let text = write(outcome, output::width(), colour(std::io::stderr().is_terminal()));
-    output::complain(&format!("{text}{files}"));
+    output::paint(&format!("{text}{files}"));
     let json = serde_json::to_string_pretty(outcome)?;
     output::print(&format!("{json}\n"))
 }

@@ -15,6 +15,7 @@ use super::charts::{column, highest, round_up, value_width, Plot, LARGEST as LAR
 use super::look::Look;
 use super::{figure, Curve, Frame};
 use afteryou_terminal::cut;
+use afteryou_terminal::output::printable;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::symbols::line::{HORIZONTAL, THICK_HORIZONTAL};
@@ -177,7 +178,7 @@ fn legend<'a>(unit: &'a str, curves: &'a [Curve], look: Look, width: usize) -> V
         let pen = look.pen(curves, i);
         let value = figure(curve.latest);
         let taken = UNIT_WIDTH + APART.len() + Span::raw(pen.mark).width() + 2 + value.len();
-        let name = cut(&curve.name, width.saturating_sub(taken) as u16);
+        let name = cut(&printable(&curve.name), width.saturating_sub(taken) as u16);
         let item = [
             Span::raw(APART),
             Span::styled(format!("{} {name} ", pen.mark), pen.style),

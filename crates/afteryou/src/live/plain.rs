@@ -1,6 +1,7 @@
 //! The live view where there is no terminal: a line per second.
 
 use super::{figure, Curve, Frame, View};
+use afteryou_terminal::output::printable;
 use std::io::Write;
 
 /// A line per second on `out`.
@@ -40,7 +41,7 @@ fn line(frame: &Frame, second: u64) -> String {
     parts.extend(frame.rates.iter().map(rate));
     parts.push(format!("{} {} ms", frame.queue.name, whole(frame.queue.latest)));
     parts.push(frame.stage.clone());
-    parts.join("  ").replace(char::is_control, "\u{fffd}")
+    printable(&parts.join("  "))
 }
 
 fn whole(value: Option<f64>) -> String {

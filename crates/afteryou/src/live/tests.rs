@@ -169,7 +169,7 @@ fn without_a_terminal_there_is_a_line_per_second() {
     }
     plain.finish();
     let expected = " 12 s  backup 0.0 Mbit/s  video upload – Mbit/s  queue 58 ms  yielding: queue is 48 ms over base 41 ms
- 13 s  backup 0.0 Mbit/s  video upload – Mbit/s  queue 58 ms  the file\u{fffd} is alone
+ 13 s  backup 0.0 Mbit/s  video upload – Mbit/s  queue 58 ms  the file\\u{1b} is alone
 ";
     assert_eq!(String::from_utf8(out).unwrap(), expected);
 }

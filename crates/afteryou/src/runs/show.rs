@@ -1,7 +1,7 @@
 //! How far the runs are, on one line of the terminal.
 
 use afteryou_engines::PoolProgress;
-use afteryou_terminal::output::complain;
+use afteryou_terminal::output::paint;
 use std::time::{Duration, Instant};
 
 /// Characters of the bar.
@@ -72,14 +72,14 @@ impl Show {
             elapsed_s: elapsed.as_secs_f64(),
         };
         // The last column stays free: some terminals wrap when it is written.
-        complain(&format!("{CLEAR}{}", state.line(columns.saturating_sub(1))));
+        paint(&format!("{CLEAR}{}", state.line(columns.saturating_sub(1))));
         self.drawn = true;
     }
 
     /// Takes the line away.
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.drawn) {
-            complain(CLEAR);
+            paint(CLEAR);
         }
     }
 }

@@ -2,19 +2,15 @@
 //!
 //! Names come from files that others wrote. None of them may become markup, end a script or steer a terminal.
 
+use afteryou_base::shown::{is_unfit, Shown};
 use std::borrow::Cow;
 
-/// `text` without control characters and without what XML forbids; each becomes one visible replacement character.
+/// `text` without characters that steer a terminal, hide, or are forbidden in XML; each is escaped.
 pub fn plain(text: &str) -> Cow<'_, str> {
-    if !text.contains(forbidden) {
-        return Cow::Borrowed(text);
+    match text.contains(is_unfit) {
+        true => Cow::Owned(Shown(text).to_string()),
+        false => Cow::Borrowed(text),
     }
-    Cow::Owned(text.chars().map(|c| if forbidden(c) { '\u{fffd}' } else { c }).collect())
-}
-
-fn forbidden(c: char) -> bool {
-    // Bidirectional overrides would reorder what stands beside the name.
-    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// `text` for HTML: between tags and within quoted attributes.
@@ -72,7 +68,7 @@ mod tests {
             html("<img src=\"x\" onerror='y'>&"),
             "&lt;img src=&quot;x&quot; onerror=&#39;y&#39;&gt;&amp;"
         );
-        assert_eq!(plain("\u{1b}[31mred\u{7}\u{202e}"), "\u{fffd}[31mred\u{fffd}\u{fffd}");
+        assert_eq!(plain("\u{1b}[31mred\u{7}\u{202e}"), "\\u{1b}[31mred\\u{7}\\u{202e}");
         assert_eq!(html_lines("a\n<b"), "a\n&lt;b");
     }
 

@@ -9,6 +9,7 @@ use super::summary;
 use super::timetable::Direction;
 use super::{network, sources};
 use afteryou_report::Vantage;
+use afteryou_terminal::output::printable;
 use afteryou_terminal::Failure;
 use afteryou_transfer::dial::Dialer;
 use afteryou_transfer::job::{self, Dial, JobOptions, Outgoing, Summary};
@@ -93,7 +94,7 @@ pub async fn get(args: &GetArgs) -> Result<(), Failure> {
         direction: Direction::Down,
         what: format!(
             "into {}",
-            if output.is_some() { "standard output".into() } else { directory.display().to_string() }
+            if output.is_some() { "standard output".into() } else { printable(&directory.to_string_lossy()) }
         ),
         store: Some(store.clone()),
     };
@@ -194,5 +195,6 @@ async fn beside(
 
 /// "photos, backup.tar".
 fn names(paths: &[PathBuf]) -> String {
-    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    let names: Vec<_> = paths.iter().map(|path| printable(&path.to_string_lossy())).collect();
+    names.join(", ")
 }

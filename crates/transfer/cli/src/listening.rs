@@ -277,7 +277,7 @@ fn shutdown(stage: &Stage, is_from_ssh: bool) -> watch::Receiver<bool> {
 fn shown(directory: &Path) -> String {
     match directory == Path::new(".") {
         true => "this directory".to_owned(),
-        false => directory.display().to_string(),
+        false => output::printable(&directory.to_string_lossy()),
     }
 }
 

@@ -27,7 +27,7 @@ pub fn show(command: &str, outcome: &Result<(), Failure>) {
 
 /// One short line that means itself to a program that reads markup.
 fn plain(text: &str) -> String {
-    let line = printable(&text.replace(char::is_control, " "));
+    let line = printable(&text.replace('\n', " "));
     let cut: String = line.chars().take(LONGEST).collect();
     cut.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

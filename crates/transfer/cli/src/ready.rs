@@ -17,9 +17,9 @@ pub fn stopping() {
     notify("STOPPING=1");
 }
 
-/// A line break would begin another variable.
+/// A line break would begin another variable, and `systemctl` has no lines to show.
 fn one_line(text: &str) -> String {
-    afteryou_terminal::output::printable(&text.replace(char::is_control, " "))
+    afteryou_terminal::output::printable(&text.replace('\n', " "))
 }
 
 #[cfg(unix)]

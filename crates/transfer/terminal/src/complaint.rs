@@ -1,12 +1,18 @@
 //! Standard error, whose reader may stall, and text from elsewhere that is safe for it.
 
+use afteryou_base::shown::Shown;
 use afteryou_transfer::ticket::redact;
 use std::io::{self, Write};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Writes `text` to stderr, without the secret of a ticket that may be in it. A closed stderr is no error.
+/// Writes lines to stderr, without the secret of a ticket and without characters that steer a terminal. A closed stderr is no error.
 pub fn complain(text: &str) {
+    paint(&printable_lines(text));
+}
+
+/// Writes `text` to stderr with its colours and movements of the cursor; names in it are escaped already.
+pub fn paint(text: &str) {
     let _ = io::stderr().lock().write_all(redact(text).as_bytes());
 }
 
@@ -28,16 +34,14 @@ pub fn complain_within(text: &str, longest: Duration) {
     }
 }
 
-/// Text from elsewhere, fit for a line of a terminal: no character moves the cursor, breaks the line or turns the
-/// direction of what follows, which lets a name look like another.
+/// Text from elsewhere, fit for one line of a terminal.
 pub fn printable(text: &str) -> String {
-    text.replace(is_steering, "\u{fffd}")
+    Shown(text).to_string()
 }
 
-/// Control characters, separators of lines, and the marks of Unicode's bidirectional algorithm (UAX 9, section 2).
-fn is_steering(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// The same for several lines.
+pub fn printable_lines(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -48,8 +52,9 @@ mod tests {
     fn a_name_from_elsewhere_steers_nothing() {
         assert_eq!(
             printable("a\u{1b}[31m\u{202e}gpj.exe\u{2066}\n"),
-            "a\u{fffd}[31m\u{fffd}gpj.exe\u{fffd}\u{fffd}"
+            "a\\u{1b}[31m\\u{202e}gpj.exe\\u{2066}\\n"
         );
         assert_eq!(printable("grüße 文件 שלום"), "grüße 文件 שלום");
+        assert_eq!(printable_lines("a\tb\nc\r\n"), "a\\tb\nc\\r\n");
     }
 }

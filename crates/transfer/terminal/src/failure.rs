@@ -45,7 +45,7 @@ impl Failure {
     /// Prints the reason on stderr and returns the exit code.
     pub fn report(&self) -> u8 {
         if !matches!(self, Failure::Elsewhere(_)) {
-            crate::complaint::complain_within(&format!("afteryou: {}\n", fit(&self.to_string())), PATIENCE);
+            crate::complaint::complain_within(&format!("afteryou: {self}\n"), PATIENCE);
         }
         self.code()
     }
@@ -64,11 +64,6 @@ impl fmt::Display for Failure {
             Failure::Failed(error) => f.write_str(&chain(error)),
         }
     }
-}
-
-/// The words of peers and file names are escaped; those of the user's own file may have several lines.
-fn fit(text: &str) -> String {
-    text.split('\n').map(crate::complaint::printable).collect::<Vec<_>>().join("\n")
 }
 
 /// Each cause once: some errors have their cause in their own words already.

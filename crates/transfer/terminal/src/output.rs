@@ -1,6 +1,6 @@
 //! Standard output and standard error, whose readers may go away at any time.
 
-pub use crate::complaint::{complain, complain_within, printable};
+pub use crate::complaint::{complain, complain_within, paint, printable};
 
 use crate::failure::Failure;
 use afteryou_transfer::ticket::redact;

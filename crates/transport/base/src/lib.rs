@@ -15,6 +15,7 @@
 //! - [`about`] has the entry under which a controller, a queue or a transport is listed.
 //! - [`dscp`] has the differentiated services code points.
 //! - [`nearest`] finds the name that a mistyped one meant.
+//! - [`shown`] makes text from elsewhere fit for terminals, logs and pages.
 //!
 //! The crate has no `std`, so that `afteryou-cc` needs none.
 #![cfg_attr(not(test), no_std)]
@@ -23,6 +24,7 @@ pub mod about;
 pub mod dscp;
 pub mod nearest;
 pub mod param;
+pub mod shown;
 pub mod units;
 
 pub use about::About;

@@ -3,6 +3,7 @@
 mod afterwards;
 mod breaks;
 mod control;
+mod hostile_names;
 mod incomplete;
 mod logs;
 mod moves;

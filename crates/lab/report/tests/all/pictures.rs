@@ -9,7 +9,7 @@ const HOSTILE: [&str; 5] = [
     "<img src=x onerror=alert(1)>",
     "\" onmouseover=\"alert(1)",
     "' style='x' {{outcome}} {{js}} --> ]]> </svg></noscript>",
-    "\u{0}\u{1b}[31m\u{7}\u{202e}\u{fffe}\n\r\t&amp;",
+    "\u{0}\u{1b}[31m\u{7}\u{202e}\u{200b}\u{2028}\u{e0041}\u{fffe}\n\r\t&amp;",
 ];
 
 /// What a script element with `opening` holds.

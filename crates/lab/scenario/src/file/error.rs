@@ -1,5 +1,6 @@
 //! Errors that point at the place in the file.
 
+use afteryou_base::shown::Shown;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::fmt;
 use std::ops::Range;
@@ -80,6 +81,7 @@ impl Wrong {
         let start = floor(text, span.start.min(text.len()));
         let begin = text[..start].rfind('\n').map_or(0, |at| at + 1);
         let end = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        let end = start + text[start..end].trim_end_matches('\r').len();
         let number = text[..begin].matches('\n').count() + 1;
         let column = text[begin..start].chars().count();
         let until = floor(text, span.end.clamp(start, end));
@@ -101,18 +103,20 @@ fn floor(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Control characters of a file are not for the terminal.
-fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+/// A part of the line. A tab stays, for it stands before what is meant.
+fn part(text: &str) -> String {
+    text.split('\t').map(|text| Shown(text).to_string()).collect::<Vec<_>>().join("\t")
 }
 
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Wrong { message, file, position, line, span } = self;
-        let message = printable(message);
+        let (message, file) = (Shown(message).to_string(), Shown(file).to_string());
         let Some((number, _)) = position else { return write!(f, "{message}\n  --> {file}") };
-        let place = AnnotationKind::Primary.span(span.clone());
-        let snippet = Snippet::source(line).line_start(*number).path(file).annotation(place);
+        let (before, meant) = (part(&line[..span.start]), part(&line[span.clone()]));
+        let place = AnnotationKind::Primary.span(before.len()..before.len() + meant.len());
+        let line = format!("{before}{meant}{}", part(&line[span.end..]));
+        let snippet = Snippet::source(&line).line_start(*number).path(&file).annotation(place);
         let report = [Level::ERROR.no_name().primary_title(message).element(snippet)];
         f.write_str(&Renderer::plain().term_width(SHOWN).render(&report))
     }

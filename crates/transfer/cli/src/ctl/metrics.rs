@@ -1,6 +1,7 @@
 //! Prometheus metrics of a job: text exposition format 0.0.4, over HTTP/1.0 at the socket of `afteryou ctl`.
 
 use super::protocol::Status;
+use afteryou_base::shown::Shown;
 use std::fmt::Write;
 
 /// Start of an HTTP request's first line.
@@ -45,9 +46,9 @@ fn page(status: &Status) -> String {
     page
 }
 
-/// Escapes the three characters that a label's value may not contain.
+/// A label's value: fit to be shown, with the format's own escapes for backslashes and quotes. No line break is left for its third.
 fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+    Shown(text).to_string().replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 #[cfg(test)]
@@ -56,11 +57,11 @@ mod tests {
 
     #[test]
     fn a_name_cannot_end_its_label_or_its_line() {
-        let what = "a \"quoted\\\nname".to_owned();
+        let what = "a \"quoted\\\nname\u{1b}\u{9b}\u{202e}".to_owned();
         let status =
             Status { command: "send".to_owned(), what, bytes: 7, max_rate: Some(5), ..Status::default() };
         let page = page(&status);
-        let line = r#"afteryou_bytes{command="send",what="a \"quoted\\\nname"} 7"#;
+        let line = r#"afteryou_bytes{command="send",what="a \"quoted\\\\nname\\u{1b}\\u{9b}\\u{202e}"} 7"#;
         assert!(page.lines().any(|known| known == line), "{page}");
         assert!(page.contains("\nafteryou_max_rate_bytes_per_second{"));
         assert_eq!(

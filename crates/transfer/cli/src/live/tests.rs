@@ -130,7 +130,7 @@ fn without_a_terminal_there_is_a_line_every_ten_seconds() {
     show(&mut lines, &events);
     let expected = "connected to [2001:db8::7]:4747\n\
         41 %, 1.3 GB of 3.1 GB, 18.3 Mbit/s, 13 min left, 12 of 340 files; yielding: queue is 148 ms over base 21 ms\n\
-        failed: a\u{fffd}[31mb: it changed\n";
+        failed: a\\u{1b}[31mb: it changed\n";
     assert_eq!(String::from_utf8(out).unwrap(), expected);
 }
 

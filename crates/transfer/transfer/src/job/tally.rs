@@ -278,7 +278,7 @@ mod tests {
         tally.left_out(failed, LeftOut::default());
         tally.settled(&EntryPath(b"b".to_vec()), None, Outcome::Failed(String::new()));
         assert_eq!(tally.summary(), Summary { failed: u64::MAX, ..Summary::default() });
-        let told = Event::File { path: "a".into(), outcome: Outcome::Failed("no[2J right".into()) };
+        let told = Event::File { path: "a".into(), outcome: Outcome::Failed("no\\u{1b}[2J right".into()) };
         assert_eq!(events.lock().unwrap()[..1], [told]);
         assert_eq!(events.lock().unwrap().len(), 2);
     }

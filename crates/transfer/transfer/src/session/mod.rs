@@ -11,6 +11,7 @@ use crate::codec::{CodecError, Incoming, Outgoing};
 use crate::error::Error;
 use crate::inside::Token;
 use crate::wire::{Answer, Greeting, Why};
+use afteryou_base::shown::Shown;
 use quinn::{ConnectionError, VarInt};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -258,7 +259,8 @@ pub(crate) fn say(why: &Why) -> String {
     }
 }
 
-/// A peer's words, fit for a terminal.
+/// A peer's words, fit for a terminal: `longest` characters of them.
 pub(crate) fn printable(words: &str, longest: usize) -> String {
-    words.chars().take(longest).filter(|character| !crate::entry::changes_display(*character)).collect()
+    let end = words.char_indices().nth(longest).map_or(words.len(), |(at, _)| at);
+    Shown(&words[..end]).to_string()
 }
