@@ -6,12 +6,14 @@
 //! closes the older and waits until that has let go of its files: the peer knows that it is dead before we do.
 //!
 //! A job whose sessions are all gone without having finished is remembered for a while, so that the next continues. One that
-//! has finished is remembered for [`FINISHED`]: connections of it that come late find that nothing is left to do, and end
+//! has finished is remembered for [`books::FINISHED`]: connections of it that come late find that nothing is left to do, and end
 //! without being a job of their own.
 //!
 //! # Bounds
-//! At most [`MAX_SESSIONS`] at a time and [`LINGERING`] jobs without one. A session may hold 16 MiB in quinn, but beyond
-//! [`LARGE_SESSIONS`] of them a further one holds 1 MiB. All together hold 1.5 GB, if every peer is as bad as it may be.
+//! At most [`MAX_SESSIONS`] at a time and [`books::LINGERING`] jobs without one. A session may hold 16 MiB in quinn, but beyond
+//! [`books::LARGE_SESSIONS`] of them a further one holds 1 MiB. All together hold 1.5 GB, if every peer is as bad as it may be.
+
+mod books;
 
 use super::tally::Tally;
 use super::work::Work;
@@ -28,8 +30,8 @@ use crate::source::{Served, Source, SourceOptions};
 use crate::store::mirror::Mirror;
 use crate::store::Store;
 use crate::wire::{Answer, Greeting, Wishes};
+use books::{Books, Entered, Entry, Running};
 use quinn::{Connection, ConnectionError, VarInt};
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -39,12 +41,6 @@ use tracing::{debug, info, info_span, warn, Instrument};
 
 /// Sessions at a time: a few hundred clients, or the largest jobs of several.
 const MAX_SESSIONS: usize = 512;
-/// Sessions with [`session::LARGE_WINDOW`]: the connections of the largest job.
-const LARGE_SESSIONS: usize = MAX_LANES as usize;
-/// Jobs that are remembered without a session.
-const LINGERING: usize = 16;
-/// How long connections of a finished job may come.
-const FINISHED: Duration = Duration::from_secs(30);
 /// How long a newer session waits for an older one of its lane to end. It is answered before it gives up
 /// ([`session::GREETING_TIMEOUT`]); a file that the older one still holds is busy then.
 const REPLACE_TIMEOUT: Duration = Duration::from_secs(7);
@@ -183,50 +179,6 @@ enum Asked {
 enum Part {
     Source { work: Arc<Work>, extent: bool },
     Sink { store: Store, mirror: Option<Arc<Mirror>> },
-}
-
-/// A job and who works for it.
-struct Entry {
-    job: Arc<Job>,
-    lanes: HashMap<u16, Running>,
-    finished: bool,
-    /// The time of its report that it has finished.
-    told: Option<Instant>,
-    /// When its last session ended, as a count of such events.
-    left: u64,
-}
-
-impl Entry {
-    fn of(job: Arc<Job>) -> Entry {
-        Entry { job, lanes: HashMap::new(), finished: false, told: None, left: 0 }
-    }
-}
-
-/// A session: how to close it, and how to learn that it has ended.
-struct Running {
-    serial: u64,
-    connection: Connection,
-    /// Bytes that quinn may hold of it.
-    window: u32,
-    ended: watch::Receiver<()>,
-}
-
-/// A session that may begin.
-struct Entered {
-    serial: u64,
-    window: u32,
-    /// The session that had its lane before.
-    older: Option<Running>,
-    /// The end of its job was reported: nothing more is reported of it.
-    late: bool,
-}
-
-#[derive(Default)]
-struct Books {
-    jobs: HashMap<[u8; 16], Entry>,
-    serial: u64,
-    total: Summary,
-    closing: bool,
 }
 
 struct Host {
@@ -573,40 +525,6 @@ async fn end_silent(connections: Vec<(Connection, u32)>) {
         });
     }
     while pinged.join_next().await.is_some() {}
-}
-
-impl Books {
-    /// Returns the bytes that quinn may hold of another session.
-    fn window(&self) -> u32 {
-        let running = self.jobs.values().flat_map(|entry| entry.lanes.values());
-        let large = running.filter(|running| running.window == session::LARGE_WINDOW).count();
-        if large < LARGE_SESSIONS {
-            session::LARGE_WINDOW
-        } else {
-            session::SMALL_WINDOW
-        }
-    }
-
-    /// Forgets jobs that finished long ago, and keeps the number of those without sessions bounded.
-    fn forget_oldest(&mut self) {
-        let over = |entry: &Entry| entry.told.is_some_and(|told| told.elapsed() >= FINISHED);
-        let total = &mut self.total;
-        self.jobs.retain(|_, entry| {
-            let keep = !entry.lanes.is_empty() || !over(entry);
-            if !keep {
-                *total = total.and(entry.job.tally.summary());
-            }
-            keep
-        });
-        let alone = || self.jobs.iter().filter(|(_, entry)| entry.lanes.is_empty());
-        if alone().count() <= LINGERING {
-            return;
-        }
-        let Some(oldest) = alone().min_by_key(|(_, entry)| entry.left).map(|(id, _)| *id) else { return };
-        if let Some(entry) = self.jobs.remove(&oldest) {
-            self.total = self.total.and(entry.job.tally.summary());
-        }
-    }
 }
 
 /// A job's number, by which jobs are distinguished.

@@ -20,17 +20,19 @@
 //! The tail of a deep tree costs a round trip for each level of directories. A file is hashed whole before it is offered: the
 //! first byte of a single huge file waits for that (about a second for each GB).
 
+mod state;
+
 use super::gather::{self, Gathered};
 use super::start_thread;
 use super::tally::Tally;
-use crate::entry::{EntryPath, Kind};
+use crate::entry::EntryPath;
 use crate::error::Error;
 use crate::event::{Event, Outcome};
 use crate::filter::Filters;
 use crate::session::printable;
 use crate::source::{Item, Prepared, Source, Stopper, Totals};
 use crate::wire::{Extent, LeftOut, Unsettled, MAX_LISTED};
-use std::collections::{HashMap, VecDeque};
+use state::State;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::{watch, Notify};
@@ -98,42 +100,6 @@ struct Shared {
     /// For sessions: something may be taken, or all is settled.
     wake: Notify,
     tally: Arc<Tally>,
-}
-
-#[derive(Default)]
-struct State {
-    ready: VecDeque<Offer>,
-    /// Directories in which something is not settled, by their paths.
-    held: HashMap<EntryPath, Offer>,
-    /// For each directory with unsettled entries: how many these are, and how many directories in it have such. So an entry
-    /// touches few of the directories above it.
-    unsettled: HashMap<EntryPath, usize>,
-    /// Hard links whose first names are not settled, by these.
-    links: HashMap<EntryPath, Vec<Offer>>,
-    /// How many these are.
-    waiting_links: usize,
-    /// Paths of all that is not settled, by serial number.
-    open: HashMap<u64, EntryPath>,
-    next_serial: u64,
-    /// Files to read, since the sink has them otherwise.
-    unread: VecDeque<Offer>,
-    /// Entries for which the sink needs room, or the place of others.
-    later: Vec<Offer>,
-    /// A session lists them.
-    listing: bool,
-    /// They were listed, and offered again.
-    listed: bool,
-    /// Of the entries that were prepared.
-    totals: Totals,
-    exhausted: bool,
-    abandoned: bool,
-    /// Entries that the sink has by its own answers.
-    stored: u64,
-    /// Facts that only this side has, for the sink.
-    failed: LeftOut,
-    skipped: LeftOut,
-    /// Named directories in which nothing is.
-    empty: Vec<EntryPath>,
 }
 
 impl Work {
@@ -453,103 +419,6 @@ impl Shared {
     }
 }
 
-impl State {
-    fn add(&mut self, prepared: Prepared) {
-        let entry = prepared.entry();
-        let path = entry.path.clone();
-        self.totals.entries += 1;
-        self.totals.files += u64::from(matches!(entry.kind, Kind::File { .. }));
-        self.totals.bytes += entry.content().unwrap_or(0);
-        let offer = Offer { serial: self.next_serial, tries: 0, prepared: Arc::new(prepared) };
-        let first = offer.prepared.entry().link.clone();
-        let first = first.filter(|first| self.open.values().any(|other| other == first));
-        let waits = self.unsettled.contains_key(&path);
-        self.next_serial += 1;
-        self.begin(&path);
-        match (first, waits) {
-            (Some(first), _) => {
-                self.links.entry(first).or_default().push(offer);
-                self.waiting_links += 1;
-            }
-            (None, false) => self.ready.push_back(offer),
-            (None, true) => _ = self.held.insert(path.clone(), offer),
-        }
-        self.open.insert(self.next_serial - 1, path);
-    }
-
-    /// Something at `path` is not settled.
-    fn begin(&mut self, path: &EntryPath) {
-        for above in path.parents() {
-            let count = self.unsettled.entry(above).or_default();
-            *count += 1;
-            if *count > 1 {
-                return;
-            }
-        }
-    }
-
-    /// It is. Directories above it in which nothing else is not may be offered.
-    fn end(&mut self, path: &EntryPath) {
-        for above in path.parents() {
-            let Some(count) = self.unsettled.get_mut(&above) else { return };
-            *count -= 1;
-            if *count > 0 {
-                return;
-            }
-            self.unsettled.remove(&above);
-            self.ready.extend(self.held.remove(&above));
-        }
-    }
-
-    fn take(&mut self, most: usize, most_bytes: u64) -> Vec<Offer> {
-        let (mut offers, mut bytes) = (Vec::new(), 0);
-        while offers.len() < most && bytes < most_bytes {
-            let Some(offer) = self.ready.pop_front() else { break };
-            bytes += offer.prepared.entry().content().unwrap_or(0);
-            offers.push(offer);
-        }
-        offers
-    }
-
-    /// All else is settled, or waits for them.
-    fn may_list(&self) -> bool {
-        let waiting = self.later.len() + self.held.len() + self.waiting_links;
-        self.exhausted && !self.later.is_empty() && !self.listing && self.open.len() == waiting
-    }
-
-    /// The entries that are not settled; nothing if that is too much.
-    fn list(&self) -> Vec<Unsettled> {
-        if self.open.len() > MAX_LISTED {
-            return Vec::new();
-        }
-        let offers = self.later.iter().chain(self.held.values()).chain(self.links.values().flatten());
-        let unsettled = |offer: &Offer| Unsettled {
-            path: offer.path().clone(),
-            is_directory: offer.prepared.entry().kind == Kind::Directory,
-        };
-        offers.map(unsettled).collect()
-    }
-
-    /// Everything is settled.
-    fn is_over(&self) -> bool {
-        self.exhausted && self.open.is_empty()
-    }
-
-    /// Something at `path` is settled: its hard links may be offered, and directories above it if it was the last. True if
-    /// any may.
-    fn release(&mut self, path: &EntryPath) -> bool {
-        let before = self.ready.len();
-        let links = match self.links.is_empty() {
-            true => Vec::new(),
-            false => self.links.remove(path).unwrap_or_default(),
-        };
-        self.waiting_links -= links.len();
-        self.ready.extend(links);
-        self.end(path);
-        self.ready.len() > before
-    }
-}
-
 /// Waits until nobody else holds it: the thread of a session that ended may still be in the middle of a read.
 fn alone(mut prepared: Arc<Prepared>) -> Prepared {
     loop {
@@ -583,31 +452,6 @@ mod tests {
     use super::*;
     use crate::source::SourceOptions;
     use std::time::Instant;
-
-    #[test]
-    fn a_directory_waits_for_everything_below_it_and_for_nothing_else() {
-        let path = |text: &str| EntryPath(text.as_bytes().to_vec());
-        let mut state = State::default();
-        let waiting = |state: &State| {
-            let mut waiting: Vec<_> = state.unsettled.keys().map(ToString::to_string).collect();
-            waiting.sort();
-            waiting
-        };
-        for entry in ["a/b/c/x", "a/b/c/y", "a/b/c", "a/b", "a/z", "top"] {
-            state.begin(&path(entry));
-        }
-        for (settled, expected) in [
-            ("a/b/c/y", &["a", "a/b", "a/b/c"][..]),
-            ("top", &["a", "a/b", "a/b/c"]),
-            ("a/b/c/x", &["a", "a/b"]),
-            ("a/b/c", &["a"]),
-            ("a/z", &["a"]),
-            ("a/b", &[]),
-        ] {
-            state.end(&path(settled));
-            assert_eq!(waiting(&state), expected, "after {settled}");
-        }
-    }
 
     #[test]
     fn dropped_in_the_middle_of_a_huge_file_its_threads_end_within_a_second() {
