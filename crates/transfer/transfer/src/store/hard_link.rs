@@ -39,21 +39,21 @@ struct Hashed {
     changed: Option<(i64, i64)>,
 }
 
-/// Roots of the files that got further names in a job, by device and inode.
+/// Roots of the files that got further names in a job, or were read for that, by device and inode.
 #[derive(Debug, Default)]
 pub(super) struct Roots(Mutex<HashMap<(u64, u64), Known>>);
 
 impl Roots {
-    /// True if this file has the content. It is hashed if that is not known.
-    fn has(&self, file: &File, identity: (u64, u64), content: Content) -> bool {
+    /// The root of this file of `bytes`. It is hashed if that is not known.
+    pub(super) fn root(&self, file: &File, identity: (u64, u64), bytes: u64) -> Option<[u8; 32]> {
         let known = self.of(identity);
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         let changed = changed(file);
         if changed.is_none() || known.as_ref().is_none_or(|known| known.changed != changed) {
-            let root = partial::hash(file, content.size).ok().flatten();
+            let root = partial::hash(file, bytes).ok().flatten();
             *known = root.map(|root| Hashed { root, changed });
         }
-        known.as_ref().is_some_and(|known| known.root == content.root)
+        known.as_ref().map(|known| known.root)
     }
 
     /// Another name and other attributes change the inode, and not the content.
@@ -140,8 +140,9 @@ impl Store {
         let Ok(metadata) = file.metadata() else { return Ok(None) };
         let identity = identity(&cap_std::fs::Metadata::from_just_metadata(metadata.clone()));
         let Some(identity) = identity else { return Ok(None) };
-        let is_first =
-            metadata.is_file() && metadata.len() == content.size && self.roots.has(&file, identity, content);
+        let is_first = metadata.is_file()
+            && metadata.len() == content.size
+            && self.roots.root(&file, identity, content.size) == Some(content.root);
         Ok(is_first.then_some(First { parent, name, file, identity }))
     }
 

@@ -6,7 +6,7 @@ use super::place::{self, why, There};
 use super::state::State;
 use super::{orphans, ranges};
 use super::{Claim, Kept, Near, Store, Target};
-use crate::entry::{Wanted, GROUP_BYTES};
+use crate::entry::{Mtime, Wanted, GROUP_BYTES};
 use crate::wire::Why;
 use bao_tree::io::sync::DecodeResponseIter;
 use bao_tree::io::{BaoContentItem, DecodeError};
@@ -101,6 +101,11 @@ impl Reception {
 
     pub(super) fn content(&self) -> Content {
         self.content
+    }
+
+    /// The offered time of modification.
+    pub(super) fn mtime(&self) -> Mtime {
+        self.target.attributes.mtime
     }
 
     /// Writes content that nothing has verified yet.

@@ -1,15 +1,18 @@
 //! Files that have another name at the source by now.
 //!
 //! # Model
-//! When the first large file comes for which nothing lies at its place, the store's files are listed by size, once in a job. One of the
-//! same size is hashed, and copied if it is the file that is offered. In a job that removes what was not sent it gets the new name
-//! beside its own, which goes at the end: it is renamed. Small files are not looked for: to list them costs more than
+//! When the first large file comes for which nothing lies at its place, the store's files are listed by size, once in a job. Those of the
+//! same size are hashed until one is the file that is offered, and that one is copied. In a job that removes what was not sent it gets the
+//! new name beside its own, which goes at the end: it is renamed. Small files are not looked for: to list them costs more than
 //! to send them.
+//!
+//! A rename changes no time, so files with the offered time come first, however many there are. Hashes are kept by root, so each file is
+//! read once in a job, and an offer costs no more with many files of one size than with few.
 //!
 //! An entry with the name of the directory of partial files is left out.
 //!
 //! # Bounds
-//! The list takes at most [`MOST`] bytes, and of one size [`TRIES`] files are hashed for an offer.
+//! The list takes at most [`MOST`] bytes, and [`TRIES`] files with another time are hashed for an offer.
 
 use super::descent::Descent;
 use super::partial::{self, Content};
@@ -17,32 +20,84 @@ use super::place::There;
 use super::reception::Reception;
 use super::root::Root;
 use super::{place, Claim, Kept, Store, Target, Verdict, STATE};
-use crate::entry::{bytes, EntryPath, Wanted};
+use crate::entry::{bytes, EntryPath, Mtime, Wanted};
 use crate::wire::{Why, MAX_PATH};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
+use std::sync::{Mutex, PoisonError};
 
 /// Smallest file that is looked for, bytes.
 const LEAST: u64 = 1024 * 1024;
-/// Bytes of the list: 100 000 files with paths of 100 bytes.
+/// Bytes of the list: 70 000 files with paths of 100 bytes.
 const MOST: usize = 16 * 1024 * 1024;
-/// Bytes of an entry beside its path.
-const ENTRY: usize = 64;
-/// Files of the same size that are hashed.
+/// Bytes of an entry beside its path, once it was read.
+const ENTRY: usize = 128;
+/// Files of the same size and another time that are hashed for an offer.
 const TRIES: usize = 4;
 
 /// Files by their sizes.
-pub(super) type BySize = HashMap<u64, Vec<EntryPath>>;
+pub(super) type BySize = HashMap<u64, Mutex<Alike>>;
+
+/// Files of one size.
+#[derive(Debug, Default)]
+pub(super) struct Alike {
+    /// Those that were not read so far, by their time.
+    unread: BTreeMap<(i64, u32), Vec<EntryPath>>,
+    /// The others, by their root.
+    read: HashMap<[u8; 32], Vec<EntryPath>>,
+}
+
+impl Alike {
+    fn add(&mut self, path: EntryPath, mtime: Mtime) {
+        self.unread.entry(time(mtime)).or_default().push(path);
+    }
+
+    /// Takes one that was not read, with this time or any.
+    fn next(&mut self, time: Option<(i64, u32)>) -> Option<EntryPath> {
+        let time = time.or_else(|| self.unread.keys().next().copied())?;
+        let paths = self.unread.get_mut(&time)?;
+        let path = paths.pop();
+        if paths.is_empty() {
+            self.unread.remove(&time);
+        }
+        path
+    }
+
+    /// Those with this root. Files are read by `root` until there is one.
+    fn with(
+        &mut self,
+        wanted: [u8; 32],
+        mtime: Mtime,
+        root: impl Fn(&EntryPath) -> Option<[u8; 32]>,
+    ) -> Vec<EntryPath> {
+        let mut tries = TRIES;
+        while !self.read.contains_key(&wanted) {
+            let next = self.next(Some(time(mtime))).or_else(|| {
+                tries = tries.checked_sub(1)?;
+                self.next(None)
+            });
+            let Some(path) = next else { break };
+            if let Some(root) = root(&path) {
+                self.read.entry(root).or_default().push(path);
+            }
+        }
+        self.read.get(&wanted).cloned().unwrap_or_default()
+    }
+}
+
+fn time(mtime: Mtime) -> (i64, u32) {
+    (mtime.seconds, mtime.nanos)
+}
 
 impl Store {
     /// Fills the partial file from a file with the same content, if the store has one.
     pub(super) fn copy_renamed(&self, reception: &mut Reception) -> Result<bool, Why> {
         let content = reception.content();
-        let same = self.same_size(content).find_map(|path| {
-            let (file, _) = self.open_file(path)?;
-            let is_same = partial::hash(&file, content.size).is_ok_and(|root| root == Some(content.root));
-            is_same.then_some((path, file))
+        let mtime = reception.mtime();
+        let same = self.same_content(content, mtime).into_iter().find_map(|path| {
+            let (file, there) = self.open_file(&path)?;
+            (self.root_of(&file, &there) == Some(content.root)).then_some((path, file))
         });
         let Some((path, file)) = same else { return Ok(false) };
         tracing::debug!(%path, "the same content lies here under another name");
@@ -68,12 +123,13 @@ impl Store {
         if !self.wishes.delete || self.wishes.backup.is_some() || target.attributes.extras.is_some() {
             return Ok(None);
         }
-        for path in self.same_size(content) {
-            let has_attributes = self.open_file(path).is_some_and(|(_, there)| there.has(&target.attributes));
-            if !has_attributes || self.seen().has_settled(path) {
+        for path in self.same_content(content, target.attributes.mtime) {
+            let has_attributes =
+                self.open_file(&path).is_some_and(|(_, there)| there.has(&target.attributes));
+            if !has_attributes || self.seen().has_settled(&path) {
                 continue;
             }
-            let Some(first) = self.first(path, content)? else { continue };
+            let Some(first) = self.first(&path, content)? else { continue };
             let mut changed = Vec::new();
             let parent = self.make(&target.parents, Some(&mut changed))?;
             if self.link_at_its_place(&first, target, content, &parent).is_err() {
@@ -89,13 +145,28 @@ impl Store {
         Ok(None)
     }
 
-    /// Large files here of this size.
-    fn same_size(&self, content: Content) -> impl Iterator<Item = &EntryPath> {
-        let paths = match content.size < LEAST {
-            true => None,
-            false => self.by_size.get_or_init(|| list(&self.inner.root)).get(&content.size),
+    /// Large files here that had this content when they were read.
+    fn same_content(&self, content: Content, mtime: Mtime) -> Vec<EntryPath> {
+        if content.size < LEAST {
+            return Vec::new();
+        }
+        let Some(alike) = self.by_size.get_or_init(|| list(&self.inner.root)).get(&content.size) else {
+            return Vec::new();
         };
-        paths.into_iter().flatten().take(TRIES)
+        // Locked while they are read, so that nobody reads them beside.
+        let mut alike = alike.lock().unwrap_or_else(PoisonError::into_inner);
+        alike.with(content.root, mtime, |path| {
+            let (file, there) = self.open_file(path)?;
+            (there.bytes == content.size).then(|| self.root_of(&file, &there))?
+        })
+    }
+
+    /// The file is not read again while its inode stays as it is.
+    fn root_of(&self, file: &File, there: &There) -> Option<[u8; 32]> {
+        match there.identity {
+            Some(identity) => self.roots.root(file, identity, there.bytes),
+            None => partial::hash(file, there.bytes).ok()?,
+        }
     }
 
     fn open_file(&self, path: &EntryPath) -> Option<(File, There)> {
@@ -136,7 +207,8 @@ fn add_all(root: &Root, found: &mut BySize) -> io::Result<()> {
         } else if there.is_file && there.bytes >= LEAST {
             let Some(left) = room.checked_sub(path.0.len() + ENTRY) else { break };
             room = left;
-            found.entry(there.bytes).or_default().push(path);
+            let alike = found.entry(there.bytes).or_default();
+            alike.get_mut().unwrap_or_else(PoisonError::into_inner).add(path, there.mtime);
         }
     }
     Ok(())

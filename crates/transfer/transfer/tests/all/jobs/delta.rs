@@ -76,6 +76,27 @@ async fn a_file_that_has_another_name_by_now_does_not_travel() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_has_another_name_by_now_does_not_travel_however_many_have_its_size() {
+    let pair = Pair::new();
+    for number in 0..40 {
+        pair.write(&format!("before/{number}"), &content(MB + MB / 10, number));
+    }
+    assert!(push(&pair).await.bytes_moved > 40 * MB as u64);
+    for number in [0, 7, 39] {
+        let [old, new] = ["before", "after"].map(|dir| pair.from().join(dir).join(number.to_string()));
+        std::fs::create_dir_all(new.parent().unwrap()).unwrap();
+        std::fs::rename(old, new).unwrap();
+    }
+    let far = Far::receive(&pair);
+    let some = send(far.dialer(), pair.source(), options().1).await.unwrap();
+    assert_eq!((some.failed, some.bytes_moved), (0, 0), "three of them");
+    std::fs::rename(pair.from().join("before"), pair.from().join("others")).unwrap();
+    let all = send(far.dialer(), pair.source(), options().1).await.unwrap();
+    far.stop().await;
+    assert_eq!((all.failed, all.bytes_moved), (0, 0), "all the others");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_with_nothing_in_common_and_shorter_and_small_ones_arrive_whole() {
     let pair = Pair::new();
     for (name, before, after) in [
