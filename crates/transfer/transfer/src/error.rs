@@ -1,5 +1,6 @@
 //! Errors of a transfer.
 
+use std::io;
 use thiserror::Error;
 
 /// Errors of a transfer. Messages are lower-case and say what to do next.
@@ -15,7 +16,7 @@ pub enum Error {
         reason: &'static str,
     },
     /// A local file or directory.
-    #[error("cannot {doing} {path}: {source}")]
+    #[error("cannot {doing} {path}: {}", reason(source))]
     File {
         /// The operation.
         doing: &'static str,
@@ -87,11 +88,32 @@ pub enum Error {
         reason: String,
     },
     /// This machine's fault.
-    #[error("cannot {doing}: {source}")]
+    #[error("cannot {doing}: {}", reason(source))]
     Io {
         /// The operation.
         doing: &'static str,
         /// The system's error.
         source: std::io::Error,
     },
+}
+
+/// The system's words, and what to do where that is known.
+pub(crate) fn reason(error: &io::Error) -> String {
+    match is_out_of_descriptors(error) {
+        true => format!("{error}; raise the limit of open files (ulimit -n)"),
+        false => error.to_string(),
+    }
+}
+
+/// True if this process, or the system, may open nothing more.
+#[cfg(unix)]
+pub(crate) fn is_out_of_descriptors(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
+}
+
+/// True if this process, or the system, may open nothing more.
+#[cfg(not(unix))]
+pub(crate) fn is_out_of_descriptors(_: &io::Error) -> bool {
+    false
 }

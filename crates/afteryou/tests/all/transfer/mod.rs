@@ -8,6 +8,7 @@ mod incomplete;
 mod logs;
 mod moves;
 mod sleep;
+mod messages;
 #[cfg(target_os = "linux")]
 mod starved;
 pub mod support;

@@ -56,6 +56,18 @@ fn who_gets_files_without_descriptors_learns_so() {
 }
 
 #[test]
+fn who_serves_without_descriptors_is_named_with_the_remedy() {
+    let place = Place::new();
+    place.file("photos/a", 300_000);
+    let (serve, ticket) = place.listen(&["serve", "photos"]);
+    starve(&serve);
+    let output = place.run(&[&["get", &ticket, "album"], &GIVE_UP[..]].concat());
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("raise the limit of open files (ulimit -n)"), "{said}");
+}
+
+#[test]
 fn a_job_that_may_open_few_files_does_not_begin() {
     for descriptors in [6, 8, 12, 16, 20] {
         let place = Place::new();

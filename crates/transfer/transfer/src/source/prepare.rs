@@ -8,6 +8,7 @@ use super::place::{Facts, Here, Place, Sort};
 use super::trees::Trees;
 use super::Item;
 use crate::entry::{Entry, EntryPath, Kind, Wanted, GROUP, GROUP_BYTES};
+use crate::error::reason;
 use crate::store::ranges::to_chunks;
 use crate::store::with_whole;
 use crate::wire::SMALL;
@@ -58,7 +59,7 @@ pub enum EncodeError {
     #[error("the other end asked for ranges that the file does not have; both ends need the same version")]
     Ranges,
     /// It cannot be read.
-    #[error("the file cannot be read: {0}")]
+    #[error("the file cannot be read: {}", reason(.0))]
     Io(io::Error),
     /// It cannot be written to where it goes.
     #[error("the connection ended: {0}")]
@@ -114,7 +115,7 @@ pub(super) fn unread(path: EntryPath, place: Place, facts: Facts, (trees, keepin
 }
 
 fn unreadable(error: io::Error) -> String {
-    format!("it cannot be read: {error}")
+    format!("it cannot be read: {}", reason(&error))
 }
 
 /// Hashes until the file holds still.

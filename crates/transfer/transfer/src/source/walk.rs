@@ -3,6 +3,7 @@
 use super::place::{Facts, Here, Place, Sort};
 use super::{bytes, Stopper, Symlinks, Top};
 use crate::entry::EntryPath;
+use crate::error::reason;
 use crate::filter::Filters;
 use crate::store::{are_ours, link_stays_inside, STATE};
 use std::collections::{HashMap, HashSet};
@@ -86,7 +87,7 @@ fn is_state(name: &OsStr) -> bool {
 }
 
 fn unreadable(path: EntryPath, error: &std::io::Error) -> Found {
-    Found::Failed { path, reason: format!("it cannot be read: {error}") }
+    Found::Failed { path, reason: format!("it cannot be read: {}", reason(error)) }
 }
 
 impl Walk {

@@ -56,7 +56,7 @@ mod valid;
 
 use crate::accounts::Accounts;
 use crate::entry::{Entry, EntryPath, Kind, Mtime};
-use crate::error::Error;
+use crate::error::{is_out_of_descriptors, Error};
 use crate::extras::Extras;
 use crate::inside::{self, Naming};
 use crate::named::{self, Named};
@@ -70,7 +70,7 @@ pub use near::Near;
 pub use orphans::Abandoned;
 use partial::{Content, Partial};
 pub(crate) use path::{components, link_stays_inside, STATE};
-use place::{is_out_of_descriptors, refused, why, Attributes, There};
+use place::{refused, why, Attributes, There};
 pub use reception::{Arriving, Reception};
 use renamed::BySize;
 use root::{Root, Work};

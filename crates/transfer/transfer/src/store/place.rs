@@ -15,6 +15,7 @@ use super::root::Root;
 use super::{sync, times, Kept};
 use crate::beneath;
 use crate::entry::{EntryPath, Mtime, MODE_BITS};
+use crate::error::is_out_of_descriptors;
 use crate::wire::Why;
 use cap_std::fs::Dir;
 use std::ffi::{OsStr, OsString};
@@ -78,17 +79,6 @@ pub(crate) fn why(doing: &str, error: io::Error) -> Why {
         _ if is_out_of_descriptors(&error) => Why::TooManyFiles,
         _ => Why::Io(format!("cannot {doing}: {error}")),
     }
-}
-
-#[cfg(unix)]
-pub(super) fn is_out_of_descriptors(error: &io::Error) -> bool {
-    use rustix::io::Errno;
-    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
-}
-
-#[cfg(not(unix))]
-pub(super) fn is_out_of_descriptors(_error: &io::Error) -> bool {
-    false
 }
 
 /// The path was refused because of this.
