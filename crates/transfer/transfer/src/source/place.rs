@@ -219,6 +219,21 @@ impl Place {
         }
     }
 
+    /// The same of an entry of a directory that may be open: then the depth costs nothing.
+    pub(super) fn enter_here(&self, above: &Here) -> io::Result<Here> {
+        #[cfg(unix)]
+        if let (Some(dir), Some(name), Reach::Directories(_)) = (above, self.path.file_name(), &self.reach) {
+            use rustix::fs::{openat, Mode, OFlags};
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            // A directory that may not be read is refused by the other way, too, and in its words.
+            if let Ok(opened) = openat(dir, name, flags, Mode::empty()) {
+                return Ok(Some(Arc::new(opened.into())));
+            }
+        }
+        let _ = above;
+        self.enter()
+    }
+
     /// Names in a directory, which may be open, sorted by their bytes.
     pub(super) fn names(&self, here: &Here) -> io::Result<Vec<OsString>> {
         let of = |dir: cap_std::fs::ReadDir| dir.map(|entry| Ok(entry?.file_name())).collect();

@@ -13,8 +13,9 @@ use std::sync::Arc;
 /// Longest path that a sink takes, bytes.
 const MAX_PATH: usize = 4096;
 
-/// Directories that a walk keeps open, from the top. Those below are opened for each look.
-const KEPT_OPEN: usize = 16;
+/// Directories that a walk keeps open at the top of a tree, and again at the place where it is. Those between are opened for each
+/// look. So a step into a directory costs the same at any depth.
+const KEPT_OPEN: usize = 8;
 
 /// The findings of a walk.
 #[derive(Debug)]
@@ -164,7 +165,8 @@ impl Walk {
                 reason: "the link leads back to a directory above it".into(),
             });
         }
-        let here = if self.levels.len() < KEPT_OPEN { place.enter() } else { Ok(None) };
+        let above = self.levels.last().and_then(|level| level.here.clone());
+        let here = place.enter_here(&above);
         let entered = here.and_then(|here| Ok((place.names(&here)?, here)));
         match entered {
             Ok((names, here)) => {
@@ -172,6 +174,10 @@ impl Walk {
                     self.empty.push(path.clone());
                 }
                 self.levels.push(Level { place, path, facts, here, names: names.into_iter() });
+                let far_above = self.levels.len().checked_sub(KEPT_OPEN + 1).filter(|at| *at >= KEPT_OPEN);
+                if let Some(level) = far_above.and_then(|at| self.levels.get_mut(at)) {
+                    level.here = None;
+                }
                 None
             }
             Err(error) => Some(unreadable(path, &error)),
