@@ -182,7 +182,11 @@ fn socket(
         return network::socket(common, asked);
     }
     let last = identity.port(role, directory)?;
-    let again = last.map(|port| network::socket(common, SocketAddr::new(asked.ip(), port)));
+    let again = last.map(|port| {
+        let mut address = asked;
+        address.set_port(port);
+        network::socket(common, address)
+    });
     if let Some(Ok(socket)) = again {
         return Ok(socket);
     }

@@ -10,19 +10,23 @@
 //! ticket will do so at its other addresses, too. A stranger at one of the addresses (private addresses mean another
 //! machine in another network) does not.
 //!
+//! A link-local address of IPv6 is tried over each interface of this machine that has such an address, at once: the ticket
+//! cannot name one (`interfaces.rs`).
+//!
 //! # Constants
 //! [`STAGGER`] 250 ms, RFC 8305 §5. [`TIMEOUT`] 10 s for each address: three retransmissions of the first packet, at 1, 3 and 7 s.
 //!
 //! # Not implemented
 //! Names are looked up when their turn comes, by the system, and at most `MAX_PER_NAME` of their addresses are tried, one after the other.
 
+use crate::interfaces;
 use crate::ticket::{Address, Fingerprint, Host, Role, Ticket};
 use crate::tls::{self, TlsError, ACCESS_DENIED, SERVER_NAME};
 use quinn::{Connection, ConnectionError, Endpoint, TransportConfig, TransportErrorCode};
 use std::collections::HashSet;
 use std::fmt;
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use thiserror::Error;
@@ -60,6 +64,9 @@ pub enum Failure {
     /// Nothing under that name.
     #[error("the name cannot be looked up: {0}")]
     Name(String),
+    /// No interface leads there.
+    #[error("this address is valid on one link only, and no interface here is up that has such an address")]
+    NoLink,
     /// It speaks another version of our protocol.
     #[error("the peer speaks another version of the protocol: bring both sides to the same version")]
     Protocol,
@@ -219,19 +226,43 @@ impl Dialer {
     /// Whatever this address stands for that was not asked before: equal addresses, and names of one address, are asked once.
     async fn attempt_new(&self, address: &Address, asked: &Asked) -> Result<Connection, Failure> {
         let mut last = Failure::Known;
-        for remote in resolve(address).await? {
-            let canonical = SocketAddr::new(remote.ip().to_canonical(), remote.port());
-            if !asked.lock().unwrap_or_else(PoisonError::into_inner).insert(canonical) {
-                continue;
-            }
-            match timeout(TIMEOUT, self.attempt_at(remote)).await {
-                Ok(Ok(connection)) => return Ok(connection),
-                Ok(Err(Failure::Refused)) => return Err(Failure::Refused),
-                Ok(Err(failure)) => last = failure,
-                Err(_) => last = Failure::Silent,
+        let mut remotes = resolve(address).await?;
+        remotes
+            .retain(|remote| asked.lock().unwrap_or_else(PoisonError::into_inner).insert(canonical(*remote)));
+        if matches!(address.host, Host::Ip(IpAddr::V6(ip)) if ip.is_unicast_link_local()) {
+            return self.attempt_at_once(remotes).await;
+        }
+        for remote in remotes {
+            match self.attempt_in_time(remote).await {
+                Ok(connection) => return Ok(connection),
+                Err(Failure::Refused) => return Err(Failure::Refused),
+                Err(failure) => last = failure,
             }
         }
         Err(last)
+    }
+
+    /// One address over several interfaces. An answer that says why not counts more than silence elsewhere.
+    async fn attempt_at_once(&self, remotes: Vec<SocketAddr>) -> Result<Connection, Failure> {
+        let mut attempts = JoinSet::new();
+        for remote in remotes {
+            let dialer = self.clone();
+            attempts.spawn(async move { dialer.attempt_in_time(remote).await });
+        }
+        let mut last = if attempts.is_empty() { Failure::Known } else { Failure::Silent };
+        while let Some(ended) = attempts.join_next().await {
+            match ended {
+                Ok(Ok(connection)) => return Ok(connection),
+                Ok(Err(Failure::Refused)) => return Err(Failure::Refused),
+                Ok(Err(Failure::Silent)) | Err(_) => {}
+                Ok(Err(failure)) => last = failure,
+            }
+        }
+        Err(last)
+    }
+
+    async fn attempt_in_time(&self, remote: SocketAddr) -> Result<Connection, Failure> {
+        timeout(TIMEOUT, self.attempt_at(remote)).await.unwrap_or(Err(Failure::Silent))
     }
 
     async fn attempt_at(&self, remote: SocketAddr) -> Result<Connection, Failure> {
@@ -299,8 +330,26 @@ async fn until(deadline: Option<Instant>) {
     }
 }
 
+/// The same place in one form.
+fn canonical(remote: SocketAddr) -> SocketAddr {
+    match remote.ip().to_canonical() {
+        ip @ IpAddr::V4(_) => SocketAddr::new(ip, remote.port()),
+        // With its scope.
+        IpAddr::V6(_) => remote,
+    }
+}
+
 async fn resolve(address: &Address) -> Result<Vec<SocketAddr>, Failure> {
     match &address.host {
+        Host::Ip(IpAddr::V6(ip)) if ip.is_unicast_link_local() => {
+            let remotes = interfaces::over_each(*ip, address.port);
+            let remotes = remotes.map_err(|error| Failure::Other(error.to_string()))?;
+            if remotes.is_empty() {
+                Err(Failure::NoLink)
+            } else {
+                Ok(remotes)
+            }
+        }
         Host::Ip(ip) => Ok(vec![SocketAddr::new(*ip, address.port)]),
         Host::Name(name) => {
             let looked_up = timeout(TIMEOUT, tokio::net::lookup_host((name.as_str(), address.port))).await;

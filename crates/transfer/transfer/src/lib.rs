@@ -90,6 +90,7 @@ pub mod filter;
 pub mod guard;
 pub mod identity;
 mod inside;
+pub mod interfaces;
 pub mod job;
 mod named;
 pub mod pace;

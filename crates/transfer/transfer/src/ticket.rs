@@ -14,6 +14,9 @@
 //! | … | each: 4 and 4 bytes, 6 and 16 bytes, or 0, a length and a name; then the port |
 //! | 4 | BLAKE3 of all the above, cut |
 //!
+//! A link-local address stands there without an interface: a scope id has a meaning on one machine alone. Versions that know nothing of such
+//! addresses read them as any other, fail to reach them, and try the rest.
+//!
 //! Upper case is understood, since some mailers and phones change it. So are blanks and line breaks in the line. A form that today's version could not read gets another digit.
 //!
 //! The secret has 128 bits. Nobody can try secrets offline: only the listening side, after it has proven to be the
@@ -23,6 +26,7 @@ mod redact;
 
 pub use redact::redact;
 
+use crate::interfaces;
 use data_encoding::BASE32_NOPAD;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -164,9 +168,15 @@ impl fmt::Display for Address {
 }
 
 impl Address {
-    /// Reads `HOST`, `HOST:PORT`, `[V6]:PORT` or a bare v6 address.
+    /// Reads `HOST`, `HOST:PORT`, `[V6]:PORT` or a bare v6 address. A link-local one may have `%` and an interface of this machine,
+    /// which is left out.
     pub fn parse(text: &str, default_port: u16) -> Result<Address, TicketError> {
         let wrong = || TicketError::Address(text.escape_debug().to_string());
+        if let Some((bare, zone)) = interfaces::split_zone(text) {
+            // The peer tries each of its own interfaces, so the name says nothing there.
+            interfaces::number(zone).ok_or_else(|| TicketError::Interface(interfaces::unknown(zone)))?;
+            return Address::parse(&bare, default_port);
+        }
         if let Ok(address) = text.parse::<SocketAddr>() {
             return Ok(address.into());
         }
@@ -218,6 +228,9 @@ pub enum TicketError {
     /// Not an address to put into one.
     #[error("\"{0}\" is no address: give HOST or HOST:PORT")]
     Address(String),
+    /// An address with an interface that this machine does not have.
+    #[error("{0}")]
+    Interface(String),
     /// Nowhere to go.
     #[error("a ticket needs 1 to {MAX_ADDRESSES} addresses, not {0}: name those that can be reached with --address")]
     Addresses(usize),

@@ -5,10 +5,12 @@ mod breaks;
 mod control;
 mod hostile_names;
 mod incomplete;
+#[cfg(target_os = "linux")]
+mod link_local;
 mod logs;
+mod messages;
 mod moves;
 mod sleep;
-mod messages;
 #[cfg(target_os = "linux")]
 mod starved;
 pub mod support;

@@ -3,6 +3,7 @@
 use super::choice::{Allowing, Choice};
 use super::common::{Common, Symlinks};
 use super::LISTENING_EXIT_CODES;
+use afteryou_transfer::interfaces::listening_address;
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueHint};
 use std::net::SocketAddr;
@@ -64,9 +65,12 @@ pub struct ServeArgs {
 #[derive(Args, Clone, Debug)]
 pub struct Listening {
     /// UDP address and port to listen on; port 0 reuses the previous port if it is free
+    ///
+    /// A link-local address requires its interface: [fe80::1%eth0]:4747.
     #[arg(
         long,
         value_name = "ADDRESS:PORT",
+        value_parser = listening_address,
         default_value = "[::]:0",
         env = "AFTERYOU_LISTEN",
         hide_env_values = true

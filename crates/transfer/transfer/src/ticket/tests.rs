@@ -28,6 +28,14 @@ fn a_ticket_survives_its_line() {
 }
 
 #[test]
+fn addresses_of_one_link_are_carried_as_any_other() {
+    let addresses = ["[2001:db8::7]:4711", "[fe80::7]:4711", "169.254.3.4:4711"];
+    let addresses = addresses.map(|address| Address::parse(address, 0).unwrap()).to_vec();
+    let ticket = Ticket { addresses, ..example() };
+    assert_eq!(ticket.to_line().unwrap().parse(), Ok(ticket));
+}
+
+#[test]
 fn the_form_stays_as_it_is() {
     // Tickets lie in other people's scripts for years.
     let line = "afteryou1aa6qaaabaibqibiga4eascqlbqgq4dyqcejbgfavcylrqgi2dmob2hq7ljnfuws2ljnfuws2ljnfuws2liaqjqaaaiarez3nvuvg2";
@@ -111,6 +119,11 @@ fn addresses_are_read_in_every_usual_form() {
     assert_eq!(shown("[2001:db8::1]:5"), Ok("[2001:db8::1]:5".into()));
     assert_eq!(shown("example.org"), Ok("example.org:99".into()));
     assert_eq!(shown("example.org:5"), Ok("example.org:5".into()));
+    #[cfg(target_os = "linux")]
+    assert_eq!(shown("[fe80::1%lo]:5"), Ok("[fe80::1]:5".into()), "a scope id says nothing at the peer");
+    assert_eq!(shown("fe80::1"), Ok("[fe80::1]:99".into()));
+    let unknown = shown("[fe80::1%no-such-0]:5").unwrap_err();
+    assert!(unknown.to_string().starts_with("this machine has no interface \"no-such-0\""), "{unknown}");
     for wrong in [
         "",
         ":5",
@@ -120,6 +133,7 @@ fn addresses_are_read_in_every_usual_form() {
         "example.org:0",
         "example.org:70000",
         "a/b",
+        "[2001:db8::1%eth0]:5",
         "\u{1b}[0m",
     ] {
         assert!(matches!(shown(wrong), Err(TicketError::Address(_))), "{wrong:?}");
