@@ -367,6 +367,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print every table, not only the headline')
             [CompletionResult]::new('--no-series', '--no-series', [CompletionResultType]::ParameterName, 'Write only tables into --out, without curves and without a folder for each run of a sweep')
             [CompletionResult]::new('--parquet', '--parquet', [CompletionResultType]::ParameterName, 'Write tables and curves as Parquet, too')
+            [CompletionResult]::new('--untrusted', '--untrusted', [CompletionResultType]::ParameterName, 'For scenarios that others wrote: open files only below the scenario''s folder, links resolved, and start no program')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -386,6 +387,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print every table, not only the headline')
             [CompletionResult]::new('--no-series', '--no-series', [CompletionResultType]::ParameterName, 'Write only tables into --out, without curves and without a folder for each run of a sweep')
             [CompletionResult]::new('--parquet', '--parquet', [CompletionResultType]::ParameterName, 'Write tables and curves as Parquet, too')
+            [CompletionResult]::new('--untrusted', '--untrusted', [CompletionResultType]::ParameterName, 'For scenarios that others wrote: open files only below the scenario''s folder, links resolved, and start no program')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -405,6 +407,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print every table, not only the headline')
             [CompletionResult]::new('--no-series', '--no-series', [CompletionResultType]::ParameterName, 'Write only tables into --out, without curves and without a folder for each run of a sweep')
             [CompletionResult]::new('--parquet', '--parquet', [CompletionResultType]::ParameterName, 'Write tables and curves as Parquet, too')
+            [CompletionResult]::new('--untrusted', '--untrusted', [CompletionResultType]::ParameterName, 'For scenarios that others wrote: open files only below the scenario''s folder, links resolved, and start no program')
             [CompletionResult]::new('--clean', '--clean', [CompletionResultType]::ParameterName, 'End the programs that killed runs have left behind, as every run does before it begins; takes no file')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')

@@ -223,7 +223,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__bed)
-            opts="-v -h --trace --qlog --out --json --verbose --seed --repeat --jobs --no-series --parquet --shard --set --queue-by --clean --help"
+            opts="-v -h --trace --qlog --out --json --verbose --seed --repeat --jobs --no-series --parquet --shard --set --untrusted --queue-by --clean --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -675,7 +675,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__fluid)
-            opts="-v -h --explain --trace --qlog --out --json --verbose --seed --repeat --jobs --no-series --parquet --shard --set --help"
+            opts="-v -h --explain --trace --qlog --out --json --verbose --seed --repeat --jobs --no-series --parquet --shard --set --untrusted --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1630,7 +1630,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__sim)
-            opts="-v -h --trace --qlog --out --json --verbose --seed --repeat --jobs --no-series --parquet --shard --set --help"
+            opts="-v -h --trace --qlog --out --json --verbose --seed --repeat --jobs --no-series --parquet --shard --set --untrusted --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -343,6 +343,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --verbose 'Print every table, not only the headline'
             cand --no-series 'Write only tables into --out, without curves and without a folder for each run of a sweep'
             cand --parquet 'Write tables and curves as Parquet, too'
+            cand --untrusted 'For scenarios that others wrote: open files only below the scenario''s folder, links resolved, and start no program'
             cand -h 'Print help'
             cand --help 'Print help'
         }
@@ -361,6 +362,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --verbose 'Print every table, not only the headline'
             cand --no-series 'Write only tables into --out, without curves and without a folder for each run of a sweep'
             cand --parquet 'Write tables and curves as Parquet, too'
+            cand --untrusted 'For scenarios that others wrote: open files only below the scenario''s folder, links resolved, and start no program'
             cand -h 'Print help'
             cand --help 'Print help'
         }
@@ -379,6 +381,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --verbose 'Print every table, not only the headline'
             cand --no-series 'Write only tables into --out, without curves and without a folder for each run of a sweep'
             cand --parquet 'Write tables and curves as Parquet, too'
+            cand --untrusted 'For scenarios that others wrote: open files only below the scenario''s folder, links resolved, and start no program'
             cand --clean 'End the programs that killed runs have left behind, as every run does before it begins; takes no file'
             cand -h 'Print help'
             cand --help 'Print help'

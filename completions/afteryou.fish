@@ -280,6 +280,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l json -d 'Print
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -s v -l verbose -d 'Print every table, not only the headline'
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l no-series -d 'Write only tables into --out, without curves and without a folder for each run of a sweep'
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l parquet -d 'Write tables and curves as Parquet, too'
+complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l untrusted -d 'For scenarios that others wrote: open files only below the scenario\'s folder, links resolved, and start no program'
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l trace -d 'Write every packet at every link into this file (pcapng, for Wireshark); the file must describe one run' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l qlog -d 'Write every sender into a file in this folder (qlog, for qvis); the file must describe one run' -r -F
@@ -294,6 +295,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l json -d 'Pri
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -s v -l verbose -d 'Print every table, not only the headline'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l no-series -d 'Write only tables into --out, without curves and without a folder for each run of a sweep'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l parquet -d 'Write tables and curves as Parquet, too'
+complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l untrusted -d 'For scenarios that others wrote: open files only below the scenario\'s folder, links resolved, and start no program'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l trace -d 'Write every packet at every link into this file (pcapng, for Wireshark); the file must describe one run' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l qlog -d 'Write every sender into a file in this folder (qlog, for qvis); the file must describe one run' -r -F
@@ -309,6 +311,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l json -d 'Print
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -s v -l verbose -d 'Print every table, not only the headline'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l no-series -d 'Write only tables into --out, without curves and without a folder for each run of a sweep'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l parquet -d 'Write tables and curves as Parquet, too'
+complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l untrusted -d 'For scenarios that others wrote: open files only below the scenario\'s folder, links resolved, and start no program'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l clean -d 'End the programs that killed runs have left behind, as every run does before it begins; takes no file'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -l out -d 'Write the whole sweep into this folder' -r -F

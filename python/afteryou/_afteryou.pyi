@@ -39,8 +39,8 @@ class Scenario:
         """Reads a scenario from TOML text, or from a dictionary with the same keys."""
 
     @staticmethod
-    def load(path: str | PathLike[str]) -> Scenario:
-        """Reads a scenario file."""
+    def load(path: str | PathLike[str], *, untrusted: bool = False) -> Scenario:
+        """Reads a scenario file. With ``untrusted`` it may name files below its own folder only, symbolic links resolved."""
 
     def set(self, key: str, value: str | float | bool) -> Scenario:
         """Returns the scenario with a setting replaced, as ``--set KEY=VALUE`` does."""
@@ -298,7 +298,7 @@ def explain(scenario: Scenario) -> tuple[Table, list[str]]:
 def study(ids: list[str], quick: bool = False) -> Table:
     """Runs experiments of the papers and returns their findings, a value in a row beside the published one.
 
-    ids: papers ("gong2012") or entries ("gong2012/fig2").
+    ids: papers ("gong2012") or entries ("gong2012/fig2"), or ["all"], which takes hours.
     quick: thinner grids and fewer seeds, never shorter runs.
     """
 

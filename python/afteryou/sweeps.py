@@ -74,7 +74,8 @@ def sweep(
     """Computes every run that a scenario file asks for and ``out`` does not have.
 
     file: a scenario, a file, or several files; each of several has its own folder in ``out``, by the name of the file.
-    client: a ``distributed.Client``; without one all cores of this machine are used.
+    client: a ``distributed.Client``; without one all cores of this machine are used. With one, a file may name files below its own
+        folder only, symbolic links resolved: their contents travel to the workers, which open none.
     engine, seed, repeat: as on the command line.
     threads: most runs at the same time without a client.
     progress: a function of the finished runs and of all runs, True for a line on stderr, or False.
@@ -84,7 +85,7 @@ def sweep(
     if client is not None:
         _check_workers(client)
     swept, dataset = [], Path(out) / "dataset"
-    for name, scenario, folder in _folders(file, Path(out)):
+    for name, scenario, folder in _folders(file, Path(out), untrusted=client is not None):
         sweep_ = _Folder(scenario, folder, (dataset, quote(name, safe="")), engine, seed, repeat)
         pending = sweep_.pending()
         there = sweep_.runs - len(pending)
@@ -99,20 +100,20 @@ def sweep(
 
 
 def _folders(
-    file: str | os.PathLike[str] | Scenario | Sequence[str | os.PathLike[str]], out: Path
+    file: str | os.PathLike[str] | Scenario | Sequence[str | os.PathLike[str]], out: Path, *, untrusted: bool
 ) -> Iterator[tuple[str, Scenario, Path]]:
     """Yields the name of each scenario, the scenario and its folder."""
     if isinstance(file, Scenario):
         return iter([(file.name, file, out)])
     if isinstance(file, (str, os.PathLike)):
-        return iter([(Path(file).stem, Scenario.load(file), out)])
+        return iter([(Path(file).stem, Scenario.load(file, untrusted=untrusted), out)])
     paths = [Path(path) for path in file]
     stems = [path.stem for path in paths]
     twice = sorted({stem for stem in stems if stems.count(stem) > 1})
     if twice:
         raise Error(f"two files are named {twice[0]!r}, and each has a folder by its name: rename one")
     # Everything is read before anything runs.
-    return iter([(path.stem, Scenario.load(path), out / path.stem) for path in paths])
+    return iter([(path.stem, Scenario.load(path, untrusted=untrusted), out / path.stem) for path in paths])
 
 
 def _report(progress: bool | Progress, name: str, runs: int, there: int) -> Callable[[int], None]:

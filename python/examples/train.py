@@ -1,6 +1,6 @@
 """Trains a small policy with the evolution strategy of ``cma`` and shows it beside LEDBAT++. Half a minute on one core.
 
-    pip install 'afteryou[gym]' cma
+    pip install './python[gym]' cma
     python examples/train.py
 
 The policy is linear in the observation, seven numbers. In each generation 16 policies play one episode on each of three links. The last

@@ -5,43 +5,59 @@ use afteryou_scenario::Experiment;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Stands for the file in messages about a text.
 const OF_TEXT: &str = "scenario";
 
-/// A scenario in a pickle: text, file, settings.
-type Saved = (String, Option<PathBuf>, Vec<String>);
+/// Contents of files that a text names, by these names.
+type Files = BTreeMap<String, String>;
+
+/// A scenario in a pickle: text, name of the file, contents of the files that it names, settings.
+type Saved = (String, Option<String>, Files, Vec<String>);
+
+/// Where a text comes from, and with it the files that it names.
+#[derive(Clone)]
+enum Source {
+    /// It names none.
+    Text,
+    /// They are read from its folder.
+    File { path: PathBuf, untrusted: bool },
+    /// They came with it, as to a worker, which opens none of its own.
+    Brought { name: String, files: Files },
+}
 
 /// A scenario file that was read and checked. It never changes: `set` returns another one.
 #[pyclass(frozen, module = "afteryou")]
 #[derive(Clone)]
 pub struct Scenario {
     text: String,
-    /// The file, where the text names other files beside it.
-    path: Option<PathBuf>,
+    source: Source,
     sets: Vec<String>,
     pub experiment: Experiment,
 }
 
 impl Scenario {
-    fn of_text(py: Python<'_>, text: String, sets: Vec<String>) -> PyResult<Scenario> {
-        let read = py.detach(|| Experiment::parse(&text, OF_TEXT, &sets));
+    fn read(py: Python<'_>, text: String, source: Source, sets: Vec<String>) -> PyResult<Scenario> {
+        let read = py.detach(|| match &source {
+            Source::Text => Experiment::parse(&text, OF_TEXT, &sets),
+            Source::File { path, untrusted: false } => Experiment::read(path, &sets),
+            Source::File { path, untrusted: true } => Experiment::read_untrusted(path, &sets),
+            Source::Brought { name, files } => Experiment::parse_beside(&text, name, &sets, files.clone()),
+        });
         let experiment = read.map_err(|error| errors::of_file(py, &error))?;
-        Ok(Scenario { text, path: None, sets, experiment })
+        let text = match &source {
+            Source::File { path, .. } => std::fs::read_to_string(path)?,
+            Source::Text | Source::Brought { .. } => text,
+        };
+        Ok(Scenario { text, source, sets, experiment })
     }
 
-    fn of_file(py: Python<'_>, path: PathBuf, sets: Vec<String>) -> PyResult<Scenario> {
-        let read = py.detach(|| Experiment::read(&path, &sets));
-        let experiment = read.map_err(|error| errors::of_file(py, &error))?;
-        let text = std::fs::read_to_string(&path)?;
-        Ok(Scenario { text, path: Some(path), sets, experiment })
-    }
-
-    fn again(&self, py: Python<'_>, sets: Vec<String>) -> PyResult<Scenario> {
-        match &self.path {
-            Some(path) => Scenario::of_file(py, path.clone(), sets),
-            None => Scenario::of_text(py, self.text.clone(), sets),
+    fn files(&self) -> Files {
+        match &self.source {
+            Source::Brought { files, .. } => files.clone(),
+            Source::Text | Source::File { .. } => self.experiment.files(),
         }
     }
 }
@@ -55,18 +71,19 @@ impl Scenario {
             Ok(text) => text.to_string(),
             Err(_) => toml_of(py, source)?,
         };
-        Scenario::of_text(py, text, Vec::new())
+        Scenario::read(py, text, Source::Text, Vec::new())
     }
 
-    /// Reads a scenario file.
+    /// Reads a scenario file. With `untrusted` it may name files below its own folder only, symbolic links resolved.
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Scenario> {
-        // A text that stands alone needs its file no longer: it may travel to another machine.
-        let read = Scenario::of_file(py, path.clone(), Vec::new())?;
+    #[pyo3(signature = (path, *, untrusted=false))]
+    fn load(py: Python<'_>, path: PathBuf, untrusted: bool) -> PyResult<Scenario> {
         let name = path.display().to_string();
+        let read = Scenario::read(py, String::new(), Source::File { path, untrusted }, Vec::new())?;
+        // A text that stands alone needs its file no longer.
         let stands_alone = Experiment::parse(&read.text, &name, &[]).ok();
         Ok(match stands_alone {
-            Some(experiment) => Scenario { path: None, experiment, ..read },
+            Some(experiment) => Scenario { source: Source::Text, experiment, ..read },
             None => read,
         })
     }
@@ -79,7 +96,7 @@ impl Scenario {
         };
         let mut sets = self.sets.clone();
         sets.push(format!("{key}={value}"));
-        self.again(py, sets)
+        Scenario::read(py, self.text.clone(), self.source.clone(), sets)
     }
 
     /// The name that the file gives itself.
@@ -113,32 +130,37 @@ impl Scenario {
     }
 
     fn __eq__(&self, other: &Scenario) -> bool {
-        (&self.text, &self.path, &self.sets) == (&other.text, &other.path, &other.sets)
+        (&self.text, &self.sets) == (&other.text, &other.sets) && self.files() == other.files()
     }
 
     fn __hash__(&self) -> u64 {
         use std::hash::{DefaultHasher, Hash, Hasher};
         let mut hasher = DefaultHasher::new();
-        (&self.text, &self.path, &self.sets).hash(&mut hasher);
+        (&self.text, &self.sets).hash(&mut hasher);
         hasher.finish()
     }
 
+    /// A pickle holds the files that the scenario names, so it can be read on a machine that has none of them.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Saved)> {
         let restore = py.get_type::<Scenario>().getattr("_restore")?;
-        Ok((restore, (self.text.clone(), self.path.clone(), self.sets.clone())))
+        let name = match &self.source {
+            Source::Text => None,
+            Source::File { path, .. } => Some(path.display().to_string()),
+            Source::Brought { name, .. } => Some(name.clone()),
+        };
+        Ok((restore, (self.text.clone(), name, self.files(), self.sets.clone())))
     }
 
     #[staticmethod]
     fn _restore(
         py: Python<'_>,
         text: String,
-        path: Option<PathBuf>,
+        name: Option<String>,
+        files: Files,
         sets: Vec<String>,
     ) -> PyResult<Scenario> {
-        match path {
-            Some(path) => Scenario::of_file(py, path, sets),
-            None => Scenario::of_text(py, text, sets),
-        }
+        let source = name.map_or(Source::Text, |name| Source::Brought { name, files });
+        Scenario::read(py, text, source, sets)
     }
 }
 

@@ -7,19 +7,32 @@ use afteryou_engines::Pool;
 use afteryou_report::rows::{Columns, Row};
 use afteryou_scenario::content::ContentHash;
 use afteryou_studies::{choice, Cache, EntryVerdict, Error, Extent, Setting};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::atomic::AtomicBool;
 
+/// The word for every paper.
+const ALL: &str = "all";
+
 /// Runs experiments of the papers and returns their findings, a value in a row beside the published one.
 ///
-/// ids: papers ("gong2012") or entries ("gong2012/fig2").
+/// ids: papers ("gong2012") or entries ("gong2012/fig2"), or ["all"], which takes hours.
 /// quick: thinner grids and fewer seeds, never shorter runs.
 ///
 /// All cores are used. Readings are kept in memory alone: the command `afteryou study` keeps them on the disk.
 #[pyfunction]
 #[pyo3(signature = (ids, quick = false))]
 pub fn study(py: Python<'_>, ids: Vec<String>, quick: bool) -> PyResult<Table> {
-    let chosen = choice::named(&ids).map_err(|error| errors::other(py, &error))?;
+    let named = match &ids[..] {
+        [] if !quick => {
+            let reason =
+                "all experiments take hours: name some of them, use quick=True, or write study([\"all\"])";
+            return Err(PyValueError::new_err(reason));
+        }
+        [only] if only == ALL => &[],
+        ids => ids,
+    };
+    let chosen = choice::named(named).map_err(|error| errors::other(py, &error))?;
     let stop = AtomicBool::new(false);
     let setting = Setting {
         extent: if quick { Extent::Quick } else { Extent::Usual },

@@ -199,3 +199,5 @@ def test_a_study_is_a_table_of_findings() -> None:
     assert {"value", "unit", "band_min", "band_max", "published", "verdict"} <= set(findings[0])
     with pytest.raises(afteryou.Error, match="nowhere"):
         afteryou.study(["nowhere"])
+    with pytest.raises(ValueError, match="take hours"):
+        afteryou.study([])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -229,3 +230,44 @@ def test_without_the_package_the_command_says_so_in_a_sentence(file: Path, tmp_p
     ended = command(str(file), "--dask", "tcp://127.0.0.1:1", "--out", str(tmp_path / "out"), python="no-python")
     assert ended.returncode == 2 and ended.stderr.count("\n") == 1
     assert "pip" in ended.stderr and "no-python" in ended.stderr
+
+
+@pytest.fixture
+def apart(tmp_path: Path) -> Path:
+    """A folder with a scenario that names a trace in a folder below, and the same trace beside that folder."""
+    folder = tmp_path / "apart"
+    (folder / "traces").mkdir(parents=True)
+    for trace in (folder / "traces" / "rates.csv", tmp_path / "rates.csv"):
+        trace.write_text("0,5 Mbit/s\n2,2 Mbit/s\n")
+    for name, named in (("inside", "traces/rates.csv"), ("outside", "../rates.csv")):
+        (folder / f"{name}.toml").write_text(one_run(named))
+    return folder
+
+
+def one_run(trace: str) -> str:
+    link = f'{{ rate = {{ trace = "{trace}" }}, buffer = "50 packets" }}'
+    return f'duration = "4 s"\nrepeat = 3\nlink = {link}\nflow = {{ name = "a", controller = "cubic", rtt = "20 ms" }}\n'
+
+
+def test_workers_get_the_files_of_a_scenario_and_open_none(apart: Path, tmp_path: Path, client: Any) -> None:
+    scenario = Scenario.load(apart / "inside.toml")
+    (here,) = afteryou.sweep(scenario, tmp_path / "here", progress=False)
+    # As on a worker with another file system.
+    pickled = pickle.dumps(scenario)
+    (apart / "traces" / "rates.csv").unlink()
+    brought = pickle.loads(pickled)
+    assert brought == scenario and pickle.loads(pickle.dumps(brought)) == scenario
+    assert brought.set("seed", 1).runs == 3
+    (there,) = afteryou.sweep(brought, tmp_path / "there", client, progress=False)
+    assert (there.computed, (there.folder / "runs.csv").read_text()) == (3, (here.folder / "runs.csv").read_text())
+
+
+def test_files_for_a_cluster_lie_below_the_folder_of_their_scenario(apart: Path, tmp_path: Path, client: Any) -> None:
+    (swept,) = afteryou.sweep(apart / "inside.toml", tmp_path / "inside", client, progress=False)
+    assert swept.computed == 3
+    for files in (apart / "outside.toml", [apart / "inside.toml", apart / "outside.toml"]):
+        with pytest.raises(afteryou.ScenarioError, match="may name no other"):
+            afteryou.sweep(files, tmp_path / "outside", client, progress=False)
+    with pytest.raises(afteryou.ScenarioError, match="may name no other"):
+        Scenario.load(apart / "outside.toml", untrusted=True)
+    assert Scenario.load(apart / "outside.toml").runs == 3

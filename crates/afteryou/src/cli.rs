@@ -82,7 +82,7 @@ Examples:
   afteryou sim scenarios/home-uplink.toml     the same in the simulator, at once
   afteryou fluid --explain FILE               its equilibrium and stability, without a run
   afteryou plot RESULT --y goodput --out x.svg  a figure of what it saved
-  afteryou study gong2012/fig2                a paper's figure again, beside its numbers
+  afteryou study gong2012/fig1-droptail       a paper's figure again, beside its numbers
   afteryou list controllers                   the values of --controller
   afteryou list queues --json                 the same for queues, for programs
 

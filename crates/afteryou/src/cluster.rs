@@ -16,6 +16,7 @@ Examples:
   afteryou sweep grid.toml --out results --dask tcp://192.0.2.1:8786
 
 The folder is that of afteryou sim FILE --out DIR --no-series --parquet. Runs that are already there are not computed again.
+Traces and samples that a FILE names must be below its folder, as with afteryou sim --untrusted; workers receive their contents.
 AFTERYOU_PYTHON names the Python interpreter with the package; python3 by default.";
 
 /// Which files, and the cluster.
@@ -59,7 +60,7 @@ pub fn run(args: &SweepArgs) -> Result<(), Failure> {
     if !has_package {
         let python = python.to_string_lossy();
         return Err(Failure::usage(format!(
-            "{python} has no package afteryou[cluster], which sweeps on Dask require: install it with pip, or set {INTERPRETER}"
+            "{python} has no package afteryou with Dask: run pip install './python[cluster]' in the checkout, or set {INTERPRETER}"
         )));
     }
     let status = Command::new(&python).args(["-m", "afteryou.sweep_command"]).args(words(args)).status();

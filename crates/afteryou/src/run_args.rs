@@ -4,10 +4,11 @@ use crate::runs::traced::{sees_packets, Traces};
 use crate::values;
 use afteryou_engines::sweep::Shard;
 use afteryou_engines::{Bed, BedOfKernelQueues, Choices, Engine, Fluid, Pool, ENGINES};
+use afteryou_scenario::Experiment;
 use afteryou_terminal::Failure;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Runs of scenario files with an engine: `afteryou sim FILE` and its like.
 pub struct EngineCommand {
@@ -69,6 +70,10 @@ pub struct RunArgs {
     /// Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<String>,
+
+    /// For scenarios that others wrote: open files only below the scenario's folder, links resolved, and start no program
+    #[arg(long)]
+    pub untrusted: bool,
 }
 
 /// Parts of a sweep that are put together.
@@ -264,6 +269,12 @@ impl RunArgs {
     /// Settings that replace those of a plan's files.
     pub fn choices(&self) -> Choices {
         Choices { seed: self.seed, repeat: self.repeat }
+    }
+
+    /// Reads a scenario file.
+    pub fn read(&self, file: &Path) -> Result<Experiment, Failure> {
+        let read = if self.untrusted { Experiment::read_untrusted } else { Experiment::read };
+        read(file, &self.sets).map_err(Failure::usage)
     }
 
     /// A folder name for each file: no two may be the same.

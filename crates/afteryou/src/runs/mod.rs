@@ -141,7 +141,7 @@ impl Job<'_> {
 fn read(args: &RunArgs) -> Result<Vec<File>, Failure> {
     let mut files = Vec::new();
     for (path, folder) in args.files.iter().zip(args.folders()?) {
-        let experiment = Experiment::read(path, &args.sets).map_err(Failure::usage)?;
+        let experiment = args.read(path)?;
         let name = match experiment.name() {
             name if name.trim().is_empty() => folder.clone(),
             name => name,

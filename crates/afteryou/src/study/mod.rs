@@ -98,11 +98,9 @@ impl StudyArgs {
         }
     }
 
-    /// Returns whether the command names nothing, so that everything is meant.
-    fn says_nothing(&self) -> bool {
-        let is_asked_for = self.list || self.all || self.check || self.out.is_some();
-        let is_usual = self.extent() == Extent::Usual && self.engine == StudyEngine::Sim;
-        self.ids.is_empty() && is_usual && !is_asked_for
+    /// Returns whether the command would run everything for hours although nobody has asked for everything.
+    fn is_by_mistake(&self) -> bool {
+        self.ids.is_empty() && !self.list && !self.all && self.extent() != Extent::Quick
     }
 
     fn pool(&self) -> Pool {
@@ -118,12 +116,17 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
         return bed::print_days();
     }
     let chosen = choice::named(args.names()).map_err(failure)?;
-    if args.says_nothing() {
-        return Err(Failure::usage(format!(
-            "all {} experiments take hours: name some of them (afteryou study --list shows all), use --quick, or write \
-             `afteryou study all`",
-            chosen.len()
-        )));
+    if args.is_by_mistake() {
+        return Err(Failure::usage(match is_bed {
+            true => "the bed set takes hours of traffic: name some of it (afteryou study --engine bed --list shows it), or write \
+                     `afteryou study --engine bed all`"
+                .to_owned(),
+            false => format!(
+                "all {} experiments take hours: name some of them (afteryou study --list shows all), use --quick, or write \
+                 `afteryou study all`",
+                chosen.len()
+            ),
+        }));
     }
     if args.list {
         return match is_bed {

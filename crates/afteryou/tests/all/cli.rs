@@ -224,8 +224,21 @@ fn a_study_on_real_packets_refuses_what_it_does_not_have() {
 
 #[test]
 fn a_study_without_a_name_does_not_start_hours_of_work() {
-    let refusal = stderr(&run(&["study"]));
-    assert!(refusal.contains("take hours") && refusal.contains("afteryou study all"), "{refusal}");
+    let out = tempfile::tempdir().unwrap();
+    let book = out.path().join("book").to_str().unwrap().to_owned();
+    for words in [
+        &["study"][..],
+        &["study", "--check"],
+        &["study", "--full-repeats"],
+        &["study", "--second-seeds"],
+        &["study", "--json", "--jobs", "1"],
+        &["study", "--out", &book],
+    ] {
+        let refusal = refusal(words);
+        assert!(refusal.contains("take hours") && refusal.contains("afteryou study all"), "{refusal}");
+    }
+    assert!(refusal(&["study", "--engine", "bed"]).contains("afteryou study --engine bed all"));
+    assert!(!out.path().join("book").exists());
     assert!(stdout(&run(&["study", "all", "--list"])).contains("gong2012/fig2"));
 }
 

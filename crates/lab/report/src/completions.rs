@@ -18,7 +18,7 @@ pub struct Completion {
     pub flow: String,
     /// Their role.
     pub role: Role,
-    /// Its transfers in a word, if it makes several: "pages".
+    /// The word for the transfers of a flow that makes several: "pages".
     pub called: Option<String>,
     /// The window in which they began; none of flows that end, whose time is that of the whole run.
     pub window: Option<String>,

@@ -45,7 +45,7 @@ pub fn redraw(dir: &Path, png: bool) -> Result<PathBuf, Error> {
 
 fn redraw_run(dir: &Path, back: Option<&str>, with_png: bool) -> Result<afteryou_scenario::Outcome, Error> {
     let outcome = read(&dir.join(RESULT))?;
-    // It is not finished: what else the run wrote stays.
+    // `finish` is not called, so the other files of the run stay.
     let mut files = ResultFolder::open(dir)?;
     files.write_run(&outcome, back)?;
     if with_png {

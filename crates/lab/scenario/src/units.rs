@@ -92,7 +92,15 @@ const SIZE: Form = Form {
 
 const TIME: Form = Form {
     what: "time",
-    units: &[("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)],
+    units: &[
+        ("us", 1e-6),
+        ("\u{b5}s", 1e-6),
+        ("\u{3bc}s", 1e-6),
+        ("ms", 1e-3),
+        ("s", 1.0),
+        ("min", 60.0),
+        ("h", 3600.0),
+    ],
     most: MAX_SECONDS,
     valid: "0 s to 100000000 s",
     example: "a number and a unit, such as 40ms or 30s",

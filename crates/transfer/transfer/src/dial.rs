@@ -55,7 +55,7 @@ pub enum Failure {
     /// It is the right one and does not know this secret.
     #[error("the peer refused this ticket: it has been replaced by a fresh one, or is for another directory; ask for the present one")]
     Refused,
-    /// It is not asked again.
+    /// The place was asked under another address.
     #[error("another address of the ticket leads to the same place")]
     Known,
     /// Somebody else.

@@ -266,7 +266,7 @@ pub enum FromSource {
 pub struct Unsettled {
     /// Where it goes.
     pub path: EntryPath,
-    /// It is a directory.
+    /// True for a directory.
     pub is_directory: bool,
 }
 

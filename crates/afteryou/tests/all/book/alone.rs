@@ -1,4 +1,4 @@
-//! What every controller takes of a slow link that it has for itself.
+//! The share of a slow link that each controller takes alone.
 
 use super::words::{page, role, tenths, transport};
 use super::THREADS;

@@ -413,7 +413,7 @@ fn a_change_through_a_memory_map_is_sent_by_the_next_run() {
     let mut go = child.stdin.take().unwrap();
     let mut writer = Running::new(child);
     assert_eq!(writer.line(), "dirty");
-    // Its times are old enough to be relied upon.
+    // The times of the tree are old enough to be relied upon.
     std::thread::sleep(Duration::from_millis(2500));
     let send = |words: &[&str]| {
         let sent = place.run(&[&["send", "photos", &ticket][..], words].concat());

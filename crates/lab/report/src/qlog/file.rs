@@ -17,7 +17,7 @@ const BUFFER: usize = 1 << 16;
 pub struct File {
     /// None after the end, and before it is made.
     temporary: Option<TempPath>,
-    /// Its name in the end.
+    /// The name that the finished file gets.
     path: PathBuf,
     /// The event that it waits for. None: it is made.
     waits: Option<Waits>,
@@ -78,7 +78,7 @@ impl File {
         self.broken.is_some()
     }
 
-    /// Its name, if it has one.
+    /// Returns the name that the finished file gets.
     pub fn path(&self) -> &Path {
         &self.path
     }

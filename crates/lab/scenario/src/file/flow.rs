@@ -11,7 +11,7 @@ use super::noise::Noise;
 use super::outside::Outside;
 use super::path::{path_and_direction, LinkNames};
 use super::read::{at, check_keys, count, flag, list, needed, pair, quantity, table, text, time, Result};
-use super::traffic::traffic;
+use super::traffic::{check_programs, traffic};
 use super::tree::{Node, Table, Value};
 use crate::draw::Distribution;
 use crate::dscp::Dscp;
@@ -47,6 +47,7 @@ pub(crate) fn read<'a>(
     check_keys(fields, "a flow", FLOW)?;
     let traffic =
         fields.get("traffic").map_or(Ok(Traffic::Bulk), |node| traffic(node, Duration::default()))?;
+    check_programs(fields.get("traffic"), &traffic, files)?;
     let chosen = fields.get("controller").map(controller).transpose()?;
     let by_default = if traffic.is_cbr() { Transport::udp() } else { Transport::tcp() };
     let transport = fields.get("transport").map_or(Ok(by_default), transport)?;

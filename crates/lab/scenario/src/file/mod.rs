@@ -16,6 +16,7 @@ mod element;
 mod error;
 mod flow;
 mod fluid;
+mod folder;
 mod hosts;
 pub mod keys;
 mod limits;
@@ -49,6 +50,7 @@ use crate::units::Duration;
 use crate::words::unknown;
 use element::Context;
 use error::{Place, Problem};
+use folder::{Folder, Origin};
 use limits::{parts, LARGEST_FILE, MOST_FLOWS, MOST_PARTS, MOST_RUNS, MOST_WINDOWS};
 use measure::Times;
 use noise::Noise;
@@ -92,8 +94,22 @@ impl Experiment {
     /// # Errors
     /// A file that cannot be read, is too large or not UTF-8, and everything that [`parse`](Self::parse) refuses.
     pub fn read(path: &Path, sets: &[String]) -> std::result::Result<Experiment, FileError> {
+        Experiment::read_of(path, sets, Origin::Here)
+    }
+
+    /// Reads a file that somebody else wrote: it may name files below its own folder, symbolic links resolved, and no others.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), a name that leads out of the folder, and a path that is a link to a file outside its folder.
+    pub fn read_untrusted(path: &Path, sets: &[String]) -> std::result::Result<Experiment, FileError> {
+        Experiment::read_of(path, sets, Origin::Elsewhere)
+    }
+
+    fn read_of(path: &Path, sets: &[String], origin: Origin) -> std::result::Result<Experiment, FileError> {
         let file = path.display().to_string();
         let unreadable = |reason: String| FileError::Unreadable { file: file.clone(), reason };
+        let folder = Folder::of(path, origin);
+        folder.check(path).map_err(unreadable)?;
         let opened = std::fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
         if opened.metadata().is_ok_and(|metadata| metadata.is_dir()) {
             return Err(unreadable("this is a folder: name a scenario file".to_owned()));
@@ -109,7 +125,6 @@ impl Experiment {
             let line = error.as_bytes()[..valid].iter().filter(|byte| **byte == b'\n').count() + 1;
             unreadable(format!("line {line} is not UTF-8: save the file as UTF-8 text"))
         })?;
-        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         Experiment::of_text(&text, &file, sets, Outside::of_folder(folder))
     }
 
@@ -154,6 +169,11 @@ impl Experiment {
             }
         }
         Ok(experiment)
+    }
+
+    /// The contents of the files that it names, by these names: [`parse_beside`](Self::parse_beside) reads it elsewhere with them.
+    pub fn files(&self) -> BTreeMap<String, String> {
+        self.files.texts()
     }
 
     /// The file's own statement of its claim.

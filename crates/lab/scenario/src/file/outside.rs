@@ -3,9 +3,10 @@
 //! Each file is read once and shared by all runs. A text that is no file (`Experiment::parse`) may name none, so nothing
 //! outside is read for it. `Experiment::parse_beside` gets the contents with the text.
 //!
-//! Only regular files are read, and messages name the line, not its content: a scenario from elsewhere can name any file of the machine.
+//! Messages name the line, not its content: a scenario from elsewhere can name any file of the machine.
 
 use super::error::Problem;
+use super::folder::{Folder, MISSING};
 use super::read::{text, Result};
 use super::tree::Node;
 use crate::draw::Samples;
@@ -13,12 +14,8 @@ use crate::element::{RateLaw, Steps};
 use crate::error::Error;
 use crate::units::{Duration, Rate};
 use std::collections::BTreeMap;
-use std::io::{ErrorKind, Read};
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Largest file that is read, bytes.
-const LARGEST: u64 = 32 << 20;
 /// Most lines that are taken.
 const MOST_LINES: usize = 1_000_000;
 
@@ -26,7 +23,14 @@ const MOST_LINES: usize = 1_000_000;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outside {
     place: Place,
-    read: Arc<Mutex<BTreeMap<(String, Kind), Content>>>,
+    read: Arc<Mutex<Read>>,
+}
+
+/// What has been read.
+#[derive(Debug, Default)]
+struct Read {
+    texts: BTreeMap<String, Arc<str>>,
+    contents: BTreeMap<(String, Kind), Content>,
 }
 
 /// Where the files are.
@@ -34,7 +38,7 @@ pub(crate) struct Outside {
 enum Place {
     #[default]
     Nowhere,
-    Folder(PathBuf),
+    Folder(Folder),
     /// Contents by name.
     Given(Arc<BTreeMap<String, String>>),
 }
@@ -65,7 +69,7 @@ pub(crate) struct Line<'a> {
 
 impl Outside {
     /// Files of this folder.
-    pub(crate) fn of_folder(folder: PathBuf) -> Outside {
+    pub(crate) fn of_folder(folder: Folder) -> Outside {
         Outside { place: Place::Folder(folder), read: Arc::default() }
     }
 
@@ -90,45 +94,45 @@ impl Outside {
         }
     }
 
+    /// May the scenario name programs that an engine starts?
+    pub(crate) fn may_start_programs(&self) -> bool {
+        match &self.place {
+            Place::Folder(folder) => folder.is_trusted(),
+            Place::Nowhere | Place::Given(_) => true,
+        }
+    }
+
+    /// The texts that have been read, by their names.
+    pub(crate) fn texts(&self) -> BTreeMap<String, String> {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        read.texts.iter().map(|(name, text)| (name.clone(), text.to_string())).collect()
+    }
+
     fn content(&self, node: &Node, kind: Kind) -> Result<Content> {
         let name = text(node)?;
         let key = (name.to_owned(), kind);
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(content) = read.get(&key) {
+        if let Some(content) = read.contents.get(&key) {
             return Ok(content.clone());
         }
         let refused = |message: String| Problem::new(&node.place, format!("{name}: {message}"));
-        let written = self.text(name).map_err(refused)?;
+        let written = match read.texts.get(name) {
+            Some(text) => Arc::clone(text),
+            None => self.text(name).map_err(refused)?.into(),
+        };
         let content = understood(kind, &written).map_err(refused)?;
-        read.insert(key, content.clone());
+        read.texts.insert(name.to_owned(), written);
+        read.contents.insert(key, content.clone());
         Ok(content)
     }
 
     fn text(&self, name: &str) -> std::result::Result<String, String> {
         match &self.place {
             Place::Nowhere => Err("only a scenario that is a file itself can name another".to_owned()),
-            Place::Folder(folder) => read(&folder.join(name)),
+            Place::Folder(folder) => folder.read(name),
             Place::Given(files) => files.get(name).cloned().ok_or_else(|| MISSING.to_owned()),
         }
     }
-}
-
-const MISSING: &str = "there is no such file beside the scenario: look at its name";
-
-fn read(file: &Path) -> std::result::Result<String, String> {
-    let failed = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound => MISSING.to_owned(),
-        _ => error.to_string(),
-    };
-    // Before it is opened: opening a named pipe waits for its writer.
-    let metadata = std::fs::metadata(file).map_err(failed)?;
-    if !metadata.is_file() || metadata.len() > LARGEST {
-        return Err(format!("this is no regular file of {} MiB at most", LARGEST >> 20));
-    }
-    let opened = std::fs::File::open(file).map_err(failed)?;
-    let mut text = String::new();
-    opened.take(LARGEST).read_to_string(&mut text).map_err(|error| error.to_string())?;
-    Ok(text)
 }
 
 fn understood(kind: Kind, text: &str) -> std::result::Result<Content, String> {

@@ -10,7 +10,7 @@ use serde_json::{json, Map, Value};
 
 const RATE: &str = r"^\s*[0-9.]+\s*([kKmMgG]?bit/s|[kKmMgG]bps)\s*$";
 const SIZE: &str = r"^\s*[0-9.]+\s*([kKmMgG]?[bB]|[kKmMgG]i[bB])\s*$";
-const TIME: &str = r"^\s*[0-9.]+\s*(us|µs|ms|s|min|h)\s*$";
+const TIME: &str = r"^\s*[0-9.]+\s*(us|µs|μs|ms|s|min|h)\s*$";
 const PROBABILITY: &str = r"^\s*[0-9.]+\s*%\s*$";
 const PACKETS: &str = r"^\s*[0-9.]+\s*packets?\s*$";
 const ROUNDS: &str = r"^\s*[0-9.]+\s*rtt\s*$";
@@ -154,7 +154,7 @@ const VARIED: &str = "#/$defs/varied";
 
 /// A list of values, a range, or a table of settings that vary.
 fn varied() -> Value {
-    let value = json!({ "type": ["number", "string"] });
+    let value = json!({ "anyOf": [{ "type": "number" }, { "type": "string" }] });
     let range = |properties: Value, required: &[&str]| json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false });
     json!({ "anyOf": [
         { "type": "array", "minItems": 1 },
@@ -240,8 +240,8 @@ fn value(param: &Param) -> Value {
     let shape = match param.kind {
         Kind::Time => text(TIME),
         Kind::Bytes => text(SIZE),
-        Kind::Number => json!({ "type": ["number", "string"] }),
-        Kind::Count => json!({ "type": ["integer", "string"] }),
+        Kind::Number => json!({ "anyOf": [{ "type": "number" }, { "type": "string" }] }),
+        Kind::Count => json!({ "anyOf": [{ "type": "integer" }, { "type": "string" }] }),
         Kind::Flag => json!({ "enum": flag_words }),
         Kind::Choice(words) if param.kind.word_of_flag(true).is_some() => {
             json!({ "anyOf": [{ "enum": words }, { "enum": flag_words }] })

@@ -1,4 +1,5 @@
 mod elements;
+mod files;
 mod paths;
 mod ranges;
 mod routes;

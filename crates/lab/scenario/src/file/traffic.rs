@@ -2,6 +2,7 @@
 
 use super::error::Problem;
 use super::keys::{Key as Known, LAW_LOGNORMAL, PARETO, SWARM, TRAFFIC, WEB};
+use super::outside::Outside;
 use super::read::{self, at, check_keys, count, list, needed, pair, quantity, table, text, time, Result};
 use super::tree::{Node, Table, Value};
 use crate::error::Error;
@@ -16,6 +17,19 @@ const FORMS: &str = "this is no traffic: write \"bulk\", { size = \"260 kB\" }, 
     { arrivals = { poisson = \"50 per s\" }, size = \"20 kB\" }, { chunk = \"250 kB\", pause = \"1 rtt\", persist = 0.9 }, \
     { web = { users = 20, … } }, { swarm = { chunk = \"250 kB\", persist = 0.9 } }, \
     { downloads = 25, size = \"250 kB\" }, { command = [\"iperf3\", \"-c\", \"{peer}\"] } or { every = \"4 s\", size = \"1.5 MB\" }";
+
+const NOT_TRUSTED: &str =
+    "a scenario that is not trusted may start no program: read it, then run it without --untrusted";
+
+/// Refuses programs of a scenario that is not trusted.
+pub(crate) fn check_programs(node: Option<&Node>, traffic: &Traffic, files: &Outside) -> Result<()> {
+    match node {
+        Some(node) if traffic.is_command() && !files.may_start_programs() => {
+            Err(Problem::new(&node.place, NOT_TRUSTED))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// Reads what a flow with this round-trip time sends.
 pub(crate) fn traffic(node: &Node, rtt: Duration) -> Result<Traffic> {

@@ -26,7 +26,7 @@ fn ran_away(scenario: &Scenario, run: &Run) -> Vec<String> {
         let totals = run.totals.iter().find(|totals| totals.flow == curve.of)?;
         let flow = scenario.flow.iter().enumerate().find(|(_, flow)| flow.name == curve.of)?;
         let windows: Vec<f64> = curve.values.iter().flatten().map(|kilobytes| kilobytes * 1e3).collect();
-        runaway::after(&network, flow, &windows, totals.losses > 0)
+        runaway::after(&network, flow, &windows, totals.losses > 0 || totals.retransmissions > 0)
     };
     curves.filter_map(of_curve).collect()
 }

@@ -2,10 +2,16 @@
 
 use crate::network::{BOTTLENECK, REVERSE_PATH};
 use crate::scenario::Scenario;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Words of results beside links: the curve of the short form's link, and sums over flows.
 const WORDS: [&str; 5] = ["link", BOTTLENECK, REVERSE_PATH, "foreground", "background"];
+
+/// Sums over flows among these.
+const SUMS: [&str; 2] = ["foreground", "background"];
+
+/// Words that stand for all flows: in assignments and sweeps, and where a key takes names of flows.
+const FOR_ALL: [&str; 2] = ["*", "all"];
 
 /// Returns a sentence for each name of a flow, or of a table of flows, that something else has.
 pub(super) fn collisions(scenario: &Scenario) -> Vec<String> {
@@ -24,7 +30,43 @@ pub(super) fn collisions(scenario: &Scenario) -> Vec<String> {
     let names: BTreeSet<&str> = flows.union(&groups).copied().collect();
     let with_others = names.iter().filter_map(|name| Some(sentence(name, other(name)?)));
     let of_groups = flows.intersection(&groups).map(|name| sentence(name, "a table of flows"));
-    with_others.chain(of_groups).collect()
+    let of_links = links.iter().filter(|name| SUMS.contains(name)).map(|name| {
+        format!("{name:?} is the name of a link and a word of results: rows and curves of the two look alike; rename it")
+    });
+    let windows = scenario.measure.iter().map(|window| window.name.as_str());
+    let all: BTreeSet<&str> = names.iter().chain(&links).copied().chain(windows).collect();
+    with_others.chain(of_groups).chain(of_links).chain(unreadable(&names, &all)).collect()
+}
+
+/// Returns a sentence for each name that a reader of results cannot tell from another one, or that stands for all flows elsewhere.
+fn unreadable(flows: &BTreeSet<&str>, all: &BTreeSet<&str>) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if all.iter().any(|name| looks(name).is_empty()) {
+        sentences.push("a name without a visible character cannot be found in results: write one".to_owned());
+    }
+    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+    for name in all.iter().filter(|name| !looks(name).is_empty()) {
+        if let Some(other) = seen.insert(looks(name), name) {
+            sentences.push(format!(
+                "the names {other:?} and {name:?} look alike in results: rename one, and leave out what cannot be seen"
+            ));
+        }
+    }
+    let of_all = flows.iter().filter(|name| FOR_ALL.contains(name)).map(|name| {
+        format!("{name:?} is the name of a flow and stands for all flows where flows are named: rename it")
+    });
+    sentences.extend(of_all);
+    sentences
+}
+
+/// A name without what cannot be seen: blanks at its ends, doubled blanks, and characters without a width.
+fn looks(name: &str) -> String {
+    let seen: String = name.chars().filter(|c| !c.is_control() && !is_without_width(*c)).collect();
+    seen.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn is_without_width(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -50,5 +92,31 @@ mod tests {
         }
         assert_eq!(warnings("", ["\"upload\"", "\"backup\""]), [""; 0]);
         assert_eq!(warnings("", ["\"a\"\ncount = 2", "\"a 3\""]), [""; 0]);
+    }
+
+    #[test]
+    fn names_that_cannot_be_told_apart_or_stand_for_all_flows_are_warned_about() {
+        for (one, other, words) in [
+            ("\"a\"", "\"a \"", "look alike"),
+            ("\"a b\"", "\"a  b\"", "look alike"),
+            ("\"a\"", "\"a\\u200b\"", "look alike"),
+            ("\"\"", "\"b\"", "without a visible character"),
+            ("\" \"", "\"b\"", "without a visible character"),
+            ("\"*\"", "\"b\"", "stands for all flows"),
+            ("\"all\"", "\"b\"", "stands for all flows"),
+        ] {
+            let [warning] = &warnings("", [one, other])[..] else { panic!("{one} {other}") };
+            assert!(warning.contains(words) && !warning.contains('\u{200b}'), "{warning}");
+        }
+        assert_eq!(warnings("", ["\"a\"", "\"A\""]), [""; 0], "these can be told apart");
+    }
+
+    #[test]
+    fn a_link_with_the_name_of_a_sum_is_warned_about() {
+        let text = "duration = \"9 s\"\n[[link]]\nname = \"foreground\"\nrate = \"20 Mbit/s\"\nbuffer = \"200 ms\"\n\
+                    [[flow]]\ncontroller = \"cubic\"\npath = { forward = [\"foreground\"], reverse = [\"foreground\"], delay = \"9 ms\" }\n";
+        let runs = Experiment::parse(text, "test.toml", &[]).unwrap().runs(None, None).unwrap();
+        let [warning] = &collisions(&runs[0].scenario)[..] else { panic!("one") };
+        assert!(warning.contains("\"foreground\" is the name of a link"), "{warning}");
     }
 }

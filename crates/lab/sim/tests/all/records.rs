@@ -186,7 +186,7 @@ fn an_outage_is_a_stall_with_timeouts() {
             "#
         ));
         let sender = run.windows[0].flows[0].sender.unwrap();
-        // What was in the queue of 240 ms and on the path still arrives.
+        // Packets that were in the queue of 240 ms and on the path still arrive.
         assert!((1.7..6.0).contains(&sender.longest_stall_s), "{transport}: {} s", sender.longest_stall_s);
         let since = |what: &str, at_s: f64| {
             let found = run.events.iter().find(|event| event.what == what && event.at_s >= at_s);

@@ -41,7 +41,7 @@ enum Reach {
     Below(Arc<Dir>),
     /// All of them.
     Anywhere,
-    /// It is an open file, and has no name.
+    /// An open file without a name.
     Held(Arc<File>),
 }
 

@@ -72,7 +72,7 @@ fn leaves_by_another_link(root: &Root, target: &Target, to: &OsStr) -> bool {
     if resolved.as_os_str().is_empty() {
         return false;
     }
-    // What it leads to need be no directory.
+    // The target need not be a directory.
     steps.pop();
     // The sandbox says that it refuses to leave with the same kind as the system that it may not look.
     let is_refused =

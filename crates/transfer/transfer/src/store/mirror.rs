@@ -278,7 +278,7 @@ impl Mirror {
         let (mut entries, mut free) = (0, None);
         if is_early || !empty.is_empty() || wishes.max_delete.is_some() {
             let (mut goes, would_be_free, _) = sweep(Does::Count, None, &mut |_, _| true)?;
-            // What went early counts, too, if there is more.
+            // Entries that were removed early count, too, if there are more.
             goes.entries += if goes.entries > 0 && !wishes.dry_run { seen.gone_early } else { 0 };
             entries = goes.entries;
             if let Some(spared) = spared(&goes, empty, wishes.max_delete, seen.lay_there()) {

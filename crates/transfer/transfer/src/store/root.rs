@@ -184,7 +184,7 @@ fn put_back_earlier(root: &Dir) -> io::Result<()> {
     let Ok(dir) = root.open_dir_nofollow(super::STATE) else { return Ok(()) };
     for name in names::names_in(&dir)?.iter().filter(|name| name.ends_with(names::MODES)) {
         let Ok(file) = open(&dir, name.as_ref()) else { continue };
-        // Its process lives.
+        // The process that made it is still running.
         if !state::lock(&file)? {
             continue;
         }

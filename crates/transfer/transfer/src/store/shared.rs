@@ -110,7 +110,7 @@ impl Store {
             Reception::new(Some(partial), content, Wanted::default(), (target, state, claim), self.clone());
         let copied = reception.file().and_then(|file| place::copy(from, file, content.size));
         if let Err(error) = copied {
-            // What was copied takes room, and nothing verifies it.
+            // The copied part takes room, and nothing verifies it.
             reception.give_up();
             return Err(why("copy a file", error));
         }

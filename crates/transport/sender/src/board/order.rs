@@ -63,7 +63,7 @@ impl Board {
             let index = (number - self.first_number) as usize;
             if let Some(seq) = self.open_packet(index) {
                 let due = self.sent[index].sent_at + order.patience;
-                // What left later is neither overtaken by more nor due earlier.
+                // A packet that left later is neither overtaken by more packets nor due earlier.
                 if newest - number < order.packets && due > now {
                     look_again = Some(due);
                     break;

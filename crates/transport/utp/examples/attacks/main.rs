@@ -6,7 +6,7 @@
 //! ```
 //! Each attack prints how many of the honest peers were served, the largest memory by the endpoint's own account and by the system's, and
 //! the CPU time of the attacker's thread. `--check` exits with 1 if one misses its bound. `--seconds 10` is how long a flood lasts, `--rate 200000` its
-//! SYNs a second. Names of attacks: syn-one, syn-random, silent, gaps, mutated. Linux only: its loopback lets one socket
+//! SYNs a second. Names of attacks: syn-one, syn-random, silent, spoken, gaps, mutated. Linux only: its loopback lets one socket
 //! send from any address of 127.0.0.0/8. The honest peers have addresses of their own there, the endpoint is 127.0.0.1.
 
 #[cfg(target_os = "linux")]
@@ -46,7 +46,7 @@ mod run {
         pub rate: u64,
     }
 
-    const NAMES: [&str; 5] = ["syn-one", "syn-random", "silent", "gaps", "mutated"];
+    const NAMES: [&str; 6] = ["syn-one", "syn-random", "silent", "spoken", "gaps", "mutated"];
 
     pub fn main() -> Result<ExitCode, Failure> {
         let (mut options, mut names) =
@@ -70,7 +70,8 @@ mod run {
             let verdict = match name {
                 "syn-one" => runtime.block_on(flood::run(&options, flood::From::OneAddress))?,
                 "syn-random" => runtime.block_on(flood::run(&options, flood::From::RandomAddresses))?,
-                "silent" => runtime.block_on(silent::run())?,
+                "silent" => runtime.block_on(silent::run(0, Duration::from_secs(1)))?,
+                "spoken" => runtime.block_on(silent::run(14, Duration::from_secs(2)))?,
                 "gaps" => runtime.block_on(gaps::run())?,
                 _ => runtime.block_on(mutated::run())?,
             };

@@ -39,7 +39,7 @@ enum Place {
     Of(Handle),
     /// None until another one has been silent for long enough: the newcomer asks again.
     Later,
-    /// Its prefix has enough.
+    /// The newcomer's prefix has enough places.
     Nowhere,
 }
 

@@ -113,7 +113,7 @@ pub const RATE: &[Key] = &[
     key(
         "trace",
         Takes::Text,
-        "a file beside the scenario: Mahimahi's packet-delivery trace, or lines `time,rate`",
+        "a file beside the scenario (with `--untrusted`, below its folder): Mahimahi's packet-delivery trace, or lines `time,rate`",
     ),
     key("loop", Takes::Flag, "the trace begins again when it is over"),
     key("markov", Takes::Markov(MARKOV), "a chain of states, drawn for each run, or the preset satellite"),

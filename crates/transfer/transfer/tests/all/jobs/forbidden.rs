@@ -169,7 +169,7 @@ fn a_kill_leaves_modes_that_the_next_start_puts_back() {
         (0o700, 1),
         "it was opened for its owner, and a note of that is left"
     );
-    // What somebody has given another mode since keeps it.
+    // A directory whose mode somebody has changed since keeps that mode.
     mode(&pair.to().join("d000/in"), 0o711);
     drop(open(&pair));
     mode(&pair.to().join("d000"), 0o700);

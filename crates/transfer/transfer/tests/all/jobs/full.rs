@@ -138,7 +138,7 @@ async fn mirror_to_a_small_disk(small: PathBuf) {
         let summary = disk.send(delete(), false, connections).await.unwrap();
         assert_eq!((summary.failed, summary.bytes_moved, summary.removed), (0, 0, 1));
         assert!(disk.has("b") && !disk.has("a"));
-        // It is another, and so is the rest.
+        // The file is another one, and so are the rest.
         let disk = Small::new(&small);
         for name in ["top/c", "top/d/x"] {
             disk.pair.write(name, &content(5_000_000, 2));

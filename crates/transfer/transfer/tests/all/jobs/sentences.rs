@@ -140,7 +140,7 @@ async fn try_pair(seed: u64) {
     let (from, to) = (pair.from().join("top"), pair.to().join("top"));
     grow(&mut dice, &from, 0, &mut Vec::new());
     match dice.below(8) {
-        // What was sent, and changed at the source since.
+        // Entries that were sent, and changed at the source since.
         0 => {
             let copied = std::process::Command::new("cp").arg("-a").arg(&from).arg(&to).status();
             assert!(copied.unwrap().success());
