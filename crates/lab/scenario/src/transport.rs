@@ -164,7 +164,7 @@ pub struct Acking {
 pub enum Recovery {
     /// RACK-TLP (RFC 8985) and PRR (RFC 9937).
     Rack,
-    /// Three duplicate acks or their like in SACK, and the pipe (RFC 6675).
+    /// Three duplicate acks or their like in SACK, and the pipe (RFC 6675). As in ns-2, a timeout is not undone, needless or not.
     Sack,
 }
 

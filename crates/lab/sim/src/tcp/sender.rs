@@ -7,7 +7,9 @@
 //!                                                          └──all acked── loss ◀──timeout── open
 //! ```
 //! In recovery PRR (RFC 9937) decides how much may be sent; with `recovery = "sack"` the pipe does (RFC 6675), and in `loss`
-//! the controller's window, which has collapsed. A timeout that was needless is undone (RFC 3522, RFC 4015).
+//! the controller's window, which has collapsed. A timeout that was needless is undone (RFC 3522, RFC 4015). With
+//! `recovery = "sack"` it stays answered, and everything outstanding is sent again (RFC 5681): the TCP of ns-2 does that,
+//! and the papers were made with it. Undo would move their figures: over Kuhn's satellite CUBIC resends 14 416 packets, with undo 8651.
 //!
 //! # Not implemented
 //! Closing (a flow just ends), a receiver that reads slowly, AccECN, path-MTU search.

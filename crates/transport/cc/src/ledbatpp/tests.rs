@@ -496,3 +496,43 @@ fn a_restore_after_the_packet_has_grown_keeps_the_floor() {
     controller.on_wake(Time::from_millis(1100));
     assert_eq!(controller.directive().cwnd, 8 * MSS);
 }
+
+/// Everything lost or timed out since then was not.
+fn undo_since(ms: u64) -> SpuriousLoss {
+    let since = Time::from_millis(ms);
+    SpuriousLoss { now: since + Span::from_millis(10), undo: true, since, ..SpuriousLoss::default() }
+}
+
+#[test]
+fn a_loss_or_timeout_that_was_none_ends_no_slow_start_and_no_slowdown() {
+    let timeout = |ms| Timeout { now: Time::from_millis(ms), flightsize: 20 * MSS, consecutive: 1 };
+    for phase in [Phase::SlowStart, Phase::Climb, Phase::Avoidance, Phase::Freeze, Phase::Ramp] {
+        for is_timeout in [false, true] {
+            let mut controller = steady(20.0, 100_000, 0, &[]);
+            controller.state.phase = phase;
+            controller.state.ssthresh = packets(40.0);
+            controller.state.due = if phase.is_slow_start() { NEVER } else { 9_000_000_000 };
+            let before = controller.state.before();
+            match is_timeout {
+                false => controller.on_loss(&loss(50, 100)),
+                true => controller.on_timeout(&timeout(100)),
+            }
+            assert_ne!(controller.state.before(), before);
+            controller.on_spurious_loss(&undo_since(100));
+            assert_eq!(controller.state.before(), before, "{phase:?}, timeout: {is_timeout}");
+        }
+    }
+}
+
+#[test]
+fn a_slowdown_that_began_after_a_needless_cut_goes_on_and_returns_to_the_window_of_before() {
+    let mut controller = steady(20.0, 100_000, 0, &[]);
+    controller.state.due = 150_000_000;
+    controller.on_loss(&loss(50, 100));
+    controller.on_wake(Time::from_millis(150));
+    assert_eq!((controller.state.phase, in_packets(&controller)), (Phase::Freeze, 2.0));
+    let thaw = controller.state.due;
+    controller.on_spurious_loss(&undo_since(100));
+    assert_eq!((controller.state.phase, in_packets(&controller)), (Phase::Freeze, 2.0));
+    assert_eq!((controller.state.ssthresh, controller.state.due), (packets(20.0), thaw));
+}

@@ -79,7 +79,10 @@ impl Sender {
         let window = self.reordering_window();
         let consecutive = self.timers.loss.backoff.timeouts();
         let timeout = Timeout { now, flightsize: self.board.outstanding(), consecutive };
-        let first = self.board.flight(self.board.una());
+        let first = match self.options.recovery {
+            Recovery::Rack => self.board.flight(self.board.una()),
+            Recovery::Sack => None,
+        };
         self.congestion.timed_out(&timeout, self.board.next_seq(), first);
         self.tail.cancel();
         match self.options.recovery {
