@@ -26,7 +26,7 @@ pub(crate) struct Outside {
     read: Arc<Mutex<Read>>,
 }
 
-/// What has been read.
+/// The files that have been read.
 #[derive(Debug, Default)]
 struct Read {
     texts: BTreeMap<String, Arc<str>>,

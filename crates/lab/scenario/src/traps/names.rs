@@ -38,7 +38,7 @@ pub(super) fn collisions(scenario: &Scenario) -> Vec<String> {
     with_others.chain(of_groups).chain(of_links).chain(unreadable(&names, &all)).collect()
 }
 
-/// Returns a sentence for each name that a reader of results cannot tell from another one, or that stands for all flows elsewhere.
+/// Returns a sentence for each name that looks like another one in results, or that stands for all flows elsewhere.
 fn unreadable(flows: &BTreeSet<&str>, all: &BTreeSet<&str>) -> Vec<String> {
     let mut sentences = Vec::new();
     if all.iter().any(|name| looks(name).is_empty()) {
