@@ -32,7 +32,8 @@
 //! # Source
 //! Carofiglio, Muscariello, Rossi, Testa and Valenti, "Rethinking the low extra delay background transport (LEDBAT)
 //! protocol", Computer Networks 57(8), 2013, eq. 5. There eq. 1 defines Δ as above, and eq. 2 uses it with another sign;
-//! eq. 5 and the analysis agree with eq. 1, and so does the rule, which is in [`crate::ledbat_core::fledbat`].
+//! eq. 5 and the analysis agree with eq. 1, and so does the rule, which is in [`crate::ledbat_core::fledbat`]. The paper does not
+//! cover a loss or timeout that proves to be none. Its halving is then undone by RFC 4015 §3.2.
 //!
 //! # Not implemented
 //! Reset of the window when a peer changes (the paper's peer-to-peer scenarios): the application does that.

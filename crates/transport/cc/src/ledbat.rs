@@ -34,7 +34,8 @@
 //! | route change | off | the RFC waits for the history; see [`crate::route_change`] |
 //!
 //! # Source
-//! RFC 6817 (December 2012). The rule itself, with the sections, is in [`crate::ledbat_core::ledbat`].
+//! RFC 6817 (December 2012). The rule itself, with the sections, is in [`crate::ledbat_core::ledbat`]. RFC 6817 does not cover a
+//! loss or timeout that proves to be none. Its halving is then undone by RFC 4015 §3.2, as for CUBIC and NewReno.
 //!
 //! # Not implemented
 //! Several delay samples per ack. CTO's own backoff: the transport's retransmission timer is the timeout here.

@@ -47,7 +47,9 @@
 //! # Source
 //! draft-irtf-iccrg-ledbat-plus-plus-01; the rule itself, with the sections, is in [`crate::ledbat_core::ledbatpp`].
 //! Where the draft states nothing: the freeze lasts two *smoothed* round trips as of its entry. A loss in the ramp ends
-//! the slowdown. The climb after a timeout is followed by the same two-round-trip wait as the initial slow start.
+//! the slowdown. The climb after a timeout is followed by the same two-round-trip wait as the initial slow start. The draft does not
+//! cover a loss or timeout that proves to be none. Its halving is then undone by RFC 4015 §3.2, and a slow start, ramp or
+//! slowdown that it ended continues.
 //!
 //! # Not implemented
 //! Proxies that break the delay measurement (§5) are not noticed.

@@ -38,7 +38,7 @@
 //! # Not implemented
 //! A window below one packet sends nothing in libutp until its retransmission timer, at least a second, resets it. Here
 //! the transport spaces single packets by the window meanwhile, and after [`STALL`] the same reset comes. Marks count
-//! as losses: libutp has no ECN.
+//! as losses: libutp has no ECN. Like libutp, it does not undo a halving whose loss proves to be none.
 //!
 //! # Known bad cases
 //! Latecomers and drift as in RFC 6817. In slow start it has no delay for the first two samples. Over paths with a

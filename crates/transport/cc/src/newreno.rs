@@ -32,7 +32,8 @@
 //! # Source
 //! RFC 5681 (September 2009), sections at each rule. Where it states nothing: FlightSize counts at most as the window,
 //! since lost bytes stay in it for a while after a reduction. A timeout inside recovery does not change ssthresh, since
-//! it belongs to the same congestion. After several timeouts in a row the window is the floor (RFC 9002 §7.6.2).
+//! it belongs to the same congestion. After several timeouts in a row the window is the floor (RFC 9002 §7.6.2). A loss or
+//! timeout that proves to be none is undone by RFC 4015 §3.2.
 //!
 //! # Not implemented
 //! Window inflation by duplicate acks (§3.2): the transport counts what is in the network instead. Window validation

@@ -11,8 +11,8 @@
 //!
 //! Source: RFC 9438 §4.9.2 keeps the state of a reduction; RFC 4015 restores it. A mark is no loss and is not
 //! taken back (RFC 3168 §6.1.2). RFC 6817, the draft of LEDBAT++ and the paper on fLEDBAT have nothing of the kind. Here
-//! they take back a halving that RFC 6817 §2.4.2 bases on a loss which was none, by RFC 4015. What delay has taken since
-//! stays taken.
+//! they take back a halving that RFC 6817 §2.4.2 bases on a loss which was none, by RFC 4015. A reduction by delay since
+//! then stays.
 
 use crate::event::{Ack, SpuriousLoss};
 use afteryou_base::units::Time;
