@@ -73,7 +73,7 @@ fn kill_all(one_of: impl Fn(&[u8]) -> bool) -> usize {
     }
 }
 
-/// The programs that run now and whose environment is `one_of` those. What is ending has none any more.
+/// Returns the programs that run now and whose environment is `one_of` those. A program that is ending has no environment.
 fn programs(one_of: impl Fn(&[u8]) -> bool) -> Vec<u32> {
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -93,7 +93,7 @@ fn environment(pid: u32) -> Option<Vec<u8>> {
     }
 }
 
-/// Has the process a program whose environment is still to be written? A thread of the kernel has no program.
+/// Returns whether the environment of the process's program is yet to be written. A kernel thread has no program.
 fn is_being_started(pid: u32) -> bool {
     // proc(5), field 51 of stat: where the environment ends. It is 0 until then, and not 0 of a program that has an empty one.
     let has_none = stat(pid, 51).is_some_and(|end| end == 0);

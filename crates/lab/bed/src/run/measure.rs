@@ -229,7 +229,7 @@ impl Raw<'_> {
         }
     }
 
-    /// What the link could carry of a flow's payload.
+    /// Returns the link's capacity for a flow's payload.
     fn capacity_bit_s(&self, flow: &Flow) -> f64 {
         let crossed = match flow.direction {
             Direction::Up => self.scenario.link.rate,
@@ -298,7 +298,7 @@ pub(crate) struct Received {
 }
 
 impl Received {
-    /// Over a link that carries no more than so many bytes of the flow's payload in a second; infinity where that changes.
+    /// Returns the record of `log`. The link carries at most `most_per_s` bytes of the flow's payload per second; infinity if its rate changes.
     pub(crate) fn of(log: &LogInner, most_per_s: f64) -> Received {
         let mut bytes = 0.0;
         let readings = log.received.iter().map(|(at, n)| {
@@ -308,7 +308,7 @@ impl Received {
         Received { readings: readings.collect() }.no_faster_than(most_per_s)
     }
 
-    /// What was read sooner than it can have been sent had been sent before: the least growth ahead of each reading.
+    /// Bytes that were read sooner than they can have been sent had been sent before: the least growth ahead of each reading.
     fn no_faster_than(mut self, most_per_s: f64) -> Received {
         if !(most_per_s.is_finite() && most_per_s > 0.0) {
             return self;

@@ -98,7 +98,7 @@ impl Raw<'_> {
         self.network.hosts[flow].len().max(1) as f64
     }
 
-    /// What the links of a flow with this index carry of its payload at most. A link whose rate changes, or that has a bucket, sets no
+    /// Returns the most that the links of the flow with this index carry of its payload. A link whose rate changes, or that has a bucket, sets no
     /// bound.
     fn most_bit_s(&self, index: usize) -> f64 {
         let links = self.network.routes[index].forward.iter().map(|link| &self.network.links[*link].link);

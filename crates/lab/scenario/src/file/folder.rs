@@ -41,7 +41,7 @@ impl Folder {
         Folder { path, origin }
     }
 
-    /// Is the scenario the user's own?
+    /// Returns whether the scenario is the user's own.
     pub(super) fn is_trusted(&self) -> bool {
         self.origin == Origin::Here
     }
@@ -87,7 +87,7 @@ impl Folder {
     }
 }
 
-/// Does a name lead out by itself?
+/// Returns whether a name leads out of the folder by itself.
 fn leaves(name: &Path) -> bool {
     let mut depth = 0_usize;
     for component in name.components() {

@@ -94,7 +94,7 @@ impl Outside {
         }
     }
 
-    /// May the scenario name programs that an engine starts?
+    /// Returns whether the scenario may name programs that an engine starts.
     pub(crate) fn may_start_programs(&self) -> bool {
         match &self.place {
             Place::Folder(folder) => folder.is_trusted(),

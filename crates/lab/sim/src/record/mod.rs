@@ -71,7 +71,7 @@ pub struct Recorder<'a> {
     received: Vec<(Vec<u64>, Vec<u64>)>,
     /// The packets that were being sent then.
     parts: Parts,
-    /// What each flow's hosts had received and sent at those times.
+    /// Bytes that each flow's hosts had received and sent at those times.
     hosts: Vec<(ByHost, ByHost)>,
     /// The steps of each set of flows.
     sets: Vec<SetSteps<'a>>,
@@ -156,7 +156,7 @@ impl<'a> Recorder<'a> {
         net.at_edge(now);
     }
 
-    /// Is an edge so near that it may divide the next packet?
+    /// Returns whether an edge is near enough to divide the next packet.
     #[inline]
     pub fn is_near_an_edge(&self) -> bool {
         self.parts.any_open()

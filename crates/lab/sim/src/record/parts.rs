@@ -1,12 +1,12 @@
-//! What is being received at the edges of windows.
+//! Packets that are being received at the edges of windows.
 //!
 //! A packet arrives at once and was sent over a time. To a share of what a link could have sent it contributes the part that was sent
 //! within the window, as to the link's utilisation. At an edge that part is what arrives next beyond what the path could have sent since:
 //! ```text
 //!   part(edge) = max over arrivals a after it: received(edge, a] − could have been sent(edge, a]
 //! ```
-//! For a plain link this is the rest of the packet whose time on the link the edge divides. What links hold back and let go together
-//! counts as sent before, too, if it arrives within a packet's time.
+//! For a plain link this is the rest of the packet whose time on the link the edge divides. Packets that a link holds back and releases
+//! together count as sent before, too, if they arrive within a packet's time.
 
 use afteryou_base::Time;
 use std::collections::BTreeMap;
@@ -28,18 +28,18 @@ struct Open {
 }
 
 impl Parts {
-    /// An edge: flows have received so many bytes.
+    /// Notes an edge, and the bytes that flows have received.
     pub fn begin(&mut self, at: Time, received: impl Iterator<Item = u64>) {
         self.open.extend(received.enumerate().map(|(flow, received)| Open { flow, at, received }));
     }
 
-    /// May the next arrival have been sent in part before an edge?
+    /// Returns whether the next arrival may have been sent in part before an edge.
     #[inline]
     pub fn any_open(&self) -> bool {
         !self.open.is_empty()
     }
 
-    /// The flow has received so much by now. `could(flow, since)` returns the payload that a flow's path could have brought since then,
+    /// Notes the bytes that the flow has received by now. `could(flow, since)` returns the payload that a flow's path could have brought since then,
     /// `packet(flow)` that of a packet, both in bytes.
     pub fn arrived(
         &mut self,

@@ -85,7 +85,7 @@ pub struct Before {
 }
 
 impl Before {
-    /// Delay has taken so much of the window since: that does not come back.
+    /// Notes a decrease by delay since the cut, which is not undone.
     pub fn lower(&mut self, by: Bytes16) {
         match self.phase {
             Phase::Freeze | Phase::Ramp => self.ssthresh = self.ssthresh.minus(by),
@@ -471,7 +471,7 @@ impl<const MINUTES: usize, const SAMPLES: usize> State<MINUTES, SAMPLES> {
     }
 
     /// The loss or timeout was none (RFC 4015 §3.2; the draft has nothing of the kind). Never takes anything away. A slow start, ramp
-    /// or slowdown that it ended goes on. A slowdown that began since goes on, too, and returns to the window of before.
+    /// or slowdown that it ended continues. A slowdown that began since continues, too, and returns to the earlier window.
     pub fn undo(&mut self, before: &Before) {
         self.gate = before.gate; // other losses of that flight, if they are real, were not answered either
         let has_moved_on = self.slowdowns != before.slowdowns || self.phase == Phase::Restart;

@@ -92,7 +92,7 @@ pub struct Before {
 }
 
 impl Before {
-    /// Delay has taken so much of the window since: that does not come back.
+    /// Notes a decrease by delay since the cut, which is not undone.
     pub fn lower(&mut self, by: Bytes16) {
         self.cwnd = self.cwnd.minus(by);
     }
