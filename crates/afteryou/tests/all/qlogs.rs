@@ -226,7 +226,8 @@ fn windows_phases_and_delays_are_those_of_the_curves() {
     assert_eq!(backup.own("target"), [60.0]);
     let base = backup.own("base_delay").into_iter().reduce(f64::min).expect("a base delay");
     let min_rtt = f64::from(backup.min_rtt_ms.expect("a round trip"));
-    assert!((20.0..23.0).contains(&base) && (base - min_rtt).abs() < 0.01, "{base} and {min_rtt} ms");
+    // The handshake's small packets take less of the link's time than data, which alone make the base delay.
+    assert!((20.0..=base).contains(&min_rtt) && base < min_rtt + 1.5, "{base} and {min_rtt} ms");
 }
 
 #[test]

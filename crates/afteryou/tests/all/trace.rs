@@ -208,8 +208,11 @@ fn both_directions_echo_a_clock_that_the_peer_has_sent_before_and_data_the_newes
         }
         data += 1;
         echoes.insert(echoed);
-        let before = latest.insert(end, echoed).unwrap_or(0);
-        assert!(before <= echoed, "{before}, then {echoed}");
+        // A packet that a queue or a link drops is captured at that time, before older ones that wait.
+        if packet.comment.is_none() {
+            let before = latest.insert(end, echoed).unwrap_or(0);
+            assert!(before <= echoed, "{before}, then {echoed}");
+        }
     }
     assert!(data > 1000 && acks > 500 && echoes.len() > 500, "{data}, {acks}, {}", echoes.len());
 }
