@@ -98,13 +98,16 @@ impl Raw<'_> {
         self.network.hosts[flow].len().max(1) as f64
     }
 
-    /// Returns the most that the links of the flow with this index carry of its payload. A link whose rate changes, or that has a bucket, sets no
-    /// bound.
+    /// Returns the most that the links of the flow with this index carry of its payload. A link whose rate changes or that has a
+    /// bucket sets no bound, and neither do hosts, whose links have rates of their own.
     fn most_bit_s(&self, index: usize) -> f64 {
+        if !self.network.hosts[index].is_empty() {
+            return f64::INFINITY;
+        }
         let links = self.network.routes[index].forward.iter().map(|link| &self.network.links[*link].link);
         let steady = links.filter(|link| link.elements.rate.is_none() && link.elements.burst.is_none());
         let slowest = steady.map(|link| link.rate.bits_per_second() as f64).fold(f64::INFINITY, f64::min);
-        slowest * self.hosts_of(index) * payload_share(&self.scenario.flow[index])
+        slowest * payload_share(&self.scenario.flow[index])
     }
 
     /// The curves of goodput, spread in the same way; those of groups of flows are as they were counted.
