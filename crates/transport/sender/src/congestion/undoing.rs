@@ -6,7 +6,7 @@ use afteryou_base::Time;
 use afteryou_cc::SpuriousLoss;
 
 impl Congestion {
-    /// These packets have arrived by these transmissions: [`Board::repaired`].
+    /// Notes that these packets have arrived by these transmissions, see [`crate::Board::repaired`].
     #[inline]
     pub fn repaired(&mut self, packets: &[(u64, u64)]) {
         for (seq, number) in packets {
