@@ -159,7 +159,7 @@ impl Case {
 
     /// Packets per second of ns-2 on the same dumbbell; none if it is not here.
     fn time_ns(&self, seconds: f64, runs: usize) -> Result<Option<f64>, Box<dyn Error>> {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/speed.tcl");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/speed.tcl");
         let bits = afteryou_scenario::Rate::bits_per_second(self.rate.parse()?);
         let args =
             [self.flows.to_string(), bits.to_string(), self.buffer_packets.to_string(), seconds.to_string()];
