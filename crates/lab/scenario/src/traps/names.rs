@@ -10,7 +10,7 @@ const WORDS: [&str; 5] = ["link", BOTTLENECK, REVERSE_PATH, "foreground", "backg
 /// Sums over flows among these.
 const SUMS: [&str; 2] = ["foreground", "background"];
 
-/// Words that stand for all flows: in assignments and sweeps, and where a key takes names of flows.
+/// Words that mean all flows: in assignments and sweeps, and where a key takes names of flows.
 const FOR_ALL: [&str; 2] = ["*", "all"];
 
 /// Returns a sentence for each name of a flow, or of a table of flows, that something else has.
@@ -38,7 +38,7 @@ pub(super) fn collisions(scenario: &Scenario) -> Vec<String> {
     with_others.chain(of_groups).chain(of_links).chain(unreadable(&names, &all)).collect()
 }
 
-/// Returns a sentence for each name that looks like another one in results, or that stands for all flows elsewhere.
+/// Returns a sentence for each name that looks like another one in results, or that means all flows elsewhere.
 fn unreadable(flows: &BTreeSet<&str>, all: &BTreeSet<&str>) -> Vec<String> {
     let mut sentences = Vec::new();
     if all.iter().any(|name| looks(name).is_empty()) {
@@ -53,7 +53,7 @@ fn unreadable(flows: &BTreeSet<&str>, all: &BTreeSet<&str>) -> Vec<String> {
         }
     }
     let of_all = flows.iter().filter(|name| FOR_ALL.contains(name)).map(|name| {
-        format!("{name:?} is the name of a flow and stands for all flows where flows are named: rename it")
+        format!("{name:?} is the name of a flow and means all flows where flows are named: rename it")
     });
     sentences.extend(of_all);
     sentences
@@ -102,8 +102,8 @@ mod tests {
             ("\"a\"", "\"a\\u200b\"", "look alike"),
             ("\"\"", "\"b\"", "without a visible character"),
             ("\" \"", "\"b\"", "without a visible character"),
-            ("\"*\"", "\"b\"", "stands for all flows"),
-            ("\"all\"", "\"b\"", "stands for all flows"),
+            ("\"*\"", "\"b\"", "means all flows"),
+            ("\"all\"", "\"b\"", "means all flows"),
         ] {
             let [warning] = &warnings("", [one, other])[..] else { panic!("{one} {other}") };
             assert!(warning.contains(words) && !warning.contains('\u{200b}'), "{warning}");

@@ -247,7 +247,7 @@ fn a_path_that_stands_still_for_longer_than_the_timeout_costs_one_packet() {
     }
 }
 
-/// A flow in a window of 150 kB over a path that stands still for 1.5 s after 5 s.
+/// A flow in a window of 150 kB over a path that stalls for 1.5 s after 5 s.
 fn stands_still(transport: &Transport, rtt_ms: u64, controller: &str) {
     let run_with = |still_ms: u64| {
         let one = Flow { transport: transport.clone(), ..flow("one", controller, rtt_ms) };

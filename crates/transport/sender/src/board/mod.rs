@@ -14,6 +14,7 @@ mod model;
 mod order;
 mod segment;
 mod sending;
+mod taken;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +22,7 @@ pub use losses::{Before, DUP_THRESH};
 pub use order::Order;
 pub use segment::Flight;
 pub use sending::Outgoing;
+pub use taken::{Taken, Timing};
 
 use crate::delivery::{Delivery, Stamp};
 use crate::expand;
@@ -30,6 +32,7 @@ use afteryou_cc::DeliveryRate;
 use segment::{Segment, Transmission, DECLARED, LOST, SACKED};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use taken::Arrived;
 
 /// Places for packets that stay when nothing is outstanding.
 const SPARE: usize = 64;
@@ -535,68 +538,5 @@ impl Board {
             self.sent.shrink_to(SPARE);
             self.stamps.shrink_to(SPARE);
         }
-    }
-}
-
-/// Times with which an acknowledgement is judged.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Timing {
-    /// When it arrived.
-    pub now: Time,
-    /// The sending time that it echoes (RFC 7323), if it does.
-    pub echoed: Option<Time>,
-    /// The smallest round-trip time so far.
-    pub min_rtt: Option<Span>,
-    /// A retransmission that is acknowledged within this time was needless: it was the original that arrived. For transports
-    /// whose acks echo no time.
-    pub undo_within: Option<Span>,
-    /// Nothing that left later than this has arrived. For transports whose acks bound it (uTP's time stamps).
-    pub answered_until: Option<Time>,
-}
-
-impl Timing {
-    /// Returns whether the ack echoes the time of a packet that left at `sent_at` or later.
-    fn echoes(&self, sent_at: Time) -> bool {
-        self.echoed.is_some_and(|echoed| echoed.as_micros() >= sent_at.as_micros())
-    }
-
-    fn is_sooner(&self, sent_at: Time, bound: Option<Span>) -> bool {
-        bound.is_some_and(|bound| self.now.since(sent_at) < bound)
-    }
-
-    /// Returns whether nothing has arrived that left as late as `sent_at`. Clocks on the wire count whole microseconds.
-    fn is_after_answered(&self, sent_at: Time) -> bool {
-        self.answered_until.is_some_and(|until| until.as_micros() < sent_at.as_micros())
-    }
-}
-
-/// A transmission that an acknowledgement shows to have arrived.
-#[derive(Clone, Copy, Debug)]
-struct Arrived {
-    number: u64,
-    sent_at: Time,
-}
-
-/// An acknowledgement that is being taken in.
-#[derive(Debug, Default)]
-pub struct Taken {
-    timing: Timing,
-    /// Its changes so far.
-    pub progress: Progress,
-    newest: Option<Arrived>,
-    /// The same among transmissions whose packets had been sent again: their acks time nothing.
-    newest_earlier: Option<Arrived>,
-    /// A packet that was sent more than once is among the delivered.
-    ambiguous: bool,
-    /// The first packet acknowledged in order is known to be its first transmission.
-    first_is_original: bool,
-}
-
-impl Taken {
-    /// Returns whether the ack comes too soon for this retransmission. Then an earlier transmission counts as the one that arrived.
-    pub fn is_too_soon(&self, flight: &Flight) -> bool {
-        let Timing { undo_within, min_rtt, .. } = self.timing;
-        self.timing.is_after_answered(flight.sent_at)
-            || [undo_within, min_rtt].into_iter().any(|bound| self.timing.is_sooner(flight.sent_at, bound))
     }
 }
