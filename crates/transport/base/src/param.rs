@@ -74,7 +74,7 @@ pub struct Advice {
 }
 
 impl Param {
-    /// A span of time in milliseconds.
+    /// Describes a parameter that is a span of time in milliseconds.
     pub const fn millis(name: &'static str, default: u64, range: (u64, u64)) -> Param {
         Param {
             name,
@@ -89,7 +89,7 @@ impl Param {
         }
     }
 
-    /// A span of time in microseconds, shown in milliseconds.
+    /// Describes a parameter that is a span of time in microseconds, shown in milliseconds.
     pub const fn micros(name: &'static str, default: u64, range: (u64, u64)) -> Param {
         Param {
             default: Value::Time(Span::from_micros(default)),
@@ -99,7 +99,7 @@ impl Param {
         }
     }
 
-    /// A plain number.
+    /// Describes a parameter that is a plain number.
     pub const fn number(name: &'static str, unit: &'static str, default: f64, range: (f64, f64)) -> Param {
         Param {
             name,
@@ -114,7 +114,7 @@ impl Param {
         }
     }
 
-    /// A whole number.
+    /// Describes a parameter that is a whole number.
     pub const fn count(name: &'static str, unit: &'static str, default: u64, range: (u64, u64)) -> Param {
         Param {
             name,
@@ -129,7 +129,7 @@ impl Param {
         }
     }
 
-    /// A size in bytes.
+    /// Describes a parameter that is a size in bytes.
     pub const fn bytes(name: &'static str, default: u64, range: (u64, u64)) -> Param {
         Param {
             name,
@@ -159,7 +159,7 @@ impl Param {
         }
     }
 
-    /// One of some words.
+    /// Describes a parameter that is one of several words.
     pub const fn choice(name: &'static str, default: &'static str, words: &'static [&'static str]) -> Param {
         let value = Value::Choice(default);
         Param {
@@ -342,13 +342,13 @@ impl<'a> Settings<'a> {
         Ok(Settings { table, preset: &[], overrides })
     }
 
-    /// The table's defaults.
+    /// Returns the table's defaults.
     pub const fn defaults(table: &'static [Param]) -> Settings<'static> {
         Settings { table, preset: &[], overrides: &[] }
     }
 
-    /// With the defaults of the preset that the parameter `preset` names; what is overridden stays so. Without presets, as
-    /// it is.
+    /// Returns the settings with the defaults of the preset that the parameter `preset` names; what is overridden stays so.
+    /// Without presets, as it is.
     pub fn with_preset(mut self, presets: &'static [Preset]) -> Settings<'a> {
         if !presets.is_empty() {
             let chosen = self.choice("preset");
@@ -365,7 +365,7 @@ impl<'a> Settings<'a> {
         overridden.or_else(default).unwrap_or_else(|| panic!("bug: no parameter {name} in the table"))
     }
 
-    /// A span of time.
+    /// Returns a parameter's span of time.
     pub fn time(&self, name: &str) -> Span {
         match self.value(name) {
             Value::Time(span) => span,
@@ -373,7 +373,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// A plain number.
+    /// Returns a parameter's plain number.
     pub fn number(&self, name: &str) -> f64 {
         match self.value(name) {
             Value::Number(number) => number,
@@ -381,7 +381,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// A whole number.
+    /// Returns a parameter's whole number.
     pub fn count(&self, name: &str) -> u64 {
         match self.value(name) {
             Value::Count(count) => count,
@@ -389,7 +389,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// Bytes.
+    /// Returns a parameter's size in bytes.
     pub fn bytes(&self, name: &str) -> u64 {
         match self.value(name) {
             Value::Bytes(bytes) => bytes,
@@ -405,7 +405,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// One of some words.
+    /// Returns a parameter's word.
     pub fn choice(&self, name: &str) -> &'static str {
         match self.value(name) {
             Value::Choice(word) => word,

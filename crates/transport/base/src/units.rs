@@ -23,31 +23,31 @@ impl Time {
     /// Later than every instant in use.
     pub const NEVER: Time = Time(u64::MAX);
 
-    /// The instant `ms` milliseconds after the epoch.
+    /// Returns the instant `ms` milliseconds after the epoch.
     #[inline]
     pub const fn from_millis(ms: u64) -> Time {
         Time(ms * 1_000_000)
     }
 
-    /// The instant `us` microseconds after the epoch.
+    /// Returns the instant `us` microseconds after the epoch.
     #[inline]
     pub const fn from_micros(us: u64) -> Time {
         Time(us * 1_000)
     }
 
-    /// Nanoseconds since the epoch.
+    /// Returns nanoseconds since the epoch.
     #[inline]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Whole microseconds since the epoch.
+    /// Returns whole microseconds since the epoch.
     #[inline]
     pub const fn as_micros(self) -> u64 {
         self.0 / 1_000
     }
 
-    /// Microseconds since the epoch on a clock that runs `skew_ppm` parts in a million fast.
+    /// Returns microseconds since the epoch on a clock that runs `skew_ppm` parts in a million fast.
     #[inline]
     pub const fn as_micros_on_clock(self, skew_ppm: i32) -> u64 {
         let (us, ppm) = (self.as_micros(), skew_ppm as i64);
@@ -60,13 +60,13 @@ impl Time {
         us.wrapping_add_signed(gained)
     }
 
-    /// Seconds since the epoch.
+    /// Returns seconds since the epoch.
     #[inline]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// The span since `earlier`; zero if `earlier` is in fact later.
+    /// Returns the span since `earlier`; zero if `earlier` is in fact later.
     #[inline]
     pub const fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
@@ -79,61 +79,61 @@ impl Span {
     /// Longer than every span in use.
     pub const MAX: Span = Span(u64::MAX);
 
-    /// `s` seconds.
+    /// Returns `s` seconds.
     #[inline]
     pub const fn from_secs(s: u64) -> Span {
         Span(s * 1_000_000_000)
     }
 
-    /// `ms` milliseconds.
+    /// Returns `ms` milliseconds.
     #[inline]
     pub const fn from_millis(ms: u64) -> Span {
         Span(ms * 1_000_000)
     }
 
-    /// `us` microseconds.
+    /// Returns `us` microseconds.
     #[inline]
     pub const fn from_micros(us: u64) -> Span {
         Span(us * 1_000)
     }
 
-    /// `s` seconds, rounded to a nanosecond; negative and NaN become zero.
+    /// Returns `s` seconds, rounded to a nanosecond; negative and NaN become zero.
     #[inline]
     pub fn from_secs_f64(s: f64) -> Span {
         Span((s * 1e9 + 0.5) as u64)
     }
 
-    /// Nanoseconds.
+    /// Returns the span in nanoseconds.
     #[inline]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Whole microseconds.
+    /// Returns the span in whole microseconds.
     #[inline]
     pub const fn as_micros(self) -> u64 {
         self.0 / 1_000
     }
 
-    /// Milliseconds.
+    /// Returns the span in milliseconds.
     #[inline]
     pub fn as_millis_f64(self) -> f64 {
         self.0 as f64 / 1e6
     }
 
-    /// Seconds.
+    /// Returns the span in seconds.
     #[inline]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// `self - other`, not below zero.
+    /// Returns `self - other`, not below zero.
     #[inline]
     pub const fn saturating_sub(self, other: Span) -> Span {
         Span(self.0.saturating_sub(other.0))
     }
 
-    /// How long `bytes` take at `bytes_per_second`; [`Span::MAX`] at rate zero.
+    /// Returns the time that `bytes` take at `bytes_per_second`; [`Span::MAX`] at rate zero.
     #[inline]
     pub fn of_bytes(bytes: u64, bytes_per_second: u64) -> Span {
         if bytes_per_second == 0 {

@@ -21,7 +21,7 @@ pub struct AckHabit {
 }
 
 impl AckHabit {
-    /// A receiver that is known to acknowledge every packet.
+    /// Returns the habit of a receiver that is known to acknowledge every packet.
     #[cfg(test)]
     pub fn every_packet() -> AckHabit {
         AckHabit { run: RUN }

@@ -43,13 +43,13 @@ enum Step {
 }
 
 impl BaseDelay {
-    /// An empty history of `bins` minutes, 1 to [`MAX_BINS`].
+    /// Creates an empty history of `bins` minutes, 1 to [`MAX_BINS`].
     pub fn new(bins: usize) -> BaseDelay {
         let len = bins.clamp(1, MAX_BINS);
         BaseDelay { since: [0; MAX_BINS], len, is_known: false, step: Step::Clock(0) }
     }
 
-    /// An empty history whose bins begin when they are needed, as libutp's: minutes without samples forget nothing.
+    /// Creates an empty history whose bins begin when they are needed, as libutp's: minutes without samples forget nothing.
     pub fn by_elapsed_minutes(bins: usize) -> BaseDelay {
         BaseDelay { step: Step::Elapsed(Time::ZERO), ..BaseDelay::new(bins) }
     }
@@ -61,7 +61,7 @@ impl BaseDelay {
         self.is_known = true;
     }
 
-    /// How many bins begin with a sample at `now`.
+    /// Returns the number of bins that begin with a sample at `now`.
     fn new_bins(&mut self, now: Time) -> u64 {
         let is_first = !self.is_known;
         match &mut self.step {
@@ -91,7 +91,7 @@ impl BaseDelay {
         }
     }
 
-    /// The base delay in µs (modulo 2^32), if there was a sample within the history.
+    /// Returns the base delay in µs (modulo 2^32), if there was a sample within the history.
     pub fn get(&self) -> Option<u32> {
         self.is_known.then(|| self.since[MAX_BINS - self.len])
     }

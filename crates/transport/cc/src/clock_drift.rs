@@ -53,7 +53,7 @@ const AGREEMENT: Gain = Gain::from_ppm(20);
 pub struct Gain(i64);
 
 impl Gain {
-    /// A gain of `ppm` parts in a million.
+    /// Returns a gain of `ppm` parts in a million.
     pub const fn from_ppm(ppm: i64) -> Gain {
         Gain((ppm << 32) / 1_000_000)
     }
@@ -64,7 +64,7 @@ impl Gain {
         (self.0 * span.as_micros().min(1 << 40) as i64) >> 32
     }
 
-    /// The gain of a reverse delay that changes by `change_us` in `span`.
+    /// Returns the gain of a reverse delay that changes by `change_us` in `span`.
     fn of(change_us: i32, span: Span) -> Gain {
         let size = (u64::from(change_us.unsigned_abs()) << 32) / span.as_micros().max(1);
         let size = size.min(1 << 40) as i64;
@@ -177,7 +177,7 @@ impl ClockDrift {
         self.len += 1;
     }
 
-    /// The skew that enough slopes agree on.
+    /// Returns the skew that enough slopes agree on.
     fn estimate(&self) -> Option<Gain> {
         let mut slopes = [Gain::default(); POINTS - LAG];
         let count = self.len.saturating_sub(LAG);
@@ -201,8 +201,8 @@ impl ClockDrift {
 mod tests {
     use super::*;
 
-    /// The estimate, ppm, after `seconds` of a sample every 100 ms with a reverse queue of `queue_us(ms)`, and what has
-    /// been gained by then, ms.
+    /// Returns the estimate, ppm, after `seconds` of a sample every 100 ms with a reverse queue of `queue_us(ms)`, and the
+    /// drift gained by then, ms.
     fn estimate(ppm: i64, seconds: u64, queue_us: impl Fn(u64) -> i64) -> (f64, f64) {
         let mut drift = ClockDrift::default();
         let now = |ms: u64| Time::from_millis(7_000_000 + ms);

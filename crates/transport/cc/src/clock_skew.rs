@@ -63,7 +63,7 @@ pub struct ClockSkew {
 }
 
 impl ClockSkew {
-    /// A correction whose reverse base is kept in `reverse`, an empty history.
+    /// Creates a correction with an empty history, whose reverse base is kept in `reverse`.
     pub fn new(reverse: BaseDelay) -> ClockSkew {
         ClockSkew { reverse }
     }
@@ -119,7 +119,7 @@ impl DriftPenalty {
         self.slot_ends = now + SLOT;
     }
 
-    /// The correction to add to the queuing delay, µs.
+    /// Returns the correction to add to the queuing delay, µs.
     pub fn us(&self) -> u32 {
         (-self.drift_us.max(-i32::MAX)).saturating_sub(TOLERATED_US).max(0) as u32 / PENALTY_DIVISOR as u32
     }
@@ -129,7 +129,7 @@ impl DriftPenalty {
 mod tests {
     use super::*;
 
-    /// Queuing delays, µs, once a second, of a flow alone on its path whose peer's clock runs `ppm` fast.
+    /// Returns the queuing delays, µs, once a second, of a flow alone on its path whose peer's clock runs `ppm` fast.
     fn errors(ppm: i64, seconds: u64, corrected: bool) -> Vec<i32> {
         let mut base = BaseDelay::new(10);
         let mut skew = ClockSkew::new(BaseDelay::new(10));

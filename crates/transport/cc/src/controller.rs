@@ -21,46 +21,46 @@ use core::fmt::Debug;
 /// - For one ack the order is: spurious losses, deliveries, the ack, losses.
 /// - It calls [`on_wake`](Controller::on_wake) once `wake_at` has passed; late is allowed, never is not.
 pub trait Controller: Debug + Send {
-    /// The needs of this controller beyond acks and losses. It never changes.
+    /// Returns the needs of this controller beyond acks and losses. It never changes.
     fn needs(&self) -> Needs {
         Needs::NONE
     }
 
-    /// A packet left.
+    /// Takes note of a packet that was sent.
     fn on_sent(&mut self, _sent: &Sent) {}
 
-    /// A packet was delivered. Only for a controller that needs [packets one by one](Needs::per_packet).
+    /// Takes note of a packet that was delivered. Only for a controller that needs [packets one by one](Needs::per_packet).
     fn on_delivered(&mut self, _delivered: &Delivered) {}
 
-    /// An acknowledgement reported new data.
+    /// Reacts to an acknowledgement that reports new data.
     fn on_ack(&mut self, ack: &Ack);
 
-    /// A packet was found lost.
+    /// Reacts to a packet that was found lost.
     fn on_loss(&mut self, loss: &Loss);
 
-    /// A packet that was reported lost has arrived after all; perhaps it was the last one of its recovery.
+    /// Reacts to the arrival of a packet that was reported lost; perhaps it was the last one of its recovery.
     fn on_spurious_loss(&mut self, _spurious: &SpuriousLoss) {}
 
-    /// The retransmission timer expired.
+    /// Reacts to the expiry of the retransmission timer.
     fn on_timeout(&mut self, timeout: &Timeout);
 
-    /// The handshake's timer expired: no answer has come, and the request is sent again. Nothing is known of the path yet, so a rule
-    /// has no reason to act; observers count it.
+    /// Takes note of an expired handshake timer: no answer has come, and the request is sent again. Nothing is known of the
+    /// path yet, so a rule has no reason to act; observers count it.
     fn on_handshake_timeout(&mut self, _now: Time) {}
 
-    /// Sending starts again after a time with nothing in flight.
+    /// Reacts to the start of sending after a time with nothing in flight.
     fn on_idle(&mut self, _idle: &Idle) {}
 
-    /// The largest payload of a packet is now `mss` bytes.
+    /// Sets the largest payload of a packet to `mss` bytes.
     fn on_mtu(&mut self, mss: u32);
 
-    /// [`Directive::wake_at`] has passed.
+    /// Reacts to the passing of [`Directive::wake_at`].
     fn on_wake(&mut self, _now: Time) {}
 
-    /// Instructions for the transport until the next event.
+    /// Returns the instructions for the transport until the next event.
     fn directive(&self) -> Directive;
 
-    /// The state in named quantities, for figures, logs and the live view.
+    /// Returns the state in named quantities, for figures, logs and the live view.
     fn snapshot(&self) -> Snapshot;
 }
 
@@ -76,7 +76,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Packets of `mss` bytes of payload, a seed of zero, and pacing.
+    /// Returns a setup for packets of `mss` bytes of payload, a seed of zero, and pacing.
     pub const fn of(mss: u32) -> Setup {
         Setup { mss, seed: 0, paced: true }
     }
@@ -118,7 +118,7 @@ pub struct Directive {
 }
 
 impl Directive {
-    /// A window of `cwnd` bytes that the transport paces by itself.
+    /// Returns a directive with a window of `cwnd` bytes that the transport paces by itself.
     #[inline]
     pub const fn window(cwnd: u64) -> Directive {
         Directive {
@@ -130,7 +130,7 @@ impl Directive {
         }
     }
 
-    /// The same, with the headroom of an exponential phase if `growing`.
+    /// Returns the same as [`Self::window`], with the headroom of an exponential phase if `growing`.
     #[inline]
     pub const fn growing_window(cwnd: u64, growing: bool) -> Directive {
         let pacing = if growing { Pacing::GrowingWindow } else { Pacing::Window };

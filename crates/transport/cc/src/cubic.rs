@@ -164,12 +164,12 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    /// A controller for packets of `mss` bytes of payload, over a transport that paces.
+    /// Creates a controller for packets of `mss` bytes of payload, over a transport that paces.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Cubic {
         Cubic::of(settings, Setup::of(mss))
     }
 
-    /// A controller for a transport as `setup` says.
+    /// Creates a controller for the transport that `setup` describes.
     pub fn of(settings: &Settings<'_>, setup: Setup) -> Cubic {
         let early_exit = match settings.choice("hystart") {
             "hystart++" => Some(EarlyExit::rfc9406()),
@@ -203,23 +203,23 @@ impl Cubic {
         n * f64::from(self.mss)
     }
 
-    /// §4.6: what is left of the data in flight.
+    /// Returns the window after a reduction, from the data in flight (§4.6).
     fn reduced(&self, flightsize: u64) -> f64 {
         (flightsize as f64).min(self.window.cwnd) * self.beta
     }
 
-    /// §4.2, eq. 1, in bytes: `W(t) = C · (t − K)³ + W_max`.
+    /// Returns the window of §4.2, eq. 1, in bytes: `W(t) = C · (t − K)³ + W_max`.
     fn w_cubic(&self, w_max: f64, k: f64, t: f64) -> f64 {
         let x = t - k;
         self.packets(self.c) * x * x * x + w_max
     }
 
-    /// §4.2, eq. 2: `K = ∛((W_max − cwnd_epoch) / C)`, zero if the window is there already.
+    /// Returns the time of §4.2, eq. 2: `K = ∛((W_max − cwnd_epoch) / C)`, zero if the window has reached `W_max`.
     fn k(&self, w_max: f64) -> f64 {
         libm::cbrt((w_max - self.window.cwnd).max(0.0) / self.packets(self.c))
     }
 
-    /// §4.2, §4.3: what happens with an ack in congestion avoidance.
+    /// Moves the window by an ack in congestion avoidance (§4.2, §4.3).
     fn avoid(&mut self, ack: &Ack, acked: f64) {
         let cwnd = self.window.cwnd;
         // §4.8, §4.10: after a timeout, or a slow start that ended without loss, this is W_max and K is 0.
@@ -255,7 +255,7 @@ impl Cubic {
         self.curve.epoch = Some(epoch);
     }
 
-    /// Loss or mark of a packet sent at `sent_at`; counts once per round trip.
+    /// Reacts to the loss or mark of a packet sent at `sent_at`; counts once per round trip.
     fn congestion(&mut self, sent_at: Time, now: Time, flightsize: u64, floor_packets: f64) -> bool {
         if !self.gate.admit(sent_at, now) {
             return false;
@@ -270,7 +270,7 @@ impl Cubic {
         true
     }
 
-    /// §4.8: what was known about the path is void; the next epoch begins with K = 0.
+    /// Forgets the path (§4.8): the next epoch begins with K = 0.
     fn forget(&mut self) {
         self.curve.w_max = None;
         self.curve.epoch = None;
@@ -310,7 +310,7 @@ impl Controller for Cubic {
         }
     }
 
-    /// §4.9.1, §4.9.2.
+    /// Takes a needless reduction back (§4.9.1, §4.9.2).
     fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
         let Some(Before { window, curve, gate, recovering }) = self.undo.take(spurious) else {
             return;

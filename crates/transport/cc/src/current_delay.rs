@@ -37,7 +37,7 @@ impl CurrentDelay {
         self.filled = (self.filled + 1).min(self.len);
     }
 
-    /// Smallest excess over `base_us` among the samples not older than `max_age`, in µs, not below zero.
+    /// Returns the smallest excess over `base_us` among the samples not older than `max_age`, in µs, not below zero.
     pub fn queuing_us(&self, base_us: u32, now: Time, max_age: Span) -> Option<u32> {
         let fresh = |&&(at, _): &&(Time, u32)| now.since(at) <= max_age;
         let excess = |&(_, delay): &(Time, u32)| difference(delay, base_us).max(0) as u32;

@@ -48,7 +48,7 @@ pub struct DelayMeter {
 }
 
 impl DelayMeter {
-    /// A meter by the rows `signal`, `base_history`, `current_filter`, `clock_skew` and `route_change`.
+    /// Creates a meter from the rows `signal`, `base_history`, `current_filter`, `clock_skew` and `route_change`.
     pub fn new(settings: &Settings<'_>) -> DelayMeter {
         let (kept, signal) = (kept(settings), DelaySignal::named(settings.choice("signal")));
         // Round-trip times have one clock only.
@@ -89,7 +89,7 @@ impl DelayMeter {
         self.queuing_us
     }
 
-    /// The ack's one-way delay. Makes up for clocks that do not run alike, in that delay or in the base.
+    /// Returns the ack's one-way delay. Makes up for clocks that do not run alike, in that delay or in the base.
     fn correct<const M: usize, const S: usize, const O: usize>(
         &mut self,
         ack: &Ack,
@@ -136,17 +136,17 @@ impl DelayMeter {
         self.signal.is_rtt()
     }
 
-    /// The queuing delay in µs, if there is a sample fresh enough.
+    /// Returns the queuing delay in µs, if there is a sample fresh enough.
     pub fn queuing_us(&self) -> Option<u32> {
         self.queuing_us
     }
 
-    /// The queuing delay for snapshots.
+    /// Returns the queuing delay for snapshots.
     pub fn queuing(&self) -> Option<Span> {
         self.queuing_us.map(|us| Span::from_micros(u64::from(us)))
     }
 
-    /// The base delay for snapshots: none if it is one-way, since that has the clocks' offset in it.
+    /// Returns the base delay for snapshots, `None` if it is one-way, since that has the clocks' offset in it.
     pub fn base<const M: usize, const S: usize, const O: usize>(
         &self,
         delay: &Delay<M, S, O>,
@@ -155,12 +155,12 @@ impl DelayMeter {
         base_us.map(|us| Span::from_micros(u64::from(us)))
     }
 
-    /// There is no present delay: silence has passed.
+    /// Forgets the present delay, after a silence.
     pub fn forget_present(&mut self) {
         self.queuing_us = None;
     }
 
-    /// Samples are of this kind, and `delay` has measured `queuing_us` over `base_us` at time zero.
+    /// Sets the kind of samples, as if `delay` had measured `queuing_us` over `base_us` at time zero.
     #[cfg(test)]
     pub fn preset<const M: usize, const S: usize, const O: usize>(
         &mut self,
@@ -183,7 +183,7 @@ impl DelayMeter {
 struct Minutes([Option<(Time, u32)>; MAX_BINS]);
 
 impl Minutes {
-    /// A sample was taken.
+    /// Notes a sample that was taken.
     fn note(&mut self, taken: Taken, now: Time, delay_us: u32) {
         if taken.minutes > 0 {
             let begun = taken.minutes.min(MAX_BINS as u64) as usize;

@@ -32,7 +32,7 @@ pub enum DelaySignal {
 }
 
 impl DelaySignal {
-    /// The signal that the parameter `signal` calls `word`.
+    /// Returns the signal that the parameter `signal` calls `word`.
     pub fn named(word: &str) -> DelaySignal {
         match word {
             "rtt" => DelaySignal::Rtt,
@@ -60,12 +60,12 @@ impl DelaySignal {
     }
 }
 
-/// The ack's round-trip time in µs, below half of the circle that delays are compared on.
+/// Returns the ack's round-trip time in µs, below half of the circle that delays are compared on.
 pub fn rtt_us(ack: &Ack) -> Option<u32> {
     ack.rtt.map(|rtt| rtt.as_micros().min(u64::from(u32::MAX >> 1)) as u32)
 }
 
-/// The one-way delay of the newest packet that the ack covers, µs.
+/// Returns the one-way delay of the newest packet that the ack covers, µs.
 pub fn one_way_us(ack: &Ack) -> Option<u32> {
     let sample = ack.one_way_delay?;
     let (Some(rtt_us), Some(reverse)) = (rtt_us(ack), ack.reverse_delay) else { return Some(sample) };
@@ -98,7 +98,7 @@ mod tests {
         Ack { now, rtt: rtt_ms.map(Span::from_millis), one_way_delay: one_way_us, ..Ack::for_tests() }
     }
 
-    /// Base and queuing delay after `acks`.
+    /// Returns base and queuing delay after `acks`.
     fn after(word: &str, acks: &[Ack]) -> (Option<u32>, Option<u32>, DelaySignal) {
         let kept = Kept { minutes: 10, samples: 4 };
         let (mut signal, mut delay) = (DelaySignal::named(word), Delay::<10, 4, 0>::NEW);

@@ -144,12 +144,12 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// All bytes that this ack reports as delivered for the first time.
+    /// Returns the bytes that this ack reports as delivered for the first time.
     pub fn delivered(&self) -> u64 {
         self.newly_acked.saturating_add(self.newly_sacked)
     }
 
-    /// An ack of one packet of 1500 B at time zero, without any delay sample.
+    /// Returns an ack of one packet of 1500 B at time zero, without any delay sample.
     #[cfg(test)]
     pub(crate) fn for_tests() -> Ack {
         Ack {

@@ -13,7 +13,7 @@ impl Bytes16 {
     /// 2^40 bytes, the largest window any rule keeps: beyond every path, and far from overflow.
     pub const MAX: Bytes16 = Bytes16(1 << 56);
 
-    /// Whole bytes.
+    /// Converts from whole bytes.
     pub const fn from_bytes(bytes: u64) -> Bytes16 {
         if bytes >= 1 << 40 {
             return Bytes16::MAX;
@@ -21,38 +21,38 @@ impl Bytes16 {
         Bytes16(bytes << 16)
     }
 
-    /// Whole bytes, the fraction cut off.
+    /// Returns the whole bytes, the fraction cut off.
     pub const fn to_bytes(self) -> u64 {
         self.0 >> 16
     }
 
-    /// Bytes with their fraction.
+    /// Returns the bytes with their fraction.
     pub fn to_f64(self) -> f64 {
         self.0 as f64 / 65536.0
     }
 
-    /// `self + other`, at most [`Bytes16::MAX`].
+    /// Returns `self + other`, at most [`Bytes16::MAX`].
     pub fn plus(self, other: Bytes16) -> Bytes16 {
         Bytes16(self.0.saturating_add(other.0)).min(Bytes16::MAX)
     }
 
-    /// `self - other`, at least zero.
+    /// Returns `self - other`, at least zero.
     pub fn minus(self, other: Bytes16) -> Bytes16 {
         Bytes16(self.0.saturating_sub(other.0))
     }
 
-    /// `self × numerator / denominator`, rounded down.
+    /// Returns `self × numerator / denominator`, rounded down.
     pub fn times(self, numerator: u64, denominator: u64) -> Bytes16 {
         Bytes16(mul_div(self.0, numerator, denominator)).min(Bytes16::MAX)
     }
 }
 
-/// A ratio with 16 fractional bits, rounded.
+/// Returns a ratio with 16 fractional bits, rounded.
 pub fn to_16(ratio: f64) -> u64 {
     (ratio * 65536.0 + 0.5) as u64
 }
 
-/// `a × b / c`, rounded down, in `u64` only.
+/// Returns `a × b / c`, rounded down, in `u64` only.
 ///
 /// Exact while the product fits. Otherwise the larger factor and `c` both lose the excess bits. With windows, packets
 /// and microseconds (`c` ≥ 2^30 whenever that happens) the relative error stays below 2^-12. `c = 0` gives the largest

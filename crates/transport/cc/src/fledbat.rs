@@ -115,7 +115,7 @@ pub struct Fledbat {
 }
 
 impl Fledbat {
-    /// A controller for packets of `mss` bytes of payload.
+    /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Fledbat {
         let params = Params {
             target_us: settings.time("target").as_micros(),

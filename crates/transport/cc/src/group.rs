@@ -241,7 +241,7 @@ impl Group {
         }
     }
 
-    /// The even share of a member that could use it, bytes.
+    /// Returns the even share of a member that could use it, bytes.
     fn level(&self, state: &State) -> u64 {
         let cwnd = self.inner.directive().cwnd;
         let others = self.others(state);
@@ -249,12 +249,12 @@ impl Group {
         lent.max(cwnd / (others.members + 1))
     }
 
-    /// The member's share is less than one of its packets.
+    /// Returns whether the member's share is less than one of its packets.
     fn is_spaced(&self, state: &State) -> bool {
         self.others(state).members > 0 && self.level(state) < u64::from(state.mss)
     }
 
-    /// Once a round trip, demands expire, and a member that has been silent for long has nothing in the network.
+    /// Expires demands once a round trip; a member that has been silent for long has nothing in the network.
     fn forget_the_silent(&mut self, now: Time) {
         let silence = SILENCE + self.smoothed_rtt * SILENT_ROUNDS;
         let even_share = (self.inner.directive().cwnd / self.counted().members.max(1)).max(1);

@@ -86,7 +86,7 @@ pub struct HyStart {
     conservative: Option<Conservative>,
 }
 
-/// §4.2: how far a round's minimum must lie above `last_min` to count as a queue.
+/// Returns the distance of a round's minimum above `last_min` from which it counts as a queue (§4.2).
 pub fn rtt_threshold(last_min: Span) -> Span {
     (last_min / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
 }
@@ -107,12 +107,12 @@ impl HyStart {
         Advice::Grow { divisor }
     }
 
-    /// Growth has slowed down.
+    /// Returns whether growth has slowed down.
     pub fn is_conservative(&self) -> bool {
         self.conservative.is_some()
     }
 
-    /// §4.2: the minima move on by a round; true after the last round of conservative slow start.
+    /// Shifts the minima by a round (§4.2); returns `true` after the last round of conservative slow start.
     fn end_round(&mut self) -> bool {
         self.last_min = self.current_min.take();
         self.samples = 0;
@@ -123,7 +123,7 @@ impl HyStart {
         conservative.rounds >= CSS_ROUNDS
     }
 
-    /// §4.2: returns whether the delay has risen, or whether the rise was a mistake.
+    /// Checks whether the delay has risen, or whether the rise was a mistake (§4.2).
     fn compare(&mut self) {
         let Some(current) = self.current_min.filter(|_| self.samples >= N_RTT_SAMPLE) else {
             return;

@@ -137,7 +137,7 @@ pub struct Ledbat {
 struct Eighths(LossGate);
 
 impl Ledbat {
-    /// A controller for packets of `mss` bytes of payload.
+    /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Ledbat {
         let params = Params {
             target_us: settings.time("target").as_micros(),
@@ -160,7 +160,7 @@ impl Ledbat {
         }
     }
 
-    /// The window is halved: slow start is over, and no eighth goes with it.
+    /// Notes a halving of the window: slow start is over, and no eighth goes with it.
     fn note_reduction(&mut self, now: Time) {
         self.slow_start.end(self.state.cwnd);
         if let Some(eighths) = &mut self.eighths {

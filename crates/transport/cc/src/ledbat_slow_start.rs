@@ -32,7 +32,7 @@ pub struct SlowStart {
 }
 
 impl SlowStart {
-    /// By the rows `slow_start`, `slow_start_exit` and `target`.
+    /// Creates the rule from the rows `slow_start`, `slow_start_exit` and `target`.
     pub fn new(settings: &Settings<'_>) -> SlowStart {
         let policy = match settings.choice("slow_start") {
             "rfc5681" => Policy::Rfc5681,
@@ -48,12 +48,12 @@ impl SlowStart {
         }
     }
 
-    /// The window is in its exponential phase.
+    /// Returns whether the window is in its exponential phase.
     pub fn is_on(&self) -> bool {
         self.is_on
     }
 
-    /// The threshold for snapshots, bytes.
+    /// Returns the threshold for snapshots, bytes.
     pub fn ssthresh(&self) -> Option<u64> {
         (self.ssthresh != u64::MAX).then_some(self.ssthresh)
     }
@@ -78,8 +78,8 @@ impl SlowStart {
         self.is_on = false;
     }
 
-    /// After a timeout, unless there is no slow start at all. RFC 5681 §3.1: ssthresh is set at the first expiry only, or
-    /// an outage would erase it.
+    /// Begins again after a timeout, unless there is no slow start at all. RFC 5681 §3.1: ssthresh is set at the first
+    /// expiry only, or an outage would erase it.
     pub fn begin_again(&mut self, consecutive: u32, flightsize: u64, mss: u64) {
         if consecutive == 1 {
             self.ssthresh = (flightsize / 2).max(2 * mss);

@@ -164,7 +164,7 @@ pub struct LedbatPp {
 }
 
 impl LedbatPp {
-    /// A controller for packets of `mss` bytes of payload.
+    /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> LedbatPp {
         let target_us = settings.time("target").as_micros();
         let params = Params {

@@ -128,7 +128,7 @@ pub struct Libutp {
 }
 
 impl Libutp {
-    /// A controller for packets of `mss` bytes of payload.
+    /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Libutp {
         let target_us = settings.time("target").as_micros();
         let max_window = settings.bytes("max_window");
@@ -159,7 +159,7 @@ impl Libutp {
         }
     }
 
-    /// The queuing delay in µs, if the ack brings a sample.
+    /// Returns the queuing delay in µs, if the ack brings a sample.
     fn measure(&mut self, ack: &Ack) -> Option<u32> {
         let (sample, forget) = self.signal.sample(ack, ack.one_way_delay);
         if forget {
@@ -184,7 +184,7 @@ impl Libutp {
         Some(queuing_us.saturating_add(self.skew.as_ref().map_or(0, |(_, penalty)| penalty.us())))
     }
 
-    /// The window after the law's step, and after slow start's.
+    /// Returns the window after the law's step, and after slow start's.
     fn steps(&self, acked: u64, queuing_us: u64, may_grow: bool) -> (u64, u64) {
         let (small, large) = (acked.min(self.cwnd), acked.max(self.cwnd).max(1));
         let gain16 = mul_div(self.gain << 16, small, large);
@@ -216,19 +216,19 @@ impl Libutp {
         self.stalled_since = (cwnd < self.mss).then(|| self.stalled_since.unwrap_or(now));
     }
 
-    /// The state after libutp's retransmission timer: one packet, in slow start.
+    /// Resets the state after libutp's retransmission timer: one packet, in slow start.
     fn reset(&mut self, now: Time, cwnd: u64) {
         self.in_slow_start = true;
         self.stalled_since = None;
         self.set_cwnd(now, cwnd);
     }
 
-    /// When a window that is too small for a packet is reset.
+    /// Returns when a window that is too small for a packet is reset.
     fn stall_ends(&self) -> Option<Time> {
         self.stalled_since.map(|since| since + STALL)
     }
 
-    /// The window's ceiling, which lets a packet through whatever was asked for.
+    /// Returns the window's ceiling, which lets a packet through whatever was asked for.
     fn ceiling(&self) -> u64 {
         self.max_window.max(self.mss)
     }

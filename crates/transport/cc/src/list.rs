@@ -18,7 +18,7 @@ pub const CONTROLLERS: &[Entry] = &[
     newreno::ENTRY,
 ];
 
-/// The controller of that name.
+/// Returns the controller of that name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     CONTROLLERS.iter().find(|entry| entry.name == name)
 }

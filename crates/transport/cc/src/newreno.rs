@@ -92,7 +92,7 @@ pub struct NewReno {
 }
 
 impl NewReno {
-    /// A controller for packets of `mss` bytes of payload.
+    /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> NewReno {
         NewReno {
             mss,
@@ -111,12 +111,12 @@ impl NewReno {
         FLOOR_PACKETS * f64::from(self.mss)
     }
 
-    /// §3.1, eq. 4, without its lower bound: half of what is in flight.
+    /// Returns half of what is in flight: §3.1, eq. 4, without its lower bound.
     fn halved(&self, flightsize: u64) -> f64 {
         (flightsize as f64).min(self.window.cwnd) / 2.0
     }
 
-    /// Loss or mark of a packet sent at `sent_at`; counts once per round trip.
+    /// Reacts to the loss or mark of a packet sent at `sent_at`; counts once per round trip.
     fn congestion(&mut self, sent_at: Time, now: Time, flightsize: u64) -> bool {
         if !self.gate.admit(sent_at, now) {
             return false;
@@ -144,7 +144,7 @@ impl NewReno {
         self.recovering && self.gate.is_before_reduction(ack.sent_at)
     }
 
-    /// The window's growth on an ack in slow start or congestion avoidance.
+    /// Grows the window on an ack in slow start or congestion avoidance.
     pub(crate) fn grow(&mut self, ack: &Ack) {
         let mut acked = ack.delivered() as f64;
         if self.window.in_slow_start() {
@@ -155,14 +155,14 @@ impl NewReno {
         }
     }
 
-    /// A delay-based rule on top requests `cwnd` bytes, and no slow start beyond.
+    /// Shrinks the window to `cwnd` bytes, without slow start beyond, for a delay-based rule on top.
     pub(crate) fn shrink_to(&mut self, cwnd: f64) {
         self.window.cwnd = cwnd;
         self.window.ssthresh = self.window.ssthresh.min(cwnd);
         self.undo.forget(); // the window of before is no longer wanted
     }
 
-    /// §3.1: a window's worth of acknowledged bytes adds a packet; one ack adds at most one.
+    /// Adds a packet for a window's worth of acknowledged bytes; one ack adds at most one (§3.1).
     fn avoid(&mut self, acked: f64) {
         let share = (acked / self.window.cwnd).min(1.0);
         self.window.grow_to(self.window.cwnd + f64::from(self.mss) * share);

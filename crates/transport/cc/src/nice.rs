@@ -115,7 +115,7 @@ pub struct Nice {
 }
 
 impl Nice {
-    /// A controller for packets of `mss` bytes of payload.
+    /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Nice {
         let history = settings.count("history") as usize;
         Nice {
@@ -139,12 +139,12 @@ impl Nice {
         f64::from(self.mss)
     }
 
-    /// The window, bytes, which may be less than a packet.
+    /// Returns the window, bytes, which may be less than a packet.
     fn window(&self) -> f64 {
         self.vegas.reno.window.cwnd
     }
 
-    /// Bytes that may be in flight: at least the two packets that go together.
+    /// Returns the bytes that may be in flight: at least the two packets that go together.
     fn flight(&self) -> u64 {
         self.window().max(FLOOR_PACKETS * self.mss()) as u64
     }
@@ -153,19 +153,19 @@ impl Nice {
         self.min_packets * self.mss()
     }
 
-    /// Windows below two packets are a rate.
+    /// Returns whether the window is a rate, as it is below two packets.
     fn is_rate(&self) -> bool {
         self.window() < FLOOR_PACKETS * self.mss()
     }
 
-    /// §3.1: the round-trip time beyond which a packet is late, µs over the smallest.
+    /// Returns the round-trip time beyond which a packet is late, µs over the smallest (§3.1).
     fn late_after_us(&self) -> Option<u32> {
         let range = difference(0u32.wrapping_sub(self.largest.get()?), self.smallest.get()?);
         let range_us = f64::from(range.max(0));
         Some((self.threshold * range_us).max(self.noise.us(range_us)) as u32)
     }
 
-    /// §3.1: counts the packets of an ack that can be judged, and the late ones among them.
+    /// Counts the packets of an ack that can be judged, and the late ones among them (§3.1).
     fn count(&mut self, ack: &Ack) {
         let may_have_waited = self.habit.may_have_waited(ack, self.mss);
         let Some(rtt_us) = rtt_us(ack) else { return };
@@ -181,7 +181,7 @@ impl Nice {
         }
     }
 
-    /// §3.1: returns whether the round was congested. Counting starts again.
+    /// Returns whether the round was congested (§3.1). Counting starts again.
     fn end_round(&mut self) -> bool {
         let (late, all) = (self.late_bytes as f64, self.round_bytes as f64);
         (self.late_bytes, self.round_bytes) = (0, 0);
@@ -194,7 +194,7 @@ impl Nice {
         self.vegas.begin_round();
     }
 
-    /// Below two packets there is no slow start: Vegas' packet more comes soon enough.
+    /// Leaves slow start below two packets: Vegas' packet more comes soon enough.
     fn no_slow_start_below_two(&mut self) {
         if self.is_rate() {
             self.vegas.shrink_to(self.window());
@@ -252,7 +252,7 @@ impl Controller for Nice {
         self.vegas.reno.window.cwnd = window.max(self.floor());
     }
 
-    /// §3.1: a window below two packets is a rate: two packets every 2/cwnd round trips.
+    /// Returns the directive; a window below two packets is a rate: two packets every 2/cwnd round trips (§3.1).
     fn directive(&self) -> Directive {
         if !self.is_rate() {
             return Directive::growing_window(self.window() as u64, self.vegas.reno.window.in_slow_start());
@@ -308,7 +308,7 @@ mod tests {
         }
     }
 
-    /// Window in packets after a round of ten packets of which `late` took 111 ms and the others 109.
+    /// Returns the window in packets after a round of ten packets of which `late` took 111 ms and the others 109.
     fn after_round(mut nice: Nice, late: usize) -> f64 {
         (0..10).for_each(|i| nice.on_ack(&ack(if i < late { 111 } else { 109 }, false)));
         nice.on_ack(&ack(109, true));

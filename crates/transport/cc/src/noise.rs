@@ -46,7 +46,7 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// By the rows [`NOISE`] and [`NOISE_PACKETS`].
+    /// Creates the estimate from the rows [`NOISE`] and [`NOISE_PACKETS`].
     pub fn new(settings: &Settings<'_>) -> Noise {
         Noise {
             least_us: settings.time("noise").as_micros() as f64,
@@ -61,12 +61,12 @@ impl Noise {
         self.packet_time.on_ack(ack, mss);
     }
 
-    /// A packet was lost.
+    /// Takes note of a lost packet.
     pub fn on_loss(&mut self) {
         self.knows_buffer = true;
     }
 
-    /// Sending starts again after a time with nothing in flight.
+    /// Takes note of a time with nothing in flight.
     pub fn on_idle(&mut self) {
         self.packet_time.on_idle();
     }
@@ -87,7 +87,7 @@ mod tests {
     use afteryou_base::param::Value;
     use afteryou_base::units::Time;
 
-    /// Noise after a train of packets of which each takes `packet_ms` on the link.
+    /// Returns the noise after a train of packets of which each takes `packet_ms` on the link.
     fn after_train(packet_ms: u64, overrides: &[(&'static str, Value)]) -> Noise {
         let mut noise = Noise::new(&Settings::new(PARAMS, overrides).unwrap());
         for packet in 0..9 {

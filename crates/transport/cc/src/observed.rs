@@ -17,7 +17,7 @@ pub trait Observer: Debug + Send {
         false
     }
 
-    /// `controller` has taken in `event`; a wake-up is [`Event::Until`].
+    /// Takes note of `event`, which `controller` has taken in; a wake-up is [`Event::Until`].
     fn see(&mut self, event: &Event, controller: &dyn Controller);
 }
 

@@ -83,7 +83,7 @@ impl PacketTime {
         }
     }
 
-    /// Sending starts again: what comes now belongs to no train of before.
+    /// Ends the train: after idle, no packet belongs to a train of before.
     pub fn on_idle(&mut self) {
         self.train = None;
     }

@@ -51,31 +51,32 @@ pub struct Restart {
 }
 
 impl Restart {
-    /// The rule for a target of `target`, wanting `rounds` quiet rounds.
+    /// Creates the rule for a target of `target`, which requires `rounds` quiet rounds.
     pub fn new(target: Span, rounds: u64) -> Restart {
         let threshold_us = (target.as_micros() / QUIET_DIVISOR) as u32;
         Restart { rounds_needed: rounds, threshold_us, armed: false, quiet_since: None, quiet_rounds: 0 }
     }
 
-    /// Delay has driven the window to its floor.
+    /// Arms the rule: delay has driven the window to its floor.
     pub fn arm(&mut self) {
         self.armed = true;
     }
 
-    /// Back to the beginning: the flow is in slow start again.
+    /// Disarms the rule: the flow is in slow start again.
     pub fn disarm(&mut self) {
         self.armed = false;
         self.count_again();
     }
 
-    /// The window is above [`RECOVERED_FLOORS`] in congestion avoidance: disarms, unless quiet rounds are being counted.
+    /// Disarms the rule when the window is above [`RECOVERED_FLOORS`] in congestion avoidance, unless quiet rounds are being
+    /// counted.
     pub fn note_recovery(&mut self) {
         if self.quiet_since.is_none() {
             self.armed = false;
         }
     }
 
-    /// A loss: whatever the delay says, the path is not free.
+    /// Starts the count again after a loss: whatever the delay is, the path is not free.
     pub fn count_again(&mut self) {
         self.quiet_since = None;
         self.quiet_rounds = 0;

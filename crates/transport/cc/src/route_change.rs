@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use crate::base_delay::BaseDelay;
 
-    /// The base delay, ms, after 20 s at the floor with delays of 50 ms, then `delay(ms)` µs every 100 ms for 30 s.
+    /// Returns the base delay, ms, after 20 s at the floor with delays of 50 ms, then `delay(ms)` µs every 100 ms for 30 s.
     fn base_after(delay: impl Fn(u64) -> u32, at_floor: bool) -> u32 {
         let (mut base, mut route) = (BaseDelay::new(10), RouteChange::default());
         for tick in 0..500u64 {

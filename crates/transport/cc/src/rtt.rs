@@ -32,27 +32,27 @@ impl RttEstimator {
         self.smoothed = Some(smoothed - smoothed / 8 + sample / 8);
     }
 
-    /// Smoothed round-trip time, if there was a sample.
+    /// Returns the smoothed round-trip time, if there was a sample.
     pub fn smoothed(&self) -> Option<Span> {
         self.smoothed
     }
 
-    /// Mean deviation.
+    /// Returns the mean deviation.
     pub fn variation(&self) -> Span {
         self.variation
     }
 
-    /// Smallest sample so far.
+    /// Returns the smallest sample so far.
     pub fn min(&self) -> Option<Span> {
         self.min
     }
 
-    /// Newest sample.
+    /// Returns the newest sample.
     pub fn latest(&self) -> Span {
         self.latest
     }
 
-    /// Retransmission timeout: `SRTT + max(granularity, 4 × RTTVAR)`, at least `min_rto` (RFC 6298 §2.2–2.4).
+    /// Returns the retransmission timeout: `SRTT + max(granularity, 4 × RTTVAR)`, at least `min_rto` (RFC 6298 §2.2–2.4).
     #[inline]
     pub fn rto(&self, granularity: Span, min_rto: Span) -> Span {
         match self.smoothed {

@@ -121,7 +121,7 @@ pub struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    /// A driver at time zero.
+    /// Creates a driver at time zero.
     pub fn new(controller: &'a mut dyn Controller) -> Driver<'a> {
         Driver { controller, now: Time::ZERO }
     }

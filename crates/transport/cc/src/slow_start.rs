@@ -24,7 +24,7 @@ pub const INITIAL_WINDOW: Param = Param::count("initial_window", "packets", 10, 
 pub const HYSTART: Param = Param::flag("hystart", false)
     .explained("leave the initial slow start when the delay rises (HyStart++)", "RFC 9406 §4.2");
 
-/// RFC 5681 §3.1: the initial window in bytes, for packets of `smss` bytes.
+/// Returns the initial window of RFC 5681 §3.1 in bytes, for packets of `smss` bytes.
 pub const fn rfc5681_initial_window(smss: u32) -> u64 {
     let packets = match smss {
         0..=1095 => 4,
@@ -44,7 +44,7 @@ pub enum EarlyExit {
 }
 
 impl EarlyExit {
-    /// RFC 9406.
+    /// Returns the exit of RFC 9406.
     pub fn rfc9406() -> EarlyExit {
         EarlyExit::Rfc9406(HyStart::default())
     }
@@ -88,7 +88,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// The window of a new connection.
+    /// Creates the window of a new connection.
     pub fn new(settings: &Settings<'_>, mss: u32, early_exit: Option<EarlyExit>) -> Window {
         let initial_packets = settings.count("initial_window");
         let mut window = Window { cwnd: 0.0, ssthresh: f64::INFINITY, initial_packets, early_exit };
@@ -96,7 +96,7 @@ impl Window {
         window
     }
 
-    /// The initial window, bytes.
+    /// Returns the initial window, bytes.
     pub fn initial(&self, mss: u32) -> f64 {
         match self.initial_packets {
             0 => rfc5681_initial_window(mss) as f64,
@@ -104,13 +104,13 @@ impl Window {
         }
     }
 
-    /// RFC 5681 §3.1: below ssthresh; where both are equal, congestion avoidance.
+    /// Returns whether the window is below ssthresh; where both are equal, congestion avoidance is on (RFC 5681 §3.1).
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
 
-    /// RFC 5681 §3.1: every acknowledged byte adds a byte, up to ssthresh. Returns the acknowledged bytes that are
-    /// left for congestion avoidance.
+    /// Adds a byte for every acknowledged byte, up to ssthresh (RFC 5681 §3.1). Returns the acknowledged bytes that are left
+    /// for congestion avoidance.
     pub fn grow_exponentially(&mut self, ack: &Ack, mss: u32) -> f64 {
         let acked = ack.delivered() as f64;
         let cwnd = self.cwnd;
@@ -140,15 +140,16 @@ impl Window {
         self.cwnd = self.cwnd.max(bytes).min(MAX_WINDOW);
     }
 
-    /// A congestion event: down to `target` bytes, but not below `floor` and never up. The threshold keeps two
-    /// packets even where the window may be smaller (RFC 9438 §4.6).
+    /// Reduces the window for a congestion event: down to `target` bytes, but not below `floor` and never up. The threshold
+    /// keeps two packets even where the window may be smaller (RFC 9438 §4.6).
     pub fn reduce(&mut self, target: f64, floor: f64, mss: u32) {
         self.end_slow_start();
         self.ssthresh = target.max(FLOOR_PACKETS * f64::from(mss));
         self.cwnd = self.cwnd.min(target.max(floor));
     }
 
-    /// A timeout: one packet (RFC 5681 §3.1); the threshold becomes `target` bytes if this is news.
+    /// Shrinks the window to one packet after a timeout (RFC 5681 §3.1); the threshold becomes `target` bytes if this is
+    /// news.
     pub fn collapse(&mut self, target: Option<f64>, mss: u32) {
         self.early_exit = self.early_exit.and_then(EarlyExit::after_timeout);
         if let Some(target) = target {
@@ -157,13 +158,14 @@ impl Window {
         self.cwnd = f64::from(mss);
     }
 
-    /// RFC 5681 §4.1: after idle the acks that clocked the old window are gone, so at most the initial window.
+    /// Restarts after idle: the acks that clocked the old window are gone, so at most the initial window is left (RFC 5681
+    /// §4.1).
     pub fn restart(&mut self, mss: u32) {
         self.cwnd = self.cwnd.min(self.initial(mss));
         self.early_exit = self.early_exit.map(EarlyExit::after_idle);
     }
 
-    /// Name of the phase for snapshots.
+    /// Returns the phase's name for snapshots.
     pub fn phase(&self) -> &'static str {
         match self.early_exit {
             _ if !self.in_slow_start() => "congestion avoidance",
@@ -172,7 +174,7 @@ impl Window {
         }
     }
 
-    /// The threshold for snapshots, bytes.
+    /// Returns the threshold for snapshots, bytes.
     pub fn known_ssthresh(&self) -> Option<u64> {
         (self.ssthresh < f64::INFINITY).then_some(self.ssthresh as u64)
     }

@@ -147,7 +147,7 @@ impl Delays {
         self.newest.saturating_add(i64::from(difference(raw, self.raw)))
     }
 
-    /// The receiver's clock has gained `change` more than was thought since the range was seen.
+    /// Corrects the range: the receiver's clock has gained `change` more than was thought since the range was seen.
     fn carry(&mut self, now: Time, change: Gain) {
         let [min_us, max_us] = [self.min_at, self.max_at].map(|at| change.over(now.since(at)));
         self.min = self.min.saturating_add(min_us);
@@ -159,7 +159,7 @@ impl Delays {
         self.smoothed8 / WEIGHT
     }
 
-    /// The range starts anew at the smoothed delay; `path_us` is what of the delay is no queue.
+    /// Starts the range anew at the smoothed delay; `path_us` is the part of the delay that is no queue.
     fn learn_anew(&mut self, now: Time, path_us: i64) {
         let delay = self.smoothed().saturating_sub(self.min).saturating_add(path_us);
         self.min = self.smoothed();
@@ -193,7 +193,7 @@ pub struct TcpLp {
 }
 
 impl TcpLp {
-    /// A controller for packets of `mss` bytes of payload.
+    /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> TcpLp {
         TcpLp {
             threshold: settings.number("threshold"),
@@ -258,19 +258,21 @@ impl TcpLp {
         self.round_cwnd = cwnd;
     }
 
-    /// The range is learnt in the initial slow start: before it ends, "15 % of the way" means nothing. It ends with a loss,
-    /// or where something else keeps the window from growing: such a flow may never see a loss.
+    /// Returns whether the range is learnt, which happens in the initial slow start: before it ends, "15 % of the way" means
+    /// nothing. It ends with a loss, or where something else keeps the window from growing: such a flow may never see a
+    /// loss.
     fn knows_range(&self) -> bool {
         let is_limited = self.still_rounds >= self.inference_rtts;
         self.learns_anew || is_limited || self.reno.window.ssthresh.is_finite()
     }
 
-    /// RFC 6297 §2.3: at most one reaction in a round trip, so that it takes two to get down to one packet.
+    /// Returns whether a reaction is allowed: at most one in a round trip, so that it takes two to get down to one packet
+    /// (RFC 6297 §2.3).
     fn may_react(&self, now: Time, rtt: Span) -> bool {
         self.learns_anew || self.reacted_at.is_none_or(|at| now.since(at) >= rtt)
     }
 
-    /// Early congestion indication.
+    /// Reacts to an early congestion indication.
     fn react(&mut self, now: Time, inferring: bool) {
         let packet = f64::from(self.mss);
         let cwnd = if inferring { packet } else { (self.reno.window.cwnd / 2.0).max(packet) };
@@ -356,7 +358,8 @@ mod tests {
     const MSS: u32 = 1000;
     const BASE_RTT: Span = Span::from_millis(100);
 
-    /// Window of 20 packets in congestion avoidance, delays from 20 to 120 ms, smoothed `smoothed_ms`.
+    /// Returns a controller with a window of 20 packets in congestion avoidance, delays from 20 to 120 ms, smoothed
+    /// `smoothed_ms`.
     fn lp(memory: &'static str, smoothed_ms: i64) -> TcpLp {
         let overrides = [("memory", Value::Choice(memory))];
         let mut lp = TcpLp::new(&Settings::new(PARAMS, &overrides).unwrap(), MSS);
@@ -389,7 +392,7 @@ mod tests {
         }
     }
 
-    /// Windows in packets after acks with a delay of 36 ms, round-trip times of 136 ms, at `times_ms`.
+    /// Returns the windows in packets after acks with a delay of 36 ms, round-trip times of 136 ms, at `times_ms`.
     fn windows<const N: usize>(memory: &'static str, times_ms: [u64; N]) -> [f64; N] {
         let mut lp = lp(memory, 36);
         times_ms.map(|ms| {
@@ -499,7 +502,7 @@ mod tests {
         }
     }
 
-    /// A flow whose window has not grown for `rounds` round trips of its initial slow start sees 30 ms more delay.
+    /// Returns a flow whose window has not grown for `rounds` round trips of its initial slow start, after 30 ms more delay.
     fn after_limited_rounds(rounds: u64) -> TcpLp {
         let mut lp = TcpLp::new(&Settings::defaults(PARAMS), MSS);
         lp.habit = AckHabit::every_packet();

@@ -38,7 +38,7 @@ impl<S> Default for Undo<S> {
 }
 
 impl<S> Undo<S> {
-    /// A loss at `now` is about to change `before`, or has just done so.
+    /// Keeps `before`, which a loss at `now` is about to change, or has just changed.
     pub fn keep(&mut self, now: Time, before: S) {
         let free = self.before.iter().position(Option::is_none).unwrap_or_else(|| {
             self.before.rotate_left(1);
@@ -48,7 +48,7 @@ impl<S> Undo<S> {
         self.rounds = 0;
     }
 
-    /// The saved states are obsolete.
+    /// Forgets the saved states.
     pub fn forget(&mut self) {
         if self.before[0].is_some() {
             self.before = [const { None }; KEPT];
@@ -63,12 +63,13 @@ impl<S> Undo<S> {
         }
     }
 
-    /// The states that may come back, to be changed by what has happened since.
+    /// Returns the states that may come back, to be changed by what has happened since.
     pub fn saved(&mut self) -> impl Iterator<Item = &mut S> {
         self.before.iter_mut().flatten().map(|(_, state)| state)
     }
 
-    /// The state to return to, if any: that before the first reduction which was needless. There is none a second time.
+    /// Returns the state to return to, if any: that before the first reduction which was needless. There is none a second
+    /// time.
     pub fn take(&mut self, spurious: &SpuriousLoss) -> Option<S> {
         let needless =
             |place: &Option<(Time, S)>| place.as_ref().is_some_and(|(at, _)| *at >= spurious.since);

@@ -101,7 +101,7 @@ pub struct Vegas {
 }
 
 impl Vegas {
-    /// A controller for packets of `mss` bytes of payload.
+    /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Vegas {
         let alpha = settings.number("alpha");
         Vegas {
@@ -119,7 +119,7 @@ impl Vegas {
         }
     }
 
-    /// The same, believing even a single sample.
+    /// Returns the same controller, content with even a single sample.
     pub(crate) fn content_with_one_sample(mut self) -> Vegas {
         self.too_few_samples = 0;
         self
@@ -129,12 +129,12 @@ impl Vegas {
         f64::from(self.mss)
     }
 
-    /// Window in packets.
+    /// Returns the window in packets.
     fn packets(&self) -> f64 {
         self.reno.window.cwnd / self.mss()
     }
 
-    /// Own packets in the queue at a smallest round-trip time of `rtt`.
+    /// Returns the flow's own packets in the queue at a smallest round-trip time of `rtt`.
     fn diff(&self, rtt: Span, base: Span) -> f64 {
         let (rtt, base) = (rtt.0.max(1) as f64, base.0.max(1) as f64);
         let excess = self.packets() * (rtt - base);
@@ -144,12 +144,12 @@ impl Vegas {
         }
     }
 
-    /// A round begins, whatever was measured before.
+    /// Begins a round, whatever was measured before.
     pub(crate) fn begin_round(&mut self) {
         (self.round_rtt, self.samples) = (None, 0);
     }
 
-    /// The round that this ack ends.
+    /// Ends the round with this ack.
     fn end_round(&mut self, ack: &Ack) {
         let measured = self.round_rtt.zip(self.base_rtt).filter(|_| self.samples > self.too_few_samples);
         self.begin_round();
@@ -180,7 +180,7 @@ impl Vegas {
         }
     }
 
-    /// Delay says that the window is too large.
+    /// Shrinks the window, which delay shows to be too large.
     pub(crate) fn shrink_to(&mut self, cwnd: f64) {
         self.reno.shrink_to(cwnd);
     }
@@ -275,7 +275,7 @@ mod tests {
         Ack { newly_acked: 1000, rtt: Some(Span::from_millis(rtt_ms)), round_start, ..Ack::for_tests() }
     }
 
-    /// Window in packets after a round of `acks` acks that all took `rtt_ms`.
+    /// Returns the window in packets after a round of `acks` acks that all took `rtt_ms`.
     fn after_round(mut vegas: Vegas, acks: u32, rtt_ms: u64) -> f64 {
         (0..acks).for_each(|_| vegas.on_ack(&ack(rtt_ms, false)));
         vegas.on_ack(&ack(rtt_ms, true));

@@ -34,12 +34,12 @@ impl WindowUse {
         self.round = self.round.max(most);
     }
 
-    /// The window had room all the time: the application, or the peer's window, is the limit.
+    /// Returns whether the window had room all the time: the application, or the peer's window, is the limit.
     pub fn is_app_limited(&self) -> bool {
         self.round != FULL && self.previous != FULL
     }
 
-    /// The most in flight, bytes, of an application-limited sender.
+    /// Returns the most in flight, bytes, of an application-limited sender.
     pub fn most_in_flight(&self) -> u64 {
         self.round.max(self.previous).into()
     }

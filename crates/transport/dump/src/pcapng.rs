@@ -94,7 +94,7 @@ impl<W: Write> Capture<W> {
         })
     }
 
-    /// The place that it is written to.
+    /// Returns the writer that the capture is written to.
     pub fn writer(&mut self) -> &mut W {
         self.writer.get_mut()
     }

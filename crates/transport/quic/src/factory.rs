@@ -27,7 +27,7 @@ pub struct Factory {
     make: Box<Make>,
 }
 
-/// LEDBAT++ with 60 ms target that comes back quickly once the others have left.
+/// Returns LEDBAT++ with 60 ms target that comes back quickly once the others have left.
 pub fn background() -> Arc<Factory> {
     Factory::of(|setup| {
         let settings = Settings::new(ledbatpp::PARAMS, &[("restart", Value::Flag(true))]);

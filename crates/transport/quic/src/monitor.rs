@@ -47,7 +47,7 @@ pub struct Status {
 }
 
 impl Monitor {
-    /// The state now.
+    /// Returns the state now.
     pub fn status(&self) -> Status {
         *self.lock()
     }
@@ -57,7 +57,7 @@ impl Monitor {
         self.is_admitted.store(true, Ordering::Relaxed);
     }
 
-    /// True once the program has [admitted](Monitor::admit) the peer.
+    /// Returns whether the program has [admitted](Monitor::admit) the peer.
     pub fn is_admitted(&self) -> bool {
         self.is_admitted.load(Ordering::Relaxed)
     }

@@ -37,12 +37,12 @@ const USUAL: u16 = 1452;
 /// An interface that takes IP packets of this many bytes is loopback: the longest that IPv4 has.
 const LOOPBACK_MTU: u32 = 65_535;
 
-/// The search for the MTU of paths to `remote`.
+/// Returns the search for the MTU of paths to `remote`.
 pub fn search(remote: SocketAddr) -> MtuDiscoveryConfig {
     search_on(route_mtu(remote).unwrap_or_default())
 }
 
-/// The search on a route that takes IP packets of `mtu` bytes.
+/// Returns the search on a route that takes IP packets of `mtu` bytes.
 pub fn search_on(mtu: u32) -> MtuDiscoveryConfig {
     let mut search = MtuDiscoveryConfig::default();
     search.upper_bound(bound(mtu));
@@ -56,7 +56,7 @@ fn bound(mtu: u32) -> u16 {
     }
 }
 
-/// An endpoint that accepts the longest datagrams.
+/// Returns the configuration of an endpoint that accepts the longest datagrams.
 pub fn endpoint_config() -> EndpointConfig {
     let mut config = EndpointConfig::default();
     // Refuses less than 1200 only.

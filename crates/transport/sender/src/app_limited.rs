@@ -14,7 +14,7 @@ pub struct AppLimited {
 }
 
 impl AppLimited {
-    /// The window has room that is not used: the mark holds until the bytes in flight now have been delivered.
+    /// Marks that the window has room that is not used: the mark holds until the bytes in flight now have been delivered.
     pub fn mark(&mut self, delivered: u64, in_flight: u64) {
         self.until = delivered.saturating_add(in_flight).max(1);
     }

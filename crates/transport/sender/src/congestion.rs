@@ -127,7 +127,8 @@ impl Congestion {
         }
     }
 
-    /// Its timers wake it late by up to `slack`, which the pacer makes good; [`TIMER_SLACK`] otherwise.
+    /// Sets the time by which timers wake the sender late, `slack` at most, which the pacer makes good; [`TIMER_SLACK`]
+    /// otherwise.
     pub fn with_timer_slack(self, slack: Span) -> Congestion {
         Congestion { pacer: Pacer::new(slack), ..self }
     }
@@ -144,12 +145,12 @@ impl Congestion {
         self.refresh();
     }
 
-    /// The controller.
+    /// Returns the controller.
     pub fn controller(&self) -> &dyn Controller {
         &*self.controller
     }
 
-    /// The needs of the controller beyond acks and losses.
+    /// Returns the needs of the controller beyond acks and losses.
     pub fn needs(&self) -> Needs {
         self.needs
     }
@@ -166,7 +167,7 @@ impl Congestion {
         }
     }
 
-    /// Round-trip times.
+    /// Returns the round-trip times.
     pub fn rtt(&self) -> &RttEstimator {
         &self.rtt
     }
@@ -177,12 +178,12 @@ impl Congestion {
         self.rtt.update(rtt.max(MIN_RTT));
     }
 
-    /// The controller's window, bytes.
+    /// Returns the controller's window, bytes.
     pub fn cwnd(&self) -> u64 {
         self.directive.cwnd
     }
 
-    /// The window in force, bytes.
+    /// Returns the window in force, bytes.
     pub fn window(&self) -> u64 {
         match self.prr() {
             Some(prr) if self.directive.recovery == RecoveryWindow::Transport => prr.window(),
@@ -211,12 +212,12 @@ impl Congestion {
         false
     }
 
-    /// When the pacer lets the next packet go, if one waits for it.
+    /// Returns when the pacer lets the next packet go, if one waits for it.
     pub fn pacing_deadline(&self) -> Time {
         self.pacing_until
     }
 
-    /// No packet waits for the pacer: what can be sent is sent now, or is found to wait again.
+    /// Clears the pacer's deadline: what can be sent is sent now, or is found to wait again.
     #[inline]
     pub fn clear_pacing_deadline(&mut self, now: Time) {
         if self.pacing_until < now {
@@ -250,7 +251,7 @@ impl Congestion {
         self.pacer.sent(now, bytes, rate, burst_packet);
     }
 
-    /// The rate of packets that wait for each other, bytes per second, once there is a round-trip time.
+    /// Returns the rate of packets that wait for each other, bytes per second, once there is a round-trip time.
     #[inline]
     pub fn pacing_rate(&mut self) -> Option<u64> {
         // The latest sample counts if it is the smaller: when a long queue has just gone, the smoothed one would hold the
@@ -270,8 +271,8 @@ impl Congestion {
         Some(rate.max(1))
     }
 
-    /// A packet that waits for more than a round trip was spaced by a small window. The window may have grown since: the packet
-    /// waits by the window of now.
+    /// Shortens the wait of a packet that was spaced by a small window, if it is longer than a round trip. The window may
+    /// have grown since: the packet waits by the window of now.
     #[inline]
     pub fn hasten(&mut self, now: Time) {
         if self.rtt.smoothed().is_none_or(|rtt| self.pacer.next() <= now + rtt) {
@@ -284,21 +285,21 @@ impl Congestion {
         self.pacer.no_later_than(now + waits);
     }
 
-    /// The connection is established.
+    /// Starts the pacer: the connection is established.
     pub fn start(&mut self, now: Time) {
         self.pacer.reset(now);
     }
 
-    /// Nothing can be sent for reasons other than the window: if the window has room, acks of what is in flight now must not
-    /// widen it.
+    /// Notes that nothing can be sent for reasons other than the window: if the window has room, acks of what is in flight
+    /// now must not widen it.
     pub fn note_unused_window(&self, board: &mut Board) {
         if board.in_flight() + self.packet <= self.window() {
             board.note_unused_window();
         }
     }
 
-    /// New data is about to leave with nothing outstanding, `since` the latest ack: after a silence the controller is informed
-    /// (RFC 5681 §4.1, RFC 9438 §4.2).
+    /// Notes that new data is about to leave with nothing outstanding, `since` the latest ack: after a silence the
+    /// controller is informed (RFC 5681 §4.1, RFC 9438 §4.2).
     pub fn resume(&mut self, now: Time, since: Time, rto: Span) {
         // A time for which the pacer held data back was not idle.
         let is_first = self.last_sent == Time::NEVER;
@@ -314,7 +315,7 @@ impl Congestion {
         }
     }
 
-    /// A packet of `bytes` has left: the newest transmission on the scoreboard.
+    /// Notes that a packet of `bytes` has left: the newest transmission on the scoreboard.
     #[inline]
     pub fn sent(&mut self, board: &Board, now: Time, bytes: u64) {
         self.last_sent = now;
@@ -342,8 +343,8 @@ impl Congestion {
         }
     }
 
-    /// An acknowledgement has news. The controller's directive is asked for by [`refresh`](Congestion::refresh), once the
-    /// losses that the same ack shows have been reported, too.
+    /// Reports an acknowledgement with news to the controller. The controller's directive is asked for by
+    /// [`refresh`](Congestion::refresh), once the losses that the same ack shows have been reported, too.
     #[inline]
     pub fn acknowledged(&mut self, news: &News<'_>) {
         let progress = news.progress;
@@ -402,8 +403,8 @@ impl Congestion {
         }
     }
 
-    /// Transmissions are lost: begins a recovery if none is on, reports them, and doubts them for as long as the recovery can be
-    /// undone. Those that are no signal of congestion (libutp-mod's retransmissions) are not reported.
+    /// Reports lost transmissions: begins a recovery if none is on, reports them, and doubts them for as long as the
+    /// recovery can be undone. Those that are no signal of congestion (libutp-mod's retransmissions) are not reported.
     ///
     /// A retransmission that was lost is a second signal (RFC 5681 §4.3) within one recovery. That continues with a new account:
     /// in proportion to what is delivered from here on, and with the oldest loss sent again at once (RFC 9937 §6.2).
@@ -434,7 +435,7 @@ impl Congestion {
         }
     }
 
-    /// A transmission is lost and its packet has been repaired already: there is nothing to recover.
+    /// Reports a transmission that is lost and whose packet has been repaired already: there is nothing to recover.
     pub fn report_loss(&mut self, now: Time, flight: &Flight, flightsize: u64) {
         self.controller.on_loss(&Loss {
             now,
@@ -445,7 +446,7 @@ impl Congestion {
         });
     }
 
-    /// The recovery under way.
+    /// Returns the recovery under way.
     pub fn episode(&self) -> Option<&Episode> {
         self.episode.as_ref()
     }
@@ -455,7 +456,7 @@ impl Congestion {
         self.episode.as_ref().is_some_and(|episode| episode.is_after_timeout)
     }
 
-    /// The recovery under way.
+    /// Returns the recovery under way.
     pub fn episode_mut(&mut self) -> Option<&mut Episode> {
         self.episode.as_mut()
     }
@@ -466,7 +467,7 @@ impl Congestion {
         self.episode.as_ref().is_some_and(|episode| !episode.began)
     }
 
-    /// Everything below `una` is acknowledged. Returns whether that ends the recovery.
+    /// Takes in that everything below `una` is acknowledged. Returns whether that ends the recovery.
     pub fn advance(&mut self, una: u64) -> bool {
         let ends = self.episode.as_ref().is_some_and(|episode| una >= episode.point);
         if ends {
@@ -476,8 +477,8 @@ impl Congestion {
         ends
     }
 
-    /// The account of an ack of a recovery (RFC 9937 §6.2): `delivered` and `in_flight` in bytes; `safe`: it advanced and shows
-    /// no further loss.
+    /// Accounts for an ack of a recovery (RFC 9937 §6.2): `delivered` and `in_flight` in bytes; `safe`: it advanced and
+    /// shows no further loss.
     pub fn reduce(&mut self, delivered: u64, in_flight: u64, safe: bool) {
         let (ssthresh, smss) = (self.directive.cwnd, self.packet);
         if let Some(prr) = self.episode.as_mut().and_then(|episode| episode.prr.as_mut()) {
@@ -485,8 +486,8 @@ impl Congestion {
         }
     }
 
-    /// The retransmission timer expired; everything before `point` was sent before. `first` is the transmission that is taken for
-    /// lost, of a transport that [finds out](Congestion::judge_timeout) whether it was.
+    /// Reports the expiry of the retransmission timer; everything before `point` was sent before. `first` is the
+    /// transmission that is taken for lost, of a transport that [finds out](Congestion::judge_timeout) whether it was.
     pub fn timed_out(&mut self, timeout: &Timeout, point: u64, first: Option<Flight>) {
         self.controller.on_timeout(timeout);
         match first {
@@ -506,13 +507,13 @@ impl Congestion {
         self.refresh();
     }
 
-    /// The handshake's timer expired, before anything was sent.
+    /// Reports the expiry of the handshake's timer, before anything was sent.
     pub fn handshake_timed_out(&mut self, now: Time) {
         self.controller.on_handshake_timeout(now);
     }
 
-    /// When the controller is to be called although nothing happens. It counts in round trips: before one has been measured
-    /// they are empty, and it would be called again and again without any time passing.
+    /// Returns when the controller is to be called although nothing happens. It counts in round trips: before one has been
+    /// measured they are empty, and it would be called again and again without any time passing.
     #[inline]
     pub fn wake_at(&self) -> Time {
         match self.rtt.smoothed() {
@@ -521,7 +522,7 @@ impl Congestion {
         }
     }
 
-    /// Time has passed: calls the controller if it is due.
+    /// Calls the controller if it is due.
     pub fn wake(&mut self, now: Time) {
         if self.wake_at() <= now {
             self.controller.on_wake(now);
@@ -531,7 +532,7 @@ impl Congestion {
     }
 }
 
-/// A transmission as the controller sees it.
+/// Returns a transmission as the controller sees it.
 fn sent(flight: &Flight) -> Sent {
     Sent {
         now: flight.sent_at,

@@ -34,7 +34,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// The totals that a controller sees of it.
+    /// Returns the totals that a controller sees of it.
     #[inline]
     pub fn totals(&self) -> Totals {
         let &Stamp { delivered, delivered_at, first_sent_at, lost, .. } = self;
@@ -53,17 +53,17 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// Bytes delivered so far.
+    /// Returns the bytes delivered so far.
     pub fn delivered(&self) -> u64 {
         self.delivered
     }
 
-    /// When the latest packets were delivered; after a pause, when sending began again.
+    /// Returns when the latest packets were delivered; after a pause, when sending began again.
     pub fn delivered_at(&self) -> Time {
         self.delivered_at
     }
 
-    /// The window has room that is not used, with `in_flight` bytes in flight.
+    /// Notes that the window has room that is not used, with `in_flight` bytes in flight.
     pub fn note_unused_window(&mut self, in_flight: u64) {
         self.app_limited.mark(self.delivered, in_flight);
     }
@@ -73,7 +73,8 @@ impl Delivery {
         self.app_limited.limits_window(self.delivered)
     }
 
-    /// A packet is about to leave while nothing is outstanding: no sample spans the idle time before it (§3.2).
+    /// Begins a flight: a packet is about to leave while nothing is outstanding, and no sample spans the idle time before it
+    /// (§3.2).
     pub fn begin_flight(&mut self, now: Time) {
         self.delivered_at = now;
         self.first_sent_at = now;
@@ -86,22 +87,22 @@ impl Delivery {
         Stamp { delivered, delivered_at, first_sent_at, in_flight, lost, app_limited }
     }
 
-    /// A packet of `bytes` has been delivered.
+    /// Adds a delivered packet of `bytes`.
     pub fn deliver(&mut self, bytes: u64) {
         self.delivered = self.delivered.saturating_add(bytes);
     }
 
-    /// A packet of `bytes` has been found lost.
+    /// Adds a packet of `bytes` that has been found lost.
     pub fn lose(&mut self, bytes: u64) {
         self.lost = self.lost.saturating_add(bytes);
     }
 
-    /// A packet of `bytes` that was found lost is in flight after all.
+    /// Takes back the loss of a packet of `bytes`, which is in flight after all.
     pub fn find(&mut self, bytes: u64) {
         self.lost = self.lost.saturating_sub(bytes);
     }
 
-    /// All packets that an ack delivers are booked; `newest_sent_at` is when the newest of them left.
+    /// Completes an ack once all packets that it delivers are booked; `newest_sent_at` is when the newest of them left.
     pub fn finish_ack(&mut self, now: Time, newest_sent_at: Option<Time>) {
         self.delivered_at = now;
         if let Some(sent_at) = newest_sent_at {
@@ -168,7 +169,7 @@ mod tests {
             }
         }
 
-        /// Delivered bytes, interval and mark of the sample.
+        /// Returns the sample's delivered bytes, interval and mark.
         fn ack(&mut self, now: u64, packets: &[DraftPacket], min_rtt: u64) -> Option<(u64, u64, bool)> {
             let (mut prior_delivered, mut send_elapsed, mut ack_elapsed, mut newest) = (0, 0, 0, None);
             let mut is_app_limited = false;

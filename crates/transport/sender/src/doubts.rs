@@ -52,7 +52,7 @@ struct Expiry {
 }
 
 impl Doubts {
-    /// The window is reduced at `now`.
+    /// Notes a reduction of the window at `now`.
     pub fn cut(&mut self, now: Time) {
         if self.cuts.back() == Some(&now) {
             return;
@@ -63,28 +63,28 @@ impl Doubts {
         }
     }
 
-    /// A new recovery begins: losses of earlier ones count only for cuts that may still be taken back.
+    /// Begins a new recovery: losses of earlier ones count only for cuts that may still be taken back.
     pub fn begin(&mut self, now: Time) {
         let cuts = &self.cuts;
         self.open.retain(|lost| cuts.contains(&lost.cut));
         self.cut(now);
     }
 
-    /// A transmission is taken for lost, which belongs to the latest cut; without one it is only named if it arrives.
+    /// Notes a transmission taken for lost, which belongs to the latest cut; without one it is only named if it arrives.
     pub fn lose(&mut self, flight: Flight) {
         let cut = self.cuts.back().copied().unwrap_or_default();
         self.open.push_back(Doubted { flight, cut, came_twice: false });
     }
 
-    /// The retransmission timer expired at `now` and took `first` for lost.
+    /// Notes the expiry of the retransmission timer at `now`, which took `first` for lost.
     pub fn time_out(&mut self, now: Time, first: Flight) {
         self.begin(now);
         self.lose(first);
         self.expiries.push(Expiry { at: now, number: first.number });
     }
 
-    /// The first ack that advances after a timeout answers nothing that left after `echoed`. Returns what was taken for lost by
-    /// the latest timeout, if that was needless.
+    /// Judges the latest timeouts by the first ack that advances after them; it answers nothing that left after `echoed`.
+    /// Returns what was taken for lost by the latest timeout, if that was needless.
     pub fn judge_timeout(&mut self, echoed: Time) -> Option<Flight> {
         let mut needless = None;
         for Expiry { at, number } in std::mem::take(&mut self.expiries) {
@@ -96,13 +96,13 @@ impl Doubts {
         needless
     }
 
-    /// A transmission has arrived. Returns it if it was taken for lost.
+    /// Notes the arrival of a transmission. Returns it if it was taken for lost.
     pub fn arrive(&mut self, number: u64) -> Option<Flight> {
         let at = self.open.iter().position(|lost| lost.flight.number == number)?;
         self.open.remove(at).map(|lost| lost.flight)
     }
 
-    /// Packet `seq` has arrived by transmission `number`: those before it were lost.
+    /// Notes that packet `seq` has arrived by transmission `number`: those before it were lost.
     pub fn repair(&mut self, seq: u64, number: u64) {
         let is_lost = |lost: &Doubted| lost.flight.seq == seq && lost.flight.number < number;
         while let Some(at) = self.open.iter().position(is_lost) {
@@ -110,7 +110,7 @@ impl Doubts {
         }
     }
 
-    /// Transmission `number` was lost indeed.
+    /// Notes that transmission `number` was lost indeed.
     fn settle(&mut self, number: u64) {
         if let Some(at) = self.open.iter().position(|lost| lost.flight.number == number) {
             self.settle_at(at);
@@ -123,7 +123,8 @@ impl Doubts {
         }
     }
 
-    /// The receiver got the packets `start..end` twice. Of a packet that was lost more than once that shows nothing.
+    /// Notes that the receiver got the packets `start..end` twice. Of a packet that was lost more than once that shows
+    /// nothing.
     pub fn arrive_twice(&mut self, (start, end): (u64, u64)) {
         for seq in start..end {
             let mut losses = self.open.iter_mut().filter(|lost| lost.flight.seq == seq);
@@ -164,7 +165,7 @@ mod tests {
         Flight { number, seq, ..Flight::default() }
     }
 
-    /// Transmissions 10 of packet 5 and 11 of packet 6 are taken for lost.
+    /// Returns doubts of transmissions 10 of packet 5 and 11 of packet 6, which are taken for lost.
     fn two_lost() -> Doubts {
         let mut doubts = Doubts::default();
         assert_eq!(doubts.justified_since(), None, "nothing was lost");
@@ -174,7 +175,7 @@ mod tests {
         doubts
     }
 
-    /// The same; then, with a second cut, the retransmission 12 of packet 5.
+    /// Returns the same doubts, then a second cut with the retransmission 12 of packet 5.
     fn two_cuts() -> Doubts {
         let mut doubts = two_lost();
         doubts.cut(SECOND);

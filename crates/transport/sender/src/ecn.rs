@@ -14,8 +14,8 @@ pub struct EchoAnswer {
 }
 
 impl EchoAnswer {
-    /// An ack has ECE set or not; `una` is the oldest unacknowledged packet, `next` the next new one. An echo counts once per
-    /// window of data (RFC 3168 §6.1.2).
+    /// Judges an ack that has ECE set or not; `una` is the oldest unacknowledged packet, `next` the next new one. An echo
+    /// counts once per window of data (RFC 3168 §6.1.2).
     pub fn on_ack(&mut self, ece: bool, una: u64, next: u64) -> Marks {
         if !ece || una < self.point {
             return Marks::None;

@@ -21,17 +21,17 @@ pub struct Episode {
 }
 
 impl Episode {
-    /// Losses were found at `now`; `point` is the next new packet.
+    /// Begins an episode for losses found at `now`; `point` is the next new packet.
     pub fn after_loss(now: Time, point: u64, prr: Option<Prr>) -> Episode {
         Episode { point, prr, rescued: false, began: false, since: now, is_after_timeout: false }
     }
 
-    /// The retransmission timer expired at `now`.
+    /// Begins an episode for an expiry of the retransmission timer at `now`.
     pub(crate) fn after_timeout(now: Time, point: u64) -> Episode {
         Episode { is_after_timeout: true, ..Episode::after_loss(now, point, None) }
     }
 
-    /// A packet is sent again.
+    /// Notes that a packet is sent again.
     pub fn resend(&mut self) {
         self.began = true;
     }

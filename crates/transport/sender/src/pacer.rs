@@ -27,26 +27,27 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// A pacer whose timers wake it late by up to `slack`: [`TIMER_SLACK`] on a machine. In a simulation it is a setting, since it is
-    /// a time like those of the path: a network of half the rate and twice the times has twice the slack.
+    /// Creates a pacer whose timers wake it late by up to `slack`: [`TIMER_SLACK`] on a machine. In a simulation it is a
+    /// setting, since it is a time like those of the path: a network of half the rate and twice the times has twice the
+    /// slack.
     pub fn new(slack: Span) -> Pacer {
         Pacer { next: Time::ZERO, slack, late: Span::ZERO, late_at: Time::ZERO }
     }
 
-    /// When the next packet may leave.
+    /// Returns when the next packet may leave.
     pub fn next(&self) -> Time {
         self.next
     }
 
-    /// A packet has waited for [`next`](Pacer::next), and the sender runs only now, since the machine is busy. The packets
-    /// that it missed are made good at once, up to `most`. Otherwise less than a window leaves in a round trip, and a
-    /// controller that watches its flight takes the application for the limit.
+    /// Notes that a packet has waited for [`next`](Pacer::next), and the sender runs only now, since the machine is busy.
+    /// The packets that it missed are made good at once, up to `most`. Otherwise less than a window leaves in a round trip,
+    /// and a controller that watches its flight takes the application for the limit.
     pub fn late(&mut self, now: Time, most: Span) {
         self.late = now.since(self.next).min(most);
         self.late_at = now;
     }
 
-    /// Time by which the packets of now may run ahead, `allowance` of a sender that is in time.
+    /// Returns the time by which the packets of now may run ahead, `allowance` of a sender that is in time.
     #[inline]
     fn allowance(&self, now: Time, allowance: Span) -> Span {
         // One wake-up sends in several batches, each with a clock of its own.
@@ -58,8 +59,8 @@ impl Pacer {
         }
     }
 
-    /// A packet of `bytes` leaves now at `bytes_per_second`. `burst_packet` is the size of a packet that may go back to
-    /// back with this one; 0 spaces all packets strictly.
+    /// Notes that a packet of `bytes` leaves now at `bytes_per_second`. `burst_packet` is the size of a packet that may go
+    /// back to back with this one; 0 spaces all packets strictly.
     #[inline]
     pub fn sent(&mut self, now: Time, bytes: u64, bytes_per_second: u64, burst_packet: u64) {
         let spacing = span_of(bytes, bytes_per_second);
@@ -72,19 +73,19 @@ impl Pacer {
         self.next = self.next.max(earliest) + spacing;
     }
 
-    /// A packet of `bytes` leaves now at `bytes_per_second`; up to `quantum` bytes may leave back to back.
+    /// Notes that a packet of `bytes` leaves now at `bytes_per_second`; up to `quantum` bytes may leave back to back.
     pub fn sent_of_quantum(&mut self, now: Time, bytes: u64, bytes_per_second: u64, quantum: u64) {
         let allowance = self.allowance(now, span_of(quantum.saturating_sub(bytes), bytes_per_second));
         let earliest = Time(now.0.saturating_sub(allowance.0));
         self.next = self.next.max(earliest) + span_of(bytes, bytes_per_second);
     }
 
-    /// The window has grown: what was spaced by a smaller one need not wait for longer than until `at`.
+    /// Limits the wait to `at`, when the window has grown: what was spaced by a smaller one need not wait longer.
     pub fn no_later_than(&mut self, at: Time) {
         self.next = self.next.min(at);
     }
 
-    /// Nothing was sent for a while, or the rate was unknown: start afresh.
+    /// Starts afresh, after a silence or an unknown rate.
     pub fn reset(&mut self, now: Time) {
         self.next = now;
     }
@@ -101,7 +102,7 @@ pub struct WindowRate {
 }
 
 impl WindowRate {
-    /// `gain` times `window` bytes per `rtt`.
+    /// Returns `gain` times `window` bytes per `rtt`.
     #[inline]
     pub fn of(&mut self, gain: f64, window: u64, rtt: Span) -> u64 {
         if self.window != window || self.rtt != rtt || self.gain != gain {
@@ -112,7 +113,7 @@ impl WindowRate {
     }
 }
 
-/// [`Span::of_bytes`] without its division of 128 bits, which takes as long as the rest of a packet's pacing.
+/// Returns [`Span::of_bytes`] without its division of 128 bits, which takes as long as the rest of a packet's pacing.
 fn span_of(bytes: u64, bytes_per_second: u64) -> Span {
     match bytes.checked_mul(1_000_000_000) {
         Some(nanos) if bytes_per_second > 0 => Span(nanos / bytes_per_second),
@@ -147,7 +148,7 @@ mod tests {
         }
     }
 
-    /// Packets of 1000 B that leave within `ms` milliseconds at 1 MB/s, asked every `step` µs.
+    /// Returns the number of packets of 1000 B that leave within `ms` milliseconds at 1 MB/s, asked every `step` µs.
     fn sent_within(ms: u64, step_us: u64) -> u64 {
         let mut pacer = Pacer::new(TIMER_SLACK);
         let mut packets = 0;
@@ -166,7 +167,8 @@ mod tests {
         assert!((1000..=1003).contains(&sent_within(1000, 1900)));
     }
 
-    /// Packets of 1000 B within a second at 1 MB/s of a sender that runs every `step` ms, and the most of one wake-up.
+    /// Returns the number of packets of 1000 B that a sender sends within a second at 1 MB/s if it runs every `step` ms, and
+    /// the most of one wake-up.
     fn sent_by_late_wake_ups(step_ms: u64, most: Span) -> (u64, u64) {
         let mut pacer = Pacer::new(TIMER_SLACK);
         let (mut packets, mut burst) = (0, 0);

@@ -41,12 +41,12 @@ pub struct AckInRecovery {
 }
 
 impl Prr {
-    /// A recovery begins; `recover_fs` is RecoverFS.
+    /// Begins a recovery; `recover_fs` is RecoverFS.
     pub fn start(recover_fs: u64) -> Prr {
         Prr { recover_fs: recover_fs.max(1), ..Prr::default() }
     }
 
-    /// An ack arrives, the one that started the recovery included.
+    /// Accounts for an ack, the one that started the recovery included.
     pub fn on_ack(&mut self, ack: AckInRecovery) {
         if ack.delivered == 0 {
             return;
@@ -67,12 +67,12 @@ impl Prr {
         self.window = ack.in_flight + sndcnt;
     }
 
-    /// Something was sent.
+    /// Accounts for bytes that were sent.
     pub fn sent(&mut self, bytes: u64) {
         self.out += bytes;
     }
 
-    /// The window now, bytes.
+    /// Returns the window now, bytes.
     pub fn window(&self) -> u64 {
         self.window
     }

@@ -10,12 +10,12 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// Nothing is in it.
+    /// Returns whether there is no segment in it.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// Segments in it.
+    /// Returns the number of segments in it.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -25,12 +25,12 @@ impl Ranges {
         self.ranges.shrink_to_fit();
     }
 
-    /// The ranges, ascending.
+    /// Returns the ranges, ascending.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + '_ {
         self.ranges.iter().copied()
     }
 
-    /// The end of the highest range.
+    /// Returns the end of the highest range.
     pub fn end(&self) -> Option<u64> {
         self.ranges.back().map(|(_, end)| *end)
     }
@@ -40,7 +40,7 @@ impl Ranges {
         self.around(seq).is_some()
     }
 
-    /// The range that holds `seq`.
+    /// Returns the range that holds `seq`.
     pub fn around(&self, seq: u64) -> Option<(u64, u64)> {
         let after = self.ranges.partition_point(|(start, _)| *start <= seq);
         let (start, end) = *self.ranges.get(after.checked_sub(1)?)?;
@@ -104,7 +104,7 @@ impl Ranges {
         }
     }
 
-    /// The `n`-th highest segment, counted from 1.
+    /// Returns the `n`-th highest segment, counted from 1.
     pub fn nth_highest(&self, n: u64) -> Option<u64> {
         let mut left = n;
         for (start, end) in self.ranges.iter().rev() {

@@ -40,7 +40,8 @@ impl Default for Reordering {
 }
 
 impl Reordering {
-    /// The receiver reports that something came twice, when the sender has sent `resent` packets again.
+    /// Widens the window, if it may: the receiver reports that something came twice, when the sender has sent `resent`
+    /// packets again.
     pub fn on_dsack(&mut self, progress: Rounds, resent: u64) {
         self.dsacks += 1;
         // Otherwise the network makes copies, and D-SACKs show nothing (RFC 3708 §3; Linux compares the same two counters).
@@ -49,7 +50,7 @@ impl Reordering {
         }
     }
 
-    /// A packet that was taken for lost has arrived late.
+    /// Widens the window for a packet that was taken for lost and has arrived late.
     pub fn on_spurious(&mut self, Rounds { newest, next }: Rounds) {
         if newest >= self.round {
             self.round = next;
@@ -58,7 +59,7 @@ impl Reordering {
         self.persists = PERSISTENCE;
     }
 
-    /// A recovery has ended.
+    /// Counts a recovery that has ended.
     pub fn on_recovery_end(&mut self) {
         self.persists = self.persists.saturating_sub(1);
         if self.persists == 0 {

@@ -9,7 +9,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Transmission `number` has arrived, and `next` is the next one's number. Returns whether a round begins.
+    /// Notes that transmission `number` has arrived, where `next` is the next one's number. Returns whether a round begins.
     pub fn starts(&mut self, number: u64, next: u64) -> bool {
         let starts = number >= self.end;
         if starts {

@@ -31,17 +31,17 @@ struct Probe {
 }
 
 impl Tail {
-    /// A probe leaves; `repeats` is the transmission that it repeats, if it is no new data.
+    /// Notes a probe that leaves; `repeats` is the transmission that it repeats, if it is no new data.
     pub fn sent(&mut self, end: u64, repeats: Option<Flight>) {
         *self = Tail { probe: Some(Probe { end, repeats, arrived: false }), waits_for_rtt: true };
     }
 
-    /// A recovery begins, and its response covers the loss that the probe repaired (as in Linux).
+    /// Forgets the probe: a recovery begins, and its response covers the loss that the probe repaired (as in Linux).
     pub fn cancel(&mut self) {
         self.probe = None;
     }
 
-    /// A round-trip time was measured.
+    /// Notes that a round-trip time was measured.
     pub fn measured(&mut self) {
         self.waits_for_rtt = false;
     }

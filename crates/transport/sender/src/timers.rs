@@ -14,12 +14,12 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// The timer expired: twice as long next time.
+    /// Doubles the timeout after an expiry.
     pub fn back_off(&mut self) {
         self.timeouts += 1;
     }
 
-    /// An ack made progress.
+    /// Resets the backoff: an ack made progress.
     pub fn reset(&mut self) {
         self.timeouts = 0;
     }
@@ -29,7 +29,7 @@ impl Backoff {
         self.timeouts = self.timeouts.min(doublings);
     }
 
-    /// Expiries since an ack made progress.
+    /// Returns the number of expiries since an ack made progress.
     pub fn timeouts(&self) -> u32 {
         self.timeouts
     }
@@ -67,7 +67,7 @@ impl Default for Timers {
 }
 
 impl Timers {
-    /// The earliest deadline.
+    /// Returns the earliest deadline.
     #[inline]
     pub fn next(&self) -> Time {
         self.retransmit.min(self.probe).min(self.reordering)
@@ -80,13 +80,13 @@ impl Timers {
         }
     }
 
-    /// The retransmission timer expired and runs anew until `at`; everything else waits for its answer.
+    /// Starts the retransmission timer anew until `at` after an expiry; everything else waits for its answer.
     pub fn time_out(&mut self, at: Time) {
         (self.retransmit, self.probe, self.reordering) = (at, Time::NEVER, Time::NEVER);
         self.probe_due = false;
     }
 
-    /// Nothing is outstanding.
+    /// Stops all timers: nothing is outstanding.
     pub fn stop(&mut self) {
         (self.retransmit, self.probe, self.reordering) = (Time::NEVER, Time::NEVER, Time::NEVER);
     }

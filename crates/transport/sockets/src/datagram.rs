@@ -51,12 +51,12 @@ pub struct Outgoing<'a> {
 }
 
 impl<'a> Outgoing<'a> {
-    /// A single unmarked datagram.
+    /// Creates a single unmarked datagram.
     pub fn new(to: SocketAddr, payload: &'a [u8]) -> Outgoing<'a> {
         Outgoing { to, tos: 0, payload, segment: None, from: None }
     }
 
-    /// The size of the parts, if there are several.
+    /// Returns the size of the parts, if there are several.
     pub(crate) fn parts(&self) -> Option<usize> {
         self.segment.filter(|size| (1..self.payload.len()).contains(size))
     }
@@ -84,7 +84,7 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// A single datagram of which nothing more is known.
+    /// Returns a single datagram of which nothing more is known.
     pub fn one(from: SocketAddr, bytes: usize) -> Incoming {
         Incoming { from, bytes, stride: bytes, tos: None, ecn: None, to: None, arrived: None, dropped: None }
     }

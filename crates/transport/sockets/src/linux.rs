@@ -91,7 +91,7 @@ impl Control {
         })
     }
 
-    /// The byte of datagrams without a control message, if the kernel took the one that was asked for.
+    /// Returns the byte of datagrams without a control message, if the kernel took the one that was asked for.
     pub fn own_tos(&self) -> Option<u8> {
         self.own_tos
     }
@@ -112,12 +112,12 @@ impl Control {
         }
     }
 
-    /// True if a large datagram may leave in fragments.
+    /// Returns whether a large datagram may leave in fragments.
     pub fn may_fragment(&self) -> bool {
         self.may_fragment
     }
 
-    /// True if datagrams leave with the byte that they name.
+    /// Returns whether datagrams leave with the byte that they name.
     pub fn sends_tos(&self) -> bool {
         !self.tos_refused.load(Ordering::Relaxed)
     }
@@ -137,8 +137,8 @@ impl Control {
         })
     }
 
-    /// As [`send`](Control::send), one by one and in fragments where a datagram is too long. No other thread may send on this socket meanwhile: its
-    /// datagrams would have the same permission.
+    /// Sends as [`send`](Control::send) does, one by one and in fragments where a datagram is too long. No other thread may
+    /// send on this socket meanwhile: its datagrams would have the same permission.
     ///
     /// # Errors
     /// As [`send`](Control::send).
@@ -186,8 +186,8 @@ impl Control {
         }
     }
 
-    /// Memory of the datagrams that wait to be read, bytes as the kernel counts them against the receive buffer; None if it does
-    /// not say.
+    /// Returns the memory of the datagrams that wait to be read, bytes as the kernel counts them against the receive buffer;
+    /// None if it does not say.
     pub fn waiting_memory(&self, socket: SockRef<'_>) -> Option<u32> {
         getsockopt(&*socket, WaitingMemory).ok()
     }
@@ -229,7 +229,7 @@ impl Control {
         Ok(Incoming { from, bytes, stride, tos, ecn, to, arrived, dropped })
     }
 
-    /// As [`send`](Control::send); `call` is the kernel.
+    /// Sends as [`send`](Control::send) does; `call` is the kernel.
     fn send_by(
         &self,
         outgoing: &Outgoing<'_>,
@@ -296,8 +296,8 @@ impl Control {
     }
 }
 
-/// Longest IP packet on the route to `to`, bytes: the interface's MTU, or the path's where the kernel knows of a smaller one.
-/// Sends nothing.
+/// Returns the longest IP packet on the route to `to`, bytes: the interface's MTU, or the path's where the kernel knows of a
+/// smaller one. Sends nothing.
 ///
 /// # Errors
 /// The system's reason: there is no route.
@@ -328,7 +328,7 @@ fn forbid_fragments(socket: BorrowedFd<'_>, is_v4: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// The opposite: fragments where the path is known to take no more, and by routers of IPv4.
+/// Allows fragments where the path is known to take no more, and by routers of IPv4.
 fn allow_fragments(socket: BorrowedFd<'_>, is_v4: bool) -> io::Result<()> {
     set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::DONT)?;
     if !is_v4 {

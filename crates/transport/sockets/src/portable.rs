@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 /// Whether each datagram carries its own TOS or traffic-class byte, and the byte of received ones is reported.
 pub const TOS_IS_CARRIED: bool = false;
 
-/// Longest IP packet on the route to an address, bytes.
+/// Returns the longest IP packet on the route to an address, bytes.
 ///
 /// # Errors
 /// Always: only Linux is asked.
@@ -36,7 +36,7 @@ impl Control {
         Ok(Control { state: UdpSocketState::new(UdpSockRef::from(&*socket))?, own_tos })
     }
 
-    /// The byte of datagrams without ECN, if the system took the one that was asked for.
+    /// Returns the byte of datagrams without ECN, if the system took the one that was asked for.
     pub fn own_tos(&self) -> Option<u8> {
         self.own_tos
     }
@@ -51,12 +51,12 @@ impl Control {
         self.state.gro_segments()
     }
 
-    /// True if a large datagram may leave in fragments.
+    /// Returns whether a large datagram may leave in fragments.
     pub fn may_fragment(&self) -> bool {
         self.state.may_fragment()
     }
 
-    /// True if datagrams leave with the byte that they name.
+    /// Returns whether datagrams leave with the byte that they name.
     pub fn sends_tos(&self) -> bool {
         false
     }
@@ -81,7 +81,7 @@ impl Control {
         self.state.try_send(UdpSockRef::from(&*socket), &transmit)
     }
 
-    /// As [`send`](Control::send): the socket's own rule about fragments stays.
+    /// Sends as [`send`](Control::send) does: the socket's own rule about fragments stays.
     ///
     /// # Errors
     /// As [`send`](Control::send).
@@ -92,7 +92,7 @@ impl Control {
     /// Appends nothing: reports of routers are not read here.
     pub fn take_too_big(&self, _socket: SockRef<'_>, _found: &mut Vec<TooBig>) {}
 
-    /// Not known here.
+    /// Returns `None`: the memory is not known here.
     pub fn waiting_memory(&self, _socket: SockRef<'_>) -> Option<u32> {
         None
     }

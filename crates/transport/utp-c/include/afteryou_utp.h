@@ -278,7 +278,7 @@ ay_utp_code ay_utp_settings_parameter(ay_utp_settings *settings,
 ay_utp_code ay_utp_settings_choice(ay_utp_settings *settings, const char *name, const char *choice);
 
 /*
- As ay_utp_connect, with settings.
+ Opens a connection as ay_utp_connect does, with settings.
 
  # Safety
  `settings` is null or settings.
@@ -289,7 +289,7 @@ ay_utp_connection *ay_utp_connect_with(const ay_utp_settings *settings,
                                        uint16_t seq_nr);
 
 /*
- As ay_utp_accept, with settings.
+ Accepts a connection as ay_utp_accept does, with settings.
 
  # Safety
  `settings` is null or settings; `datagram` has `len` bytes.
@@ -353,7 +353,7 @@ int32_t ay_utp_datagram_id(const uint8_t *datagram,
 uint16_t ay_utp_recv_id(const ay_utp_connection *connection);
 
 /*
- A datagram of the peer for this connection arrives. Whatever is no uTP is refused and changes nothing.
+ Handles a datagram of the peer for this connection. Whatever is no uTP is refused and changes nothing.
 
  # Safety
  `connection` is null or a connection; `datagram` has `len` bytes.
@@ -384,7 +384,7 @@ size_t ay_utp_transmit(ay_utp_connection *connection,
 uint64_t ay_utp_deadline(const ay_utp_connection *connection);
 
 /*
- Time has passed. Early and spurious calls do no harm.
+ Handles whatever is due at `now_us`. Early and spurious calls do no harm.
 
  # Safety
  `connection` is null or a connection.
@@ -401,7 +401,7 @@ ay_utp_code ay_utp_handle_deadline(ay_utp_connection *connection, uint64_t now_u
 int32_t ay_utp_may_fragment(const ay_utp_connection *connection);
 
 /*
- A router reports by ICMP that the path takes no datagrams (UDP payload) of more than `len` bytes.
+ Takes in a router's report by ICMP that the path takes no datagrams (UDP payload) of more than `len` bytes.
 
  # Safety
  `connection` is null or a connection.
@@ -549,7 +549,7 @@ ay_utp_code ay_utp_settings_parameter(ay_utp_settings *settings,
 ay_utp_code ay_utp_settings_choice(ay_utp_settings *settings, const char *name, const char *choice);
 
 /*
- As ay_utp_connect, with settings.
+ Opens a connection as ay_utp_connect does, with settings.
 
  # Safety
  `settings` is null or settings.
@@ -560,7 +560,7 @@ ay_utp_connection *ay_utp_connect_with(const ay_utp_settings *settings,
                                        uint16_t seq_nr);
 
 /*
- As ay_utp_accept, with settings.
+ Accepts a connection as ay_utp_accept does, with settings.
 
  # Safety
  `settings` is null or settings; `datagram` has `len` bytes.

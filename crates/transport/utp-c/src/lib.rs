@@ -147,7 +147,7 @@ pub unsafe extern "C" fn ay_utp_recv_id(connection: *const ay_utp_connection) ->
     unsafe { connection.as_ref() }.map_or(0, |connection| connection.0.recv_id())
 }
 
-/// A datagram of the peer for this connection arrives. Whatever is no uTP is refused and changes nothing.
+/// Handles a datagram of the peer for this connection. Whatever is no uTP is refused and changes nothing.
 ///
 /// # Safety
 /// `connection` is null or a connection; `datagram` has `len` bytes.
@@ -208,7 +208,7 @@ pub unsafe extern "C" fn ay_utp_deadline(connection: *const ay_utp_connection) -
     deadline.map_or(u64::MAX, |at| at.0.div_ceil(1000))
 }
 
-/// Time has passed. Early and spurious calls do no harm.
+/// Handles whatever is due at `now_us`. Early and spurious calls do no harm.
 ///
 /// # Safety
 /// `connection` is null or a connection.
@@ -231,7 +231,7 @@ pub unsafe extern "C" fn ay_utp_may_fragment(connection: *const ay_utp_connectio
     unsafe { connection.as_ref() }.is_some_and(|connection| connection.0.may_fragment()).into()
 }
 
-/// A router reports by ICMP that the path takes no datagrams (UDP payload) of more than `len` bytes.
+/// Takes in a router's report by ICMP that the path takes no datagrams (UDP payload) of more than `len` bytes.
 ///
 /// # Safety
 /// `connection` is null or a connection.
@@ -404,6 +404,8 @@ fn count(result: Result<usize, afteryou_utp::Error>) -> isize {
     }
 }
 
+/// Applies a change to a connection, if there is one.
+///
 /// # Safety
 /// `connection` is null or a connection.
 unsafe fn change(connection: *mut ay_utp_connection, change: impl FnOnce(&mut Connection)) -> Code {
@@ -413,6 +415,8 @@ unsafe fn change(connection: *mut ay_utp_connection, change: impl FnOnce(&mut Co
     Code::AY_UTP_OK
 }
 
+/// Returns the controller of that name, if there is one.
+///
 /// # Safety
 /// `name` is null or a string that ends with a zero byte.
 unsafe fn controller_of(name: *const c_char) -> Option<Box<dyn Controller>> {
@@ -424,6 +428,8 @@ unsafe fn controller_of(name: *const c_char) -> Option<Box<dyn Controller>> {
     list::find(name)?.build(&[], Setup::of(Config::default().payload)).ok()
 }
 
+/// Returns the bytes at `data`, if they can be a slice.
+///
 /// # Safety
 /// `data` is null or has `len` bytes.
 unsafe fn bytes<'a>(data: *const u8, len: usize) -> Option<&'a [u8]> {
@@ -432,6 +438,8 @@ unsafe fn bytes<'a>(data: *const u8, len: usize) -> Option<&'a [u8]> {
     fits.then(|| unsafe { slice::from_raw_parts(data, len) })
 }
 
+/// Returns the bytes at `data` for writing, if they can be a slice.
+///
 /// # Safety
 /// `data` is null or has `len` bytes, which nobody else uses.
 unsafe fn bytes_mut<'a>(data: *mut u8, len: usize) -> Option<&'a mut [u8]> {

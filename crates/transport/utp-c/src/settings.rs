@@ -254,7 +254,7 @@ pub unsafe extern "C" fn ay_utp_settings_choice(
     found.map_or(Code::AY_UTP_BAD_ARGUMENT, |(name, word)| settings.set_parameter(name, Value::Choice(word)))
 }
 
-/// As ay_utp_connect, with settings.
+/// Opens a connection as ay_utp_connect does, with settings.
 ///
 /// # Safety
 /// `settings` is null or settings.
@@ -274,7 +274,7 @@ pub unsafe extern "C" fn ay_utp_connect_with(
     owned(Connection::connect(settings.config.clone(), controller, now, recv_id, seq_nr))
 }
 
-/// As ay_utp_accept, with settings.
+/// Accepts a connection as ay_utp_accept does, with settings.
 ///
 /// # Safety
 /// `settings` is null or settings; `datagram` has `len` bytes.
@@ -298,6 +298,8 @@ pub unsafe extern "C" fn ay_utp_accept_with(
     owned(Connection::accept(settings.config.clone(), controller, now, &syn, seq_nr))
 }
 
+/// Returns the text at `text`, if it is UTF-8.
+///
 /// # Safety
 /// `text` is null or a string that ends with a zero byte.
 unsafe fn word<'a>(text: *const c_char) -> Option<&'a str> {

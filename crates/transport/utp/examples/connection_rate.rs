@@ -72,7 +72,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(if has("--check") && !is_met { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// The median rate as a part of kernel TCP's, if no connection has failed.
+/// Returns the median rate as a part of kernel TCP's, if no connection has failed.
 async fn beside_tcp(duration: Duration, at_a_time: usize) -> Result<Option<f64>, Box<dyn Error>> {
     let (mut ours, mut tcp) = (Vec::new(), Vec::new());
     for _ in 0..TURNS {
@@ -90,14 +90,14 @@ fn median(rates: Vec<Option<f64>>) -> Option<f64> {
     rates.get(rates.len() / 2).copied()
 }
 
-/// The number that follows `name`.
+/// Returns the number that follows `name`.
 fn number(arguments: &[String], name: &str) -> Result<Option<f64>, Box<dyn Error>> {
     let Some(at) = arguments.iter().position(|argument| argument == name) else { return Ok(None) };
     let number = arguments.get(at + 1).ok_or_else(|| format!("{name} requires a number"))?;
     Ok(Some(number.parse()?))
 }
 
-/// Connections a second, if none has failed.
+/// Returns the connections a second, if none has failed.
 async fn measure(duration: Duration, at_a_time: usize) -> Result<Option<f64>, Box<dyn Error>> {
     let bind = || {
         Endpoint::bind("127.0.0.1:0".parse()?, EndpointConfig::foreground()).map_err(Box::<dyn Error>::from)
@@ -116,7 +116,7 @@ async fn measure(duration: Duration, at_a_time: usize) -> Result<Option<f64>, Bo
     Ok(rate)
 }
 
-/// As [`measure`], over the kernel's TCP.
+/// Measures as [`measure`] does, over the kernel's TCP.
 async fn measure_tcp(duration: Duration, at_a_time: usize) -> Result<Option<f64>, Box<dyn Error>> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let to = listener.local_addr()?;
@@ -193,7 +193,7 @@ async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Res
     stream.shutdown().await
 }
 
-/// One connection; returns how long it took.
+/// Runs one connection; returns how long it took.
 async fn exchange<F, S>(connect: impl Fn() -> F) -> Result<Duration, Failure>
 where
     F: Future<Output = Result<S, Failure>>,
@@ -211,7 +211,7 @@ where
     Ok(started.elapsed())
 }
 
-/// CPU time of this process, s; on Linux only.
+/// Returns the CPU time of this process, s; on Linux only.
 fn cpu_time() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();

@@ -99,7 +99,7 @@ impl Pair {
         }
     }
 
-    /// Nanoseconds per data packet.
+    /// Returns the time per data packet, ns.
     fn measure(mut self) -> f64 {
         self.run_to(WARM_UP);
         let (began, before) = (Instant::now(), self.sender.statistics().data_packets_sent);
@@ -117,7 +117,7 @@ impl Pair {
         }
     }
 
-    /// Does what happens next.
+    /// Handles the next event.
     fn step(&mut self) {
         self.pump_sender();
         self.pump_receiver();

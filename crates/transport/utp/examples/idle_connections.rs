@@ -95,7 +95,7 @@ mod linux {
         Ok(Endpoint::bind("127.0.0.1:0".parse()?, config)?)
     }
 
-    /// The process that prints: accepts, and starts the other one.
+    /// Runs the process that prints: accepts, and starts the other one.
     async fn accept(connections: usize, idle: Duration) -> Result<[Cost; 2]> {
         let endpoint = endpoint(connections)?;
         let mut other = Opening::start(endpoint.local_addr()?, connections, idle)?;
@@ -115,7 +115,7 @@ mod linux {
         Ok([ours, tokio::task::spawn_blocking(move || other.cost()).await??])
     }
 
-    /// The other process: opens them, reports, and waits for its end.
+    /// Runs the other process: opens the connections, reports, and waits for its end.
     async fn open(to: SocketAddr, connections: usize, idle: Duration) -> Result<[Cost; 2]> {
         let endpoint = Arc::new(endpoint(connections)?);
         let (mut streams, mut before) = (Vec::with_capacity(connections), 0.0);
@@ -151,7 +151,7 @@ mod linux {
         Ok(stream)
     }
 
-    /// The other end of [`ask`].
+    /// Answers [`ask`].
     async fn answer(mut stream: Stream) -> Result<Stream> {
         stream.read_exact(&mut vec![0; CARRIED]).await?;
         stream.write_all(&[2; CARRIED]).await?;
@@ -159,7 +159,7 @@ mod linux {
         Ok(stream)
     }
 
-    /// The cost of the connections beyond the first ones, which took `before`.
+    /// Returns the cost of the connections beyond the first ones, which took `before`.
     async fn measure(before: f64, endpoint: &Endpoint, connections: usize, idle: Duration) -> Result<Cost> {
         tokio::time::sleep(SETTLED).await;
         let (began, cpu_before) = (Instant::now(), cpu_time()?);
@@ -200,7 +200,7 @@ mod linux {
         }
     }
 
-    /// Memory of this process, bytes.
+    /// Returns the memory of this process, bytes.
     fn memory() -> Result<f64> {
         let status = std::fs::read_to_string("/proc/self/status")?;
         let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -210,7 +210,7 @@ mod linux {
         Ok(kib.parse::<f64>()? * 1024.0)
     }
 
-    /// CPU time of this process, seconds.
+    /// Returns CPU time of this process, seconds.
     fn cpu_time() -> Result<f64> {
         let usage = getrusage(UsageWho::RUSAGE_SELF)?;
         Ok((usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64 / 1e6)

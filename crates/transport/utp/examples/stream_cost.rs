@@ -157,7 +157,7 @@ mod measure {
         stream.statistics()
     }
 
-    /// With CUBIC, or with a controller that sends `mbit` Mbit/s.
+    /// Binds an endpoint with CUBIC, or with a controller that sends `mbit` Mbit/s.
     fn bind(mbit: Option<u64>) -> Endpoint {
         let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
         let fixed = |mbit: u64| {
@@ -168,7 +168,7 @@ mod measure {
         Endpoint::bind(any_port, config).expect("loopback works")
     }
 
-    /// A runtime whose threads are called `name`-0 and so on.
+    /// Builds a runtime whose threads are called `name`-0 and so on.
     fn runtime(name: &'static str, workers: usize) -> Runtime {
         let next = std::sync::atomic::AtomicUsize::new(0);
         let name = move || format!("{name}-{}", next.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
@@ -181,13 +181,13 @@ mod measure {
             .expect("threads are to be had")
     }
 
-    /// CPU seconds of this process so far, user and system.
+    /// Returns the CPU seconds of this process so far, user and system.
     fn cpu_s() -> f64 {
         let usage = getrusage(UsageWho::RUSAGE_SELF).expect("a process can ask for its own usage");
         (usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64 / 1e6
     }
 
-    /// How often each thread has waited for something so far: what it waited for woke it up.
+    /// Returns how often each thread has waited for something so far: what it waited for woke it up.
     fn wakeups() -> BTreeMap<String, u64> {
         let mut wakeups = BTreeMap::new();
         for task in std::fs::read_dir("/proc/self/task").expect("Linux has /proc").flatten() {

@@ -91,17 +91,17 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The same with a search for the path MTU, from [`SEARCH_FROM`] to [`SEARCH_TO`].
+    /// Returns the same with a search for the path MTU, from [`SEARCH_FROM`] to [`SEARCH_TO`].
     pub fn searching(self) -> Config {
         Config { payload: SEARCH_FROM, max_payload: SEARCH_TO, ..self }
     }
 
-    /// Defaults with this way of recovery and the shortest timeout that belongs to it.
+    /// Returns defaults with this way of recovery and the shortest timeout that belongs to it.
     pub fn recovering(recovery: Recovery) -> Config {
         Config { recovery, min_rto: recovery.min_rto(), ..Config::default() }
     }
 
-    /// The same with values that no connection could work with replaced by the nearest that do.
+    /// Returns the same with values that no connection could work with replaced by the nearest that do.
     pub(crate) fn within_reason(mut self) -> Config {
         self.payload = self.payload.clamp(1, LARGEST_PAYLOAD);
         self.max_payload = self.max_payload.clamp(self.payload, LARGEST_PAYLOAD);

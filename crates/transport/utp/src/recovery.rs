@@ -41,7 +41,7 @@ pub enum Recovery {
 }
 
 impl Recovery {
-    /// Lower bound of the retransmission timeout that belongs to it.
+    /// Returns the lower bound of the retransmission timeout that belongs to it.
     pub const fn min_rto(self) -> Span {
         match self {
             Recovery::Modern => rto::BEP_MIN,

@@ -36,7 +36,7 @@ pub struct Rto {
 }
 
 impl Rto {
-    /// An estimator without samples; `min` bounds the timeout from below.
+    /// Creates an estimator without samples; `min` bounds the timeout from below.
     pub fn new(min: Span) -> Rto {
         Rto { rtt_ms: 0, var_ms: 0, sampled: false, min, backoff: Backoff::default() }
     }
@@ -54,7 +54,7 @@ impl Rto {
         self.rtt_ms = self.rtt_ms - self.rtt_ms / 8 + sample_ms / 8;
     }
 
-    /// The timeout now, backoff included.
+    /// Returns the timeout now, backoff included.
     pub fn get(&self) -> Span {
         let base = match self.sampled {
             false => INITIAL,
@@ -66,12 +66,12 @@ impl Rto {
         self.backoff.apply(base)
     }
 
-    /// The timer expired: twice as long next time.
+    /// Doubles the timeout after an expiry.
     pub fn back_off(&mut self) {
         self.backoff.back_off();
     }
 
-    /// The peer is there, only busy: no more than `doublings` from here.
+    /// Limits the backoff to `doublings` from here: the peer is there, only busy.
     pub fn limit_backoff(&mut self, doublings: u32) {
         self.backoff.limit(doublings);
     }

@@ -17,27 +17,27 @@ pub struct Sack<'a> {
 }
 
 impl<'a> Sack<'a> {
-    /// A bitmap; `mask` is cut at 255 bytes, more cannot be written.
+    /// Creates a bitmap; `mask` is cut at 255 bytes, more cannot be written.
     pub fn new(mask: &'a [u8]) -> Sack<'a> {
         Sack { mask: &mask[..mask.len().min(255)] }
     }
 
-    /// Nothing received, in the shortest of long bitmaps.
+    /// Returns a bitmap that shows nothing received, in the shortest of long bitmaps.
     pub const fn of_zeros() -> Sack<'static> {
         Sack { mask: &[0; 2 * SHORT_LEN] }
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn mask(&self) -> &'a [u8] {
         self.mask
     }
 
-    /// Longer than any libutp writes: its sender reads such bitmaps, too.
+    /// Returns whether the bitmap is longer than any libutp writes: its sender reads such bitmaps, too.
     pub fn is_long(&self) -> bool {
         self.mask.len() > SHORT_LEN
     }
 
-    /// Offsets from `ack_nr + 1` of the packets that arrived, ascending.
+    /// Returns the offsets from `ack_nr + 1` of the packets that arrived, ascending.
     pub fn received(&self) -> impl Iterator<Item = usize> + 'a {
         let bits = |(byte, bits): (usize, &'a u8)| {
             (0..8).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| byte * 8 + bit)
@@ -45,7 +45,7 @@ impl<'a> Sack<'a> {
         self.mask.iter().enumerate().flat_map(bits).map(|k| k + 1)
     }
 
-    /// The bits 64 at a time, the first one lowest; beyond the end there are zeros.
+    /// Returns the bits 64 at a time, the first one lowest; beyond the end there are zeros.
     pub fn words(&self) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator + 'a {
         let (whole, rest) = self.mask.as_chunks::<8>();
         (0..self.mask.len().div_ceil(8)).map(move |at| match whole.get(at) {
@@ -54,7 +54,7 @@ impl<'a> Sack<'a> {
         })
     }
 
-    /// How many packets from `ack_nr + 1` on this bitmap speaks of: whatever lies beyond is unknown.
+    /// Returns the number of packets from `ack_nr + 1` on that this bitmap covers: whatever lies beyond is unknown.
     ///
     /// A short bitmap covers 31 packets, because libutp leaves the last two of 32 bits unused. If it is all zeros, as
     /// after a long burst of losses, all 31 are missing. A long one, which only we write, is cut off at [`MAX_LEN`]
@@ -78,8 +78,8 @@ pub fn write(mask: &mut [u8; MAX_LEN], beyond: usize, long: bool, arrived: impl 
     write_words(mask, beyond, long, (0..).step_by(64).map(word))
 }
 
-/// The same with 64 packets at a time: `words` has the bits in order, the first one lowest, and none for packets from `beyond`
-/// on.
+/// Writes the bitmap with 64 packets at a time: `words` has the bits in order, the first one lowest, and none for packets
+/// from `beyond` on.
 pub fn write_words(
     mask: &mut [u8; MAX_LEN],
     beyond: usize,

@@ -13,7 +13,7 @@ fn in_packets(bytes: f64) -> f64 {
     bytes / MSS as f64
 }
 
-/// In congestion avoidance with a window of `w` packets, before any loss.
+/// Returns a controller in congestion avoidance with a window of `w` packets, before any loss.
 fn avoiding(w: f64, overrides: &[(&'static str, Value)]) -> Cubic {
     let mut controller = with(overrides);
     controller.window.cwnd = controller.packets(w);
@@ -21,14 +21,14 @@ fn avoiding(w: f64, overrides: &[(&'static str, Value)]) -> Cubic {
     controller
 }
 
-/// Has lost a packet at a window of 100 packets, at 100 ms; the next ack begins the epoch.
+/// Returns a controller that has lost a packet at a window of 100 packets, at 100 ms; the next ack begins the epoch.
 fn after_loss_at_100() -> Cubic {
     let mut controller = avoiding(100.0, &[]);
     controller.on_loss(&loss(50, 100, 100));
     controller
 }
 
-/// An ack at `now_ms` for packets sent 50 ms before, with a smoothed round-trip time of 100 ms.
+/// Returns an ack at `now_ms` for packets sent 50 ms before, with a smoothed round-trip time of 100 ms.
 fn ack(now_ms: u64, packets: u64) -> Ack {
     Ack {
         now: Time::from_millis(now_ms),
@@ -69,12 +69,12 @@ fn extra(controller: &Cubic, name: &str) -> Option<f64> {
     controller.snapshot().extra.into_iter().flatten().find(|(n, _)| *n == name).map(|(_, value)| value)
 }
 
-/// The last loss of a recovery has turned out to be none.
+/// Returns the event that the last loss of a recovery has turned out to be none.
 fn undo_at(now: Time) -> SpuriousLoss {
     SpuriousLoss { now, undo: true, ..SpuriousLoss::default() }
 }
 
-/// Everything lost since then has arrived.
+/// Returns the event that everything lost since then has arrived.
 fn undo_since(ms: u64) -> SpuriousLoss {
     SpuriousLoss { since: Time::from_millis(ms), ..undo_at(Time::from_millis(ms + 10)) }
 }

@@ -23,7 +23,7 @@ use crate::rtt::INITIAL_RTO;
 use afteryou_base::units::{Span, Time};
 
 impl Group {
-    /// A member sent a packet.
+    /// Takes note of a packet that a member sent.
     pub fn on_sent(&mut self, id: MemberId, sent: &Sent) {
         let Some(state) = self.members.get(&id) else { return };
         let others_in_flight = self.sums.in_flight - state.in_flight;
@@ -48,7 +48,7 @@ impl Group {
         self.inner.on_sent(&Sent { packet_number, in_flight, app_limited, totals, ..*sent });
     }
 
-    /// A member's packet as the inner controller sees it: numbered by its time, with the job's state when it left.
+    /// Returns a member's packet as the inner controller sees it: numbered by its time, with the job's state when it left.
     fn of_the_job(&self, sent: &Sent) -> Sent {
         let packet_number = sent.now.as_nanos();
         let Some(log) = &self.log else { return Sent { packet_number, ..*sent } };
@@ -57,7 +57,7 @@ impl Group {
         Sent { packet_number, in_flight, app_limited, totals, ..*sent }
     }
 
-    /// A member's packet was delivered.
+    /// Takes note of a member's packet that was delivered.
     pub fn on_delivered(&mut self, id: MemberId, delivered: &Delivered) {
         if !self.members.contains_key(&id) {
             return;
@@ -89,7 +89,8 @@ impl Group {
         })
     }
 
-    /// A newcomer's transport does not know that the group was idle before it came.
+    /// Reports the idle time to the inner controller: a newcomer's transport does not know that the group was idle before it
+    /// came.
     fn wake_from_idle(&mut self, now: Time) {
         let idle_for = self.last_activity.map_or(Span::ZERO, |at| now.since(at));
         if idle_for > Span::ZERO {
@@ -97,7 +98,7 @@ impl Group {
         }
     }
 
-    /// A member received an ack that makes progress.
+    /// Reacts to a member's ack that makes progress.
     pub fn on_ack(&mut self, id: MemberId, ack: &Ack) {
         if !self.members.contains_key(&id) {
             return;
@@ -143,7 +144,7 @@ impl Group {
         self.members.iter().any(|(other, state)| *other != id && later(state))
     }
 
-    /// A member found a packet lost.
+    /// Reacts to a member's loss of a packet.
     pub fn on_loss(&mut self, id: MemberId, loss: &Loss) {
         if !self.members.contains_key(&id) {
             return;
@@ -170,8 +171,8 @@ impl Group {
         }
     }
 
-    /// A member's packet that was reported lost has arrived. Losses of others in that round trip may be real: reductions are
-    /// taken back only if this member alone has caused them.
+    /// Reacts to the arrival of a member's packet that was reported lost. Losses of others in that round trip may be real:
+    /// reductions are taken back only if this member alone has caused them.
     pub fn on_spurious_loss(&mut self, id: MemberId, spurious: &SpuriousLoss) {
         let Some(state) = self.members.get(&id) else { return };
         let is_alone = self.others(state).members == 0;
@@ -186,7 +187,7 @@ impl Group {
         self.inner.on_spurious_loss(&SpuriousLoss { sent, undo, since, ..*spurious });
     }
 
-    /// A member's retransmission timer expired.
+    /// Reacts to the expiry of a member's retransmission timer.
     pub fn on_timeout(&mut self, id: MemberId, timeout: &Timeout) {
         let Some(state) = self.members.get(&id) else { return };
         let (in_flight, is_stranger) = (state.in_flight, state.is_newcomer() && self.proven.members > 0);
@@ -221,7 +222,7 @@ impl Group {
         self.inner.on_timeout(&Timeout { flightsize, consecutive, ..*timeout });
     }
 
-    /// A member sends again after it had nothing in flight for a while.
+    /// Takes note of a member that sends again after it had nothing in flight for a while.
     pub fn on_idle(&mut self, id: MemberId, idle: &Idle) {
         if !self.members.contains_key(&id) {
             return;
@@ -239,13 +240,14 @@ impl Group {
         self.inner.on_idle(&Idle { idle_for: idle.idle_for.min(all_quiet_for), ..*idle });
     }
 
-    /// A member's largest payload is now `mss` bytes.
+    /// Sets a member's largest payload to `mss` bytes.
     pub fn on_mtu(&mut self, id: MemberId, mss: u32) {
         self.update(id, |state| state.mss = mss.max(1));
         self.use_largest_packet();
     }
 
-    /// The wake-up time of a member's directive has passed. The first member that is woken wakes the inner controller for all.
+    /// Wakes the inner controller when the wake-up time of a member's directive has passed. The first member that is woken
+    /// wakes the inner controller for all.
     pub fn on_wake(&mut self, id: MemberId, now: Time) {
         if !self.members.contains_key(&id) {
             return;

@@ -45,7 +45,7 @@ impl Log {
         (self.count > 0).then(|| &self.places[newest])
     }
 
-    /// A packet leaves. Nothing is in flight beside it if `is_first`: no rate spans the idle time before it.
+    /// Notes a packet that leaves. Nothing is in flight beside it if `is_first`: no rate spans the idle time before it.
     pub fn sent(&mut self, now: Time, in_flight: u64, app_limited: bool, is_first: bool, rtt: Span) {
         if is_first {
             (self.totals.delivered_at, self.totals.first_sent_at) = (now, now);
@@ -60,14 +60,14 @@ impl Log {
         self.count = (self.count + 1).min(PLACES);
     }
 
-    /// Bytes were delivered, the newest of which had left at `sent_at`.
+    /// Notes bytes that were delivered, the newest of which had left at `sent_at`.
     pub fn delivered(&mut self, now: Time, bytes: u64, sent_at: Time) {
         self.totals.delivered = self.totals.delivered.saturating_add(bytes);
         self.totals.delivered_at = now;
         self.totals.first_sent_at = self.totals.first_sent_at.max(sent_at);
     }
 
-    /// The state when a packet left at `sent_at`: that of the latest moment not after it, or the oldest one held.
+    /// Returns the state when a packet left at `sent_at`: that of the latest moment not after it, or the oldest one held.
     pub fn at(&self, sent_at: Time) -> Moment {
         let newest_first = (1..=self.count).map(|back| &self.places[(self.next + PLACES - back) % PLACES]);
         let mut oldest = Moment { totals: self.totals, ..Moment::default() };

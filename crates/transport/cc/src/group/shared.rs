@@ -27,38 +27,39 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Shared(Arc<Mutex<Group>>);
 
 impl Shared {
-    /// A group without members whose window `inner` decides; `inner` was made for packets of `mss` bytes.
+    /// Creates a group without members whose window `inner` decides; `inner` was made for packets of `mss` bytes.
     pub fn new(inner: Box<dyn Controller>, mss: u32) -> Shared {
         Shared(Arc::new(Mutex::new(Group::new(inner, mss))))
     }
 
-    /// The controller of a new connection that sends packets of `mss` bytes of payload. Dropped, it leaves the group.
+    /// Returns the controller of a new connection that sends packets of `mss` bytes of payload. Dropped, it leaves the
+    /// group.
     pub fn member(&self, mss: u32) -> Box<dyn Controller> {
         let id = self.lock().join(mss);
         Box::new(Member { group: self.clone(), id })
     }
 
-    /// How many members there are.
+    /// Returns the number of members.
     pub fn members(&self) -> usize {
         self.lock().members()
     }
 
-    /// Bytes in flight of all members together.
+    /// Returns the bytes in flight of all members together.
     pub fn in_flight(&self) -> u64 {
         self.lock().in_flight()
     }
 
-    /// The window of all members together, bytes.
+    /// Returns the window of all members together, bytes.
     pub fn cwnd(&self) -> u64 {
         self.lock().inner().directive().cwnd
     }
 
-    /// The inner controller's state.
+    /// Returns the inner controller's state.
     pub fn snapshot(&self) -> Snapshot {
         self.lock().inner().snapshot()
     }
 
-    /// A member that panicked left plain numbers behind, no broken structure: the others continue.
+    /// Locks the group. A member that panicked left plain numbers behind, no broken structure: the others continue.
     fn lock(&self) -> MutexGuard<'_, Group> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

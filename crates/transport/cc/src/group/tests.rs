@@ -151,7 +151,8 @@ impl Peer {
     }
 }
 
-/// A round trip of 100 ms: each packet in flight at its beginning is acknowledged, members in turn, and who may, sends.
+/// Runs a round trip of 100 ms: each packet in flight at its beginning is acknowledged, members in turn, and each member
+/// sends what it may.
 fn round(group: &mut Group, peers: &mut [Peer], now: &mut Time) {
     let mut waiting: Vec<usize> = peers.iter().map(|peer| peer.in_flight.len()).collect();
     let steps = waiting.iter().copied().max().unwrap_or(0).max(1) as u64;
@@ -206,7 +207,7 @@ fn who_wants_nothing_lends_its_share_and_gets_it_back() {
     assert_eq!(packets(&peers), [20, 0, 0, 20]);
 }
 
-/// Handshakes that nobody answers: each sends what it may, and tries again when its timer goes off.
+/// Lets handshakes go unanswered: each stranger sends what it may, and tries again when its timer expires.
 fn knock(group: &mut Group, strangers: &mut [Peer], now: Time) {
     for stranger in strangers {
         if !stranger.in_flight.is_empty() {

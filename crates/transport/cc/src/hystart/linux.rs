@@ -79,12 +79,12 @@ struct Round {
 }
 
 impl LinuxHyStart {
-    /// For a transport that spreads packets over the round trip, or not.
+    /// Creates a detector for a transport that spreads packets over the round trip, or not.
     pub const fn new(is_paced: bool) -> LinuxHyStart {
         LinuxHyStart { is_paced, found: false, min_rtt: None, round: None }
     }
 
-    /// The same, with nothing measured yet: after a timeout the path may be another.
+    /// Returns the same detector with nothing measured yet: after a timeout the path may be another.
     pub const fn anew(&self) -> LinuxHyStart {
         LinuxHyStart::new(self.is_paced)
     }

@@ -20,7 +20,7 @@ fn ack(rtt: Option<Span>, round_start: bool) -> Ack {
     }
 }
 
-/// A round of `samples` acks that all measure `rtt_us`; the advice for its last ack.
+/// Acknowledges a round of `samples` packets that all measure `rtt_us`; returns the advice for its last ack.
 fn round(hystart: &mut HyStart, samples: u32, rtt_us: u64) -> Advice {
     let mut advice = Advice::Grow { divisor: 1.0 };
     for sample in 0..samples {
@@ -32,7 +32,7 @@ fn round(hystart: &mut HyStart, samples: u32, rtt_us: u64) -> Advice {
     advice
 }
 
-/// In conservative slow start, entered with `entry_samples` acks in its first round, at 45 ms.
+/// Returns a detector in conservative slow start, entered with `entry_samples` acks in its first round, at 45 ms.
 fn conservative(entry_samples: u32) -> HyStart {
     let mut hystart = HyStart::default();
     round(&mut hystart, 8, 40_000);

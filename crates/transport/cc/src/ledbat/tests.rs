@@ -9,7 +9,7 @@ fn ledbat(overrides: &[(&'static str, Value)]) -> Ledbat {
     Ledbat::new(&Settings::new(PARAMS, overrides).unwrap(), MSS as u32)
 }
 
-/// A controller with a window of `cwnd` bytes that has just measured `queuing_ms` of queue over 50 ms of base.
+/// Returns a controller with a window of `cwnd` bytes that has just measured `queuing_ms` of queue over 50 ms of base.
 fn with_window(cwnd: u64, queuing_ms: u32) -> Ledbat {
     let mut ledbat = ledbat(&[]);
     ledbat.meter.preset(DelaySignal::OneWay, &mut ledbat.state.delay, 50_000, queuing_ms * 1000);

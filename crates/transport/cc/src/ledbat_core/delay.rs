@@ -16,7 +16,7 @@
 
 const MINUTE_NS: u64 = 60_000_000_000;
 
-/// `a - b` on the circle of 2^32 µs: negative if `a` is the smaller delay.
+/// Returns `a - b` on the circle of 2^32 µs: negative if `a` is the smaller delay.
 #[inline]
 pub fn difference(a: u32, b: u32) -> i32 {
     a.wrapping_sub(b) as i32

@@ -43,19 +43,19 @@ pub type Compact = State<10, 4, 3>;
 const _: () = assert!(size_of::<Compact>() == 96);
 
 impl<const MINUTES: usize, const SAMPLES: usize, const OLDER: usize> State<MINUTES, SAMPLES, OLDER> {
-    /// State at the start of a connection.
+    /// Returns the state at the start of a connection.
     pub fn new(p: &Params) -> Self {
         let cwnd = Bytes16::from_bytes(p.init_cwnd.max(p.min_cwnd) * p.mss);
         State { cwnd, gate: LossGate::default(), delay: Delay::NEW }
     }
 
-    /// The window's floor.
+    /// Returns the window's floor.
     #[inline]
     pub fn floor(&self, p: &Params) -> Bytes16 {
         Bytes16::from_bytes(p.min_cwnd * p.mss)
     }
 
-    /// An ack of the plain rule.
+    /// Applies an ack of the plain rule.
     pub fn on_ack(&mut self, p: &Params, ack: &AckEvent) {
         if ack.has(HAS_DELAY) {
             self.delay.take(&p.kept, ack.now, ack.delay_us);
@@ -80,7 +80,7 @@ impl<const MINUTES: usize, const SAMPLES: usize, const OLDER: usize> State<MINUT
         false
     }
 
-    /// Eq. 5: `+α·MSS·acked/W`, and above the target `−ζ·acked·Δ/τ`.
+    /// Moves the window by eq. 5: `+α·MSS·acked/W`, and above the target `−ζ·acked·Δ/τ`.
     #[inline]
     pub fn steer(&mut self, p: &Params, ack: &AckEvent, queuing_us: u64) {
         let acked = Bytes16::from_bytes(ack.delivered);
@@ -100,28 +100,28 @@ impl<const MINUTES: usize, const SAMPLES: usize, const OLDER: usize> State<MINUT
         halve_once(&mut self.gate, &mut self.cwnd, floor, sent_at, now)
     }
 
-    /// RFC 6817 §2.4.2.
+    /// Shrinks the window to one packet (RFC 6817 §2.4.2).
     pub fn on_timeout(&mut self, p: &Params, now: u64) {
         self.cwnd = Bytes16::from_bytes(p.mss);
         self.gate.close(Time(now));
     }
 
-    /// The state that a loss or a timeout is about to change.
+    /// Returns the state that a loss or a timeout is about to change.
     pub fn before(&self) -> Before {
         Before { cwnd: self.cwnd, gate: self.gate }
     }
 
-    /// The loss or timeout was none.
+    /// Takes back a reduction whose loss or timeout was none.
     pub fn undo(&mut self, before: &Before) {
         before.restore(&mut self.cwnd, &mut self.gate);
     }
 
-    /// Sending starts again after more than a timeout with nothing in flight.
+    /// Forgets the present delay: sending starts again after more than a timeout with nothing in flight.
     pub fn on_idle(&mut self) {
         self.delay.forget_present();
     }
 
-    /// The packet's payload has become `p.mss`.
+    /// Adapts the window to a payload of `p.mss`.
     pub fn on_mtu(&mut self, p: &Params) {
         self.cwnd = self.cwnd.max(self.floor(p));
     }

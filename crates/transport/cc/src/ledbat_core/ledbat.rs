@@ -50,7 +50,7 @@ pub type Compact = State<10, 4, 3>;
 const _: () = assert!(size_of::<Compact>() == 104);
 
 impl<const MINUTES: usize, const SAMPLES: usize, const OLDER: usize> State<MINUTES, SAMPLES, OLDER> {
-    /// State at the start of a connection.
+    /// Returns the state at the start of a connection.
     pub fn new(p: &Params) -> Self {
         State {
             cwnd: Bytes16::from_bytes(p.init_cwnd * p.mss),
@@ -60,13 +60,13 @@ impl<const MINUTES: usize, const SAMPLES: usize, const OLDER: usize> State<MINUT
         }
     }
 
-    /// MIN_CWND.
+    /// Returns MIN_CWND.
     #[inline]
     pub fn floor(&self, p: &Params) -> Bytes16 {
         Bytes16::from_bytes(p.min_cwnd * p.mss)
     }
 
-    /// An ack of the plain rule.
+    /// Applies an ack of the plain rule.
     pub fn on_ack(&mut self, p: &Params, ack: &AckEvent) {
         if ack.has(HAS_DELAY) {
             self.delay.take(&p.kept, ack.now, ack.delay_us);
@@ -95,7 +95,7 @@ impl<const MINUTES: usize, const SAMPLES: usize, const OLDER: usize> State<MINUT
         false
     }
 
-    /// §2.4.2: `cwnd += GAIN * off_target * bytes_newly_acked * MSS / cwnd`.
+    /// Moves the window by §2.4.2: `cwnd += GAIN * off_target * bytes_newly_acked * MSS / cwnd`.
     #[inline]
     pub fn steer(&mut self, p: &Params, acked: u64, queuing_us: u64) {
         let reno_step = |acked: u64| Bytes16::from_bytes(acked).times(p.mss << 16, self.cwnd.0);
@@ -111,49 +111,50 @@ impl<const MINUTES: usize, const SAMPLES: usize, const OLDER: usize> State<MINUT
         self.cwnd = self.cwnd.minus(step);
     }
 
-    /// §2.4.2, `max_allowed_cwnd`: an application-limited window does not run away. §2.5: it is limited by the flight size
-    /// "in the previous RTT".
+    /// Returns `max_allowed_cwnd` (§2.4.2): an application-limited window does not run away. §2.5: it is limited by the
+    /// flight size "in the previous RTT".
     fn most_allowed(&self, p: &Params) -> Bytes16 {
         let tethered = self.window_use.most_in_flight().saturating_mul(p.tether);
         Bytes16::from_bytes(tethered.saturating_add(p.allowed_increase * p.mss))
     }
 
-    /// §2.4.2: halves, once per round trip, but never lets a small window grow by it. Returns true if the loss of a packet sent
-    /// at `sent_at` ns counts.
+    /// Halves the window (§2.4.2), once per round trip, but never lets a small window grow by it. Returns true if the loss
+    /// of a packet sent at `sent_at` ns counts.
     pub fn on_loss(&mut self, p: &Params, sent_at: u64, now: u64) -> bool {
         let floor = self.floor(p);
         halve_once(&mut self.gate, &mut self.cwnd, floor, sent_at, now)
     }
 
-    /// §2.4.2: no ack within CTO.
+    /// Shrinks the window to one packet: no ack came within CTO (§2.4.2).
     pub fn on_timeout(&mut self, p: &Params, now: u64) {
         self.cwnd = Bytes16::from_bytes(p.mss);
         self.gate.close(Time(now));
     }
 
-    /// The state that a loss or a timeout is about to change.
+    /// Returns the state that a loss or a timeout is about to change.
     pub fn before(&self) -> Before {
         Before { cwnd: self.cwnd, gate: self.gate }
     }
 
-    /// The loss or timeout was none.
+    /// Takes back a reduction whose loss or timeout was none.
     pub fn undo(&mut self, before: &Before) {
         before.restore(&mut self.cwnd, &mut self.gate);
     }
 
-    /// Sending starts again after more than a timeout with nothing in flight. §2.4.2 keeps the base list through idle.
+    /// Shrinks the window for a restart after more than a timeout with nothing in flight. §2.4.2 keeps the base list through
+    /// idle.
     pub fn on_idle(&mut self, p: &Params) {
         self.cwnd = self.cwnd.min(Bytes16::from_bytes(p.init_cwnd * p.mss)).max(self.floor(p));
         self.delay.forget_present();
     }
 
-    /// The packet's payload has become `p.mss`.
+    /// Adapts the window to a payload of `p.mss`.
     pub fn on_mtu(&mut self, p: &Params) {
         self.cwnd = self.cwnd.max(self.floor(p));
     }
 }
 
-/// §2.5: no sample older than one round trip; before there is one, all are young.
+/// Returns the greatest age of a sample, one round trip (§2.5); before there is one, all are young.
 #[inline]
 pub fn max_age(smoothed_rtt: u64) -> u64 {
     match smoothed_rtt {

@@ -48,17 +48,17 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Exponential growth.
+    /// Returns whether the phase is one of exponential growth.
     pub fn is_slow_start(self) -> bool {
         !matches!(self, Phase::Avoidance | Phase::Freeze)
     }
 
-    /// The queue, too, ends this slow start (§4.1: not that of ramps).
+    /// Returns whether the queue, too, ends this slow start (§4.1: not that of ramps).
     fn has_delay_exit(self) -> bool {
         matches!(self, Phase::SlowStart | Phase::Restart)
     }
 
-    /// The wait for the next slowdown is counted from this one.
+    /// Returns whether the wait for the next slowdown is counted from this one.
     fn is_slowdown(self) -> bool {
         matches!(self, Phase::Freeze | Phase::Ramp | Phase::Restart)
     }
@@ -93,7 +93,7 @@ impl Before {
         }
     }
 
-    /// The window outside slowdowns.
+    /// Returns the window outside slowdowns.
     fn window(&self) -> Bytes16 {
         match self.phase {
             Phase::Freeze | Phase::Ramp => self.cwnd.max(self.ssthresh),
@@ -136,17 +136,17 @@ const _: () = assert!(size_of::<Compact>() == 144);
 
 /// Deviations of other implementations, by the rule that they change. Each default is the draft's.
 pub trait Variant {
-    /// Base round-trip time that GAIN depends on, µs; `measured_us` is the base of the samples.
+    /// Returns the base round-trip time that GAIN depends on, µs; `measured_us` is the base of the samples.
     fn base_rtt_us(&self, measured_us: Option<u32>) -> Option<u32> {
         measured_us
     }
 
-    /// Growth of a round trip in congestion avoidance, where GAIN of a packet is `by_gain`.
+    /// Returns the growth of a round trip in congestion avoidance, where GAIN of a packet is `by_gain`.
     fn increase(&self, by_gain: Bytes16, _mss: u64) -> Bytes16 {
         by_gain
     }
 
-    /// Growth that continues above TARGET (§4.3).
+    /// Returns the growth that continues above TARGET (§4.3).
     fn increase_above_target(&self, increase: Bytes16) -> Bytes16 {
         increase
     }
@@ -156,46 +156,46 @@ pub trait Variant {
         None
     }
 
-    /// Queuing delay that ends a ramp, µs, and lets the slowdown count twice as long.
+    /// Returns the queuing delay that ends a ramp, µs, and lets the slowdown count twice as long.
     fn ramp_exit_us(&self, _target_us: u64) -> u64 {
         u64::MAX
     }
 
-    /// When the slowdown that is due at `due` begins after a decrease, ns.
+    /// Returns when the slowdown that is due at `due` begins after a decrease, ns.
     fn due_after_decrease(&self, due: u64, _now: u64) -> u64 {
         due
     }
 
-    /// The wait for the next slowdown is nine times the ramp alone: the time at the floor does not count.
+    /// Returns whether the wait for the next slowdown is nine times the ramp alone: the time at the floor does not count.
     fn counts_ramp_alone(&self) -> bool {
         false
     }
 
-    /// When the next slowdown begins after one that ends now, ns, given the draft's instant.
+    /// Returns when the next slowdown begins after one that ends now, ns, given the draft's instant.
     fn due_after_slowdown(&self, due: u64, _now: u64) -> u64 {
         due
     }
 
-    /// The freeze is over. Returns true if the window is restored at once, instead of by a ramp.
+    /// Notes the end of the freeze. Returns true if the window is restored at once, instead of by a ramp.
     fn restore(&mut self, _now: u64) -> bool {
         false
     }
 
-    /// Congestion avoidance begins. Returns true if the delays measured until now shall be forgotten.
+    /// Notes the begin of congestion avoidance. Returns true if the delays measured until now shall be forgotten.
     fn entered_avoidance(&mut self, _now: u64, _smoothed_rtt: u64, _after_slowdown: bool) -> bool {
         false
     }
 
-    /// Delay has driven the window to its floor.
+    /// Notes that delay has driven the window to its floor.
     fn at_floor(&mut self) {}
 
-    /// A loss, a mark or a timeout.
+    /// Notes a loss, a mark or a timeout.
     fn congested(&mut self) {}
 
-    /// The flow is in its initial slow start again.
+    /// Notes that the flow is in its initial slow start again.
     fn started_over(&mut self) {}
 
-    /// An ack arrives. Returns since when the path has been quiet, ns, if the flow shall start over. `avoiding`: in congestion
+    /// Notes an ack. Returns since when the path has been quiet, ns, if the flow shall start over. `avoiding`: in congestion
     /// avoidance; elsewhere the queue empties by itself.
     fn quiet_since(
         &mut self,
@@ -224,7 +224,7 @@ pub struct Draft;
 impl Variant for Draft {}
 
 impl<const MINUTES: usize, const SAMPLES: usize> State<MINUTES, SAMPLES> {
-    /// State at the start of a connection.
+    /// Returns the state at the start of a connection.
     pub fn new(p: &Params) -> Self {
         let cwnd = Bytes16::from_bytes(FLOOR_PACKETS * p.mss);
         State {
@@ -242,20 +242,20 @@ impl<const MINUTES: usize, const SAMPLES: usize> State<MINUTES, SAMPLES> {
         }
     }
 
-    /// Two packets.
+    /// Returns the window's floor, two packets.
     #[inline]
     pub fn floor(&self, p: &Params) -> Bytes16 {
         Bytes16::from_bytes(FLOOR_PACKETS * p.mss)
     }
 
-    /// §4.2: `1 / GAIN = min(16, ⌈2 · TARGET / base⌉)`.
+    /// Returns the divisor of §4.2: `1 / GAIN = min(16, ⌈2 · TARGET / base⌉)`.
     #[inline]
     pub fn gain_divisor(&self, p: &Params, v: &impl Variant) -> u64 {
         let base_us = v.base_rtt_us(self.delay.base_us(&p.kept)).map_or(0, u64::from).max(1);
         (2 * p.target_us).div_ceil(base_us).clamp(1, p.divisor_max)
     }
 
-    /// An ack.
+    /// Applies an ack.
     pub fn on_ack(&mut self, p: &Params, ack: &AckEvent, v: &mut impl Variant) {
         if ack.has(HAS_DELAY) {
             self.delay.take(&p.kept, ack.now, ack.delay_us);
@@ -299,7 +299,7 @@ impl<const MINUTES: usize, const SAMPLES: usize> State<MINUTES, SAMPLES> {
         self.cwnd = self.cwnd.max(self.floor(p));
     }
 
-    /// §4.1: each acknowledged byte adds GAIN bytes.
+    /// Adds GAIN bytes for each acknowledged byte (§4.1).
     fn grow_exponentially(&mut self, p: &Params, ack: &AckEvent, queuing_us: u64, v: &mut impl Variant) {
         if self.phase.has_delay_exit() && queuing_us > p.exit_us {
             return self.enter_avoidance(p, ack.now, v);
@@ -315,7 +315,7 @@ impl<const MINUTES: usize, const SAMPLES: usize> State<MINUTES, SAMPLES> {
         }
     }
 
-    /// The rule's W is the window now.
+    /// Begins a round: the rule's W is the window now.
     pub fn begin_round(&mut self) {
         self.round_cwnd = self.cwnd;
         self.round_left = self.cwnd;
@@ -331,7 +331,7 @@ impl<const MINUTES: usize, const SAMPLES: usize> State<MINUTES, SAMPLES> {
         counted
     }
 
-    /// §4.2, §4.3: this ack's share of the round's change.
+    /// Applies this ack's share of the round's change (§4.2, §4.3).
     fn steer(&mut self, p: &Params, ack: &AckEvent, queuing_us: u64, v: &mut impl Variant) {
         let counted = self.counted(ack.delivered, v);
         let round_cwnd = self.round_cwnd;
@@ -361,7 +361,7 @@ impl<const MINUTES: usize, const SAMPLES: usize> State<MINUTES, SAMPLES> {
         }
     }
 
-    /// Slow start, a ramp or a timeout's climb is over.
+    /// Ends slow start, a ramp or a timeout's climb.
     fn enter_avoidance(&mut self, p: &Params, now: u64, v: &mut impl Variant) {
         let was_slowdown = self.phase.is_slowdown();
         self.phase = Phase::Avoidance;
@@ -376,14 +376,14 @@ impl<const MINUTES: usize, const SAMPLES: usize> State<MINUTES, SAMPLES> {
         }
     }
 
-    /// Slow start with the delay exit: at the beginning, after idle, by the restart rule.
+    /// Begins slow start with the delay exit: at the beginning, after idle, by the restart rule.
     fn start_over(&mut self, v: &mut impl Variant) {
         self.ssthresh = Bytes16::MAX;
         (self.phase, self.due) = (Phase::SlowStart, NEVER);
         v.started_over();
     }
 
-    /// §4.4: moves the slowdown on if its time has come.
+    /// Advances the slowdown if its time has come (§4.4).
     pub fn run_slowdown(&mut self, p: &Params, now: u64, v: &mut impl Variant) {
         if now < self.due || self.due == NEVER {
             return;
@@ -408,7 +408,7 @@ impl<const MINUTES: usize, const SAMPLES: usize> State<MINUTES, SAMPLES> {
         }
     }
 
-    /// Loss or mark, once per round trip: halve, as standard TCP does (§1).
+    /// Halves the window for a loss or mark, once per round trip, as standard TCP does (§1).
     fn reduce(&mut self, p: &Params, now: u64, v: &mut impl Variant) {
         v.congested();
         if self.phase == Phase::Freeze {
@@ -424,14 +424,15 @@ impl<const MINUTES: usize, const SAMPLES: usize> State<MINUTES, SAMPLES> {
         }
     }
 
-    /// The window has changed within a round: the rule counts as much of the new one as was left of the old one.
+    /// Rescales a round within which the window has changed: the rule counts as much of the new one as was left of the old
+    /// one.
     fn rescale_round(&mut self) {
         let left = self.round_left.times(self.cwnd.0, self.round_cwnd.0);
         self.begin_round();
         self.round_left = left.min(self.cwnd);
     }
 
-    /// The loss of a packet that was sent at `sent_at` ns. Returns true if it counts.
+    /// Reacts to the loss of a packet that was sent at `sent_at` ns. Returns true if it counts.
     pub fn on_loss(&mut self, p: &Params, sent_at: u64, now: u64, v: &mut impl Variant) -> bool {
         let counts = self.gate.admit(Time(sent_at), Time(now));
         if counts {
@@ -440,7 +441,7 @@ impl<const MINUTES: usize, const SAMPLES: usize> State<MINUTES, SAMPLES> {
         counts
     }
 
-    /// The retransmission timer expired, for the `consecutive`-th time in a row.
+    /// Reacts to the expiry of the retransmission timer, for the `consecutive`-th time in a row.
     pub fn on_timeout(
         &mut self,
         p: &Params,
@@ -464,14 +465,15 @@ impl<const MINUTES: usize, const SAMPLES: usize> State<MINUTES, SAMPLES> {
         v.congested();
     }
 
-    /// The state that a loss or a timeout is about to change.
+    /// Returns the state that a loss or a timeout is about to change.
     pub fn before(&self) -> Before {
         let State { cwnd, ssthresh, gate, began, due, phase, slowdowns, .. } = *self;
         Before { cwnd, ssthresh, gate, began, due, phase, slowdowns }
     }
 
-    /// The loss or timeout was none (RFC 4015 §3.2; the draft has nothing of the kind). Never takes anything away. A slow start, ramp
-    /// or slowdown that it ended continues. A slowdown that began since continues, too, and returns to the earlier window.
+    /// Takes back a reduction whose loss or timeout was none (RFC 4015 §3.2; the draft has nothing of the kind). Never takes
+    /// anything away. A slow start, ramp or slowdown that it ended continues. A slowdown that began since continues, too,
+    /// and returns to the earlier window.
     pub fn undo(&mut self, before: &Before) {
         self.gate = before.gate; // other losses of that flight, if they are real, were not answered either
         let has_moved_on = self.slowdowns != before.slowdowns || self.phase == Phase::Restart;
@@ -492,14 +494,14 @@ impl<const MINUTES: usize, const SAMPLES: usize> State<MINUTES, SAMPLES> {
         self.rescale_round();
     }
 
-    /// Sending starts again after more than a timeout with nothing in flight.
+    /// Starts over from the floor: sending starts again after more than a timeout with nothing in flight.
     pub fn on_idle(&mut self, p: &Params, v: &mut impl Variant) {
         self.cwnd = self.floor(p);
         self.delay.forget_present();
         self.start_over(v);
     }
 
-    /// The packet's payload has become `p.mss`.
+    /// Adapts the window to a payload of `p.mss`.
     pub fn on_mtu(&mut self, p: &Params) {
         self.cwnd = self.cwnd.max(self.floor(p));
     }

@@ -97,7 +97,7 @@ impl Before {
         self.cwnd = self.cwnd.minus(by);
     }
 
-    /// The loss was none (RFC 4015 §3.2). Never takes anything away.
+    /// Restores window and gate after a loss that was none (RFC 4015 §3.2). Never takes anything away.
     fn restore(&self, cwnd: &mut Bytes16, gate: &mut LossGate) {
         if *cwnd < self.cwnd {
             // Other losses of that flight, if they are real, were not answered either.

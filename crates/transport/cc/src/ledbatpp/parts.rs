@@ -114,12 +114,12 @@ impl Parts {
         }
     }
 
-    /// The window has just been restored at once, and is paced.
+    /// Returns whether the window has just been restored at once, and is paced.
     pub(super) fn paces_restore(&self) -> bool {
         self.restore.as_ref().map(Cold::peek).is_some_and(|restore| restore.is_paced && restore.at.is_some())
     }
 
-    /// The restored window is no more.
+    /// Forgets the restored window.
     pub(super) fn forget_restore(&mut self) {
         if let Some(restore) = self.restore.as_mut().map(Cold::get) {
             restore.at = None;
@@ -167,7 +167,7 @@ impl Variant for Parts {
         }
     }
 
-    /// A flow that shrinks has no need to look for the base delay.
+    /// Delays the next slowdown after a decrease: a flow that shrinks has no need to look for the base delay.
     fn due_after_decrease(&self, due: u64, now: u64) -> u64 {
         match self.apple.defer {
             Span::ZERO => due,

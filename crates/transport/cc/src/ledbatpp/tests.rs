@@ -46,7 +46,7 @@ fn loss(sent_ms: u64, now_ms: u64) -> Loss {
     }
 }
 
-/// In congestion avoidance with window `w` and all filters saying `q_us` over `base_us`.
+/// Returns a controller in congestion avoidance with window `w`, all of whose filters hold `q_us` over `base_us`.
 fn steady(w: f64, base_us: u32, q_us: u32, overrides: &[(&'static str, Value)]) -> LedbatPp {
     let mut controller = with(overrides);
     controller.state.cwnd = packets(w);
@@ -339,7 +339,7 @@ fn with_the_one_way_signal_the_rtt_serves_until_the_first_sample_and_never_again
     assert_eq!(feed(4, 70, None), (Some(3_000), None));
 }
 
-/// At the end of a freeze from 1.0 s to 1.1 s, with 80 packets to come back to, on a path of 50 ms.
+/// Returns a controller at the end of a freeze from 1.0 s to 1.1 s, with 80 packets to come back to, on a path of 50 ms.
 fn after_a_freeze(options: &[(&'static str, Value)]) -> LedbatPp {
     let mut controller = steady(80.0, 50_000, 0, options);
     controller.state.smoothed_rtt = Span::from_millis(50).0;
@@ -497,7 +497,7 @@ fn a_restore_after_the_packet_has_grown_keeps_the_floor() {
     assert_eq!(controller.directive().cwnd, 8 * MSS);
 }
 
-/// Everything lost or timed out since then was not.
+/// Returns the event that everything lost or timed out since then was not.
 fn undo_since(ms: u64) -> SpuriousLoss {
     let since = Time::from_millis(ms);
     SpuriousLoss { now: since + Span::from_millis(10), undo: true, since, ..SpuriousLoss::default() }

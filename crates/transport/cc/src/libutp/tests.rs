@@ -9,7 +9,7 @@ fn with(table: &'static [Param], cwnd: u64) -> Libutp {
     libutp
 }
 
-/// An ack whose newest three samples all say `queuing_us` over a base of 50 ms.
+/// Returns an ack whose newest three samples are all `queuing_us` over a base of 50 ms.
 fn ack(libutp: &mut Libutp, acked: u64, queuing_us: u32) -> Ack {
     libutp.signal = DelaySignal::OneWay;
     libutp.base.update(Time::ZERO, 50_000);

@@ -9,7 +9,7 @@ fn newreno(overrides: &[(&'static str, Value)]) -> NewReno {
     NewReno::new(&Settings::new(PARAMS, overrides).unwrap(), MSS as u32)
 }
 
-/// In congestion avoidance with a window of `cwnd` bytes.
+/// Returns a controller in congestion avoidance with a window of `cwnd` bytes.
 fn avoiding(cwnd: u64) -> NewReno {
     let mut controller = newreno(&[]);
     controller.window.cwnd = cwnd as f64;
@@ -17,7 +17,7 @@ fn avoiding(cwnd: u64) -> NewReno {
     controller
 }
 
-/// An ack at `now_ms` for a packet sent 50 ms before.
+/// Returns an ack at `now_ms` for a packet sent 50 ms before.
 fn ack(now_ms: u64, acked: u64) -> Ack {
     Ack {
         now: Time::from_millis(now_ms),
@@ -54,7 +54,7 @@ fn idle(now_ms: u64, idle_ms: u64) -> Idle {
     Idle { now: Time::from_millis(now_ms), idle_for: Span::from_millis(idle_ms), rto: Span::from_millis(300) }
 }
 
-/// The last loss of a recovery has turned out to be none.
+/// Returns the event that the last loss of a recovery has turned out to be none.
 fn undo_at(now: Time) -> SpuriousLoss {
     SpuriousLoss { now, undo: true, ..SpuriousLoss::default() }
 }
@@ -303,7 +303,7 @@ fn a_larger_packet_never_leaves_less_than_one_in_the_window() {
     assert_eq!(controller.directive().cwnd, 9000);
 }
 
-/// A round of eight acks that measure `rtt_ms`; window in packets and phase after it.
+/// Acknowledges a round of eight packets that measure `rtt_ms`; returns window in packets and phase after it.
 fn round(controller: &mut NewReno, now_ms: u64, rtt_ms: u64) -> (u64, &'static str) {
     for sample in 0..8 {
         let rtt = Some(Span::from_millis(rtt_ms));

@@ -42,7 +42,7 @@ impl Connection {
         Box::new(Observed::new(controller, Box::new(self.clone())))
     }
 
-    /// The connection begins.
+    /// Logs the connection's begin.
     pub fn started(&self, at: Time, protocol: &str, ends: &Ends) {
         let (local, peer) = (ends.local.ip().to_canonical(), ends.peer.ip().to_canonical());
         let started = Started {
@@ -58,7 +58,7 @@ impl Connection {
         self.sender().write(at, "connectivity:connection_started", started);
     }
 
-    /// The handshake is complete.
+    /// Logs that the handshake is complete.
     pub fn connected(&self, at: Time) {
         let progress = Progress { old: "attempted", new: "handshake_completed" };
         let mut sender = self.sender();
@@ -66,14 +66,14 @@ impl Connection {
         sender.write(at, "connectivity:connection_state_updated", progress);
     }
 
-    /// A packet has arrived and will be handled.
+    /// Notes that a packet has arrived and will be handled.
     pub fn arriving(&self, shown: Shown) {
         let mut sender = self.sender();
         let number = sender.count_received();
         sender.wire.iter_mut().for_each(|wire| wire.arrive(&shown, number));
     }
 
-    /// The packet has been handled: it is written now, unless it had news for the sender.
+    /// Logs the packet that has been handled, unless it had news for the sender.
     pub fn handled(&self, at: Time) {
         let mut sender = self.sender();
         let Some(Arriving { header, raw }) = sender.wire.as_mut().and_then(Wire::take_arriving) else {
@@ -82,7 +82,7 @@ impl Connection {
         sender.write(at, "transport:packet_received", Packet { header, raw: Some(raw), frames: &[] });
     }
 
-    /// A packet leaves. Only those that take part in congestion control have a number.
+    /// Logs a packet that leaves. Only those that take part in congestion control have a number.
     pub fn leaving(&self, at: Time, shown: &Shown, controller: &dyn Controller) {
         let mut sender = self.sender();
         let Some(Leaving { header, raw, frame }) = sender.wire.as_mut().map(|wire| wire.leave(shown)) else {
@@ -98,7 +98,7 @@ impl Connection {
         }
     }
 
-    /// The connection is over.
+    /// Logs that the connection is over.
     pub fn closed(&self, at: Time, closed: &Closed) {
         self.sender().write(at, "connectivity:connection_closed", closed);
     }

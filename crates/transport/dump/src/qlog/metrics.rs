@@ -44,7 +44,7 @@ impl Metrics {
         }
     }
 
-    /// The quantities that have changed since `before`.
+    /// Returns the quantities that have changed since `before`.
     pub fn changes(&self, before: &Metrics) -> Metrics {
         Metrics {
             min_rtt: changed(self.min_rtt, before.min_rtt),
@@ -83,7 +83,7 @@ pub struct Own {
 }
 
 impl Own {
-    /// The quantities that have changed from `before` to `now`.
+    /// Returns the quantities that have changed from `before` to `now`.
     pub fn changes(now: &Snapshot, before: &Snapshot) -> Own {
         let span = |now: Option<Span>, before| changed(now, before).map(Span::as_millis_f64);
         let extra = now.extra.iter().zip(&before.extra).filter(|(now, before)| now != before);

@@ -36,6 +36,7 @@ pub trait Output: Debug + Send {
     /// Appends a record.
     fn write(&mut self, record: &[u8]);
 
-    /// The peer has completed the handshake, so the log is of a connection. Until then an output may keep records back.
+    /// Notes that the peer has completed the handshake, so the log is of a connection. Until then an output may keep records
+    /// back.
     fn connected(&mut self) {}
 }

@@ -68,7 +68,8 @@ pub struct About<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// The header of a log. Its times count from `reference_ms`, ms since 1970 or since the beginning of an experiment.
+    /// Creates the header of a log. Its times count from `reference_ms`, ms since 1970 or since the beginning of an
+    /// experiment.
     pub fn new(log: &About<'a>, reference_ms: f64) -> Header<'a> {
         let About { title, flow, protocol, vantage } = *log;
         Header {
@@ -117,7 +118,7 @@ pub struct PacketHeader {
 }
 
 impl PacketHeader {
-    /// A packet with this number. Readers require a type.
+    /// Creates the header of a packet with this number. Readers require a type.
     pub fn new(packet_number: u64) -> PacketHeader {
         PacketHeader { packet_type: "1RTT", packet_number: Some(packet_number), utp: None }
     }

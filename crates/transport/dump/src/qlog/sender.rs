@@ -70,7 +70,7 @@ impl Sender {
         self.out.write(&self.record);
     }
 
-    /// A packet has been received: returns its number.
+    /// Counts a packet that has been received: returns its number.
     pub(super) fn count_received(&mut self) -> u64 {
         self.received += 1;
         self.received
@@ -120,7 +120,7 @@ impl Sender {
         self.metrics.bytes_in_flight = Some(in_flight.saturating_sub(loss.sent.bytes));
     }
 
-    /// The state after an event, as far as it has changed.
+    /// Logs the state after an event, as far as it has changed.
     pub(super) fn state(&mut self, at: Time, controller: &dyn Controller) {
         let snapshot = controller.snapshot();
         let before = std::mem::replace(&mut self.snapshot, snapshot);
@@ -193,7 +193,7 @@ struct Offsets {
 }
 
 impl Offsets {
-    /// The offset of a packet of `bytes` bytes that is sent now, for the first time or again.
+    /// Returns the offset of a packet of `bytes` bytes that is sent now, for the first time or again.
     fn of(&mut self, sequence: u64, bytes: u64) -> u64 {
         let Offsets { known, end } = self;
         *known.entry(sequence).or_insert_with(|| {
@@ -203,7 +203,7 @@ impl Offsets {
         })
     }
 
-    /// The packet has arrived.
+    /// Forgets the packet, which has arrived.
     fn forget(&mut self, sequence: Option<u64>) {
         if let Some(sequence) = sequence {
             self.known.remove(&sequence);

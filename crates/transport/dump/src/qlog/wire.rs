@@ -42,24 +42,24 @@ impl std::fmt::Debug for Wire {
 }
 
 impl Wire {
-    /// The controller has been informed of a transmission, which leaves next.
+    /// Notes that the controller has been informed of a transmission, which leaves next.
     pub(super) fn announce(&mut self, number: u64, frame: Option<Frame<'static>>) {
         self.leaving = Some((number, frame));
     }
 
-    /// A packet has come and will be handled.
+    /// Notes that a packet has come and will be handled.
     pub(super) fn arrive(&mut self, shown: &Shown, number: u64) {
         self.arriving = Some(Arriving { header: header(shown, Some(number)), raw: raw(shown) });
     }
 
-    /// A packet leaves: its header, and the frame of the transmission that was announced.
+    /// Returns the header of a packet that leaves, and the frame of the transmission that was announced.
     pub(super) fn leave(&mut self, shown: &Shown) -> Leaving {
         let (number, frame) =
             self.leaving.take().map_or((None, None), |(number, frame)| (Some(number), frame));
         Leaving { header: header(shown, number), raw: raw(shown), frame }
     }
 
-    /// The packet that is being handled, unless it has been written.
+    /// Returns the packet that is being handled, unless it has been written.
     pub(super) fn take_arriving(&mut self) -> Option<Arriving> {
         self.arriving.take()
     }

@@ -126,7 +126,7 @@ impl congestion::ControllerFactory for Factory {
 }
 
 impl Monitor {
-    /// The monitor of a connection, if its controller came from a [`Factory`](crate::Factory).
+    /// Returns the monitor of a connection, if its controller came from a [`Factory`](crate::Factory).
     pub fn of(connection: &quinn::Connection) -> Option<Monitor> {
         // quinn hands out a copy of the controller. An adapter's copy makes no controller until it is used.
         let adapter = connection.congestion_state().into_any().downcast::<Adapter>().ok()?;
@@ -140,7 +140,7 @@ impl Adapter {
         Adapter { factory, monitor, mtu, controller: Mutex::default(), path: Path::default() }
     }
 
-    /// Inputs of this connection's controller.
+    /// Returns the inputs of this connection's controller.
     pub fn monitor(&self) -> &Monitor {
         &self.monitor
     }
@@ -155,7 +155,7 @@ impl Adapter {
         controller.get_or_insert_with(|| self.factory.make(self.mtu.into(), &self.monitor)).as_mut()
     }
 
-    /// The controller, woken if its time has come.
+    /// Returns the controller, woken if its time has come.
     fn awake(&mut self, now: Time) -> &mut dyn Controller {
         let controller = self.controller();
         if controller.directive().wake_at.is_some_and(|at| at <= now) {
@@ -169,7 +169,7 @@ impl Adapter {
         self.monitor.lock().paths += 1;
     }
 
-    /// Sending starts again.
+    /// Ends an idle time: sending starts again.
     fn end_idle(&mut self, now: Time) {
         let Some(since) = self.path.quiet_since.take() else { return };
         let (idle_for, rto) = (now.since(self.path.last_sent), self.path.rtt.rto(GRANULARITY, MIN_RTO));
@@ -178,7 +178,7 @@ impl Adapter {
         }
     }
 
-    /// One packet of the frame being read.
+    /// Notes one acknowledged packet of the frame being read.
     fn note_acked(&mut self, now: Time, sent_at: Time, bytes: u64) {
         if !self.path.sent_here(sent_at) {
             return;
@@ -240,7 +240,7 @@ impl Adapter {
         self.publish(|status| status.acked_bytes = status.acked_bytes.saturating_add(frame.bytes));
     }
 
-    /// ECN: the newest packet of an ACK frame was sent at `sent_at`, and some of those before were marked.
+    /// Takes in a mark (ECN): the newest packet of an ACK frame was sent at `sent_at`, and some of those before were marked.
     fn take_mark(&mut self, now: Time, sent_at: Time) {
         let path = &self.path;
         let mark = Ack {
@@ -286,7 +286,7 @@ impl Adapter {
 }
 
 impl Path {
-    /// The newest packet that left at `sent_at`, and the sender's state then; zeros if that was long ago.
+    /// Returns the newest packet that left at `sent_at`, and the sender's state then; zeros if that was long ago.
     fn as_sent(&self, sent_at: Time, bytes: u64) -> Sent {
         let (number, stamp) = self.sent.newest_at(sent_at).unwrap_or_default();
         as_sent(sent_at, bytes, number, &stamp)
@@ -297,7 +297,7 @@ impl Path {
     }
 }
 
-/// A packet as the controller sees it.
+/// Returns a packet as the controller sees it.
 fn as_sent(sent_at: Time, bytes: u64, packet_number: u64, stamp: &Stamp) -> Sent {
     Sent {
         now: sent_at,

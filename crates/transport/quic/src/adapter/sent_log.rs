@@ -30,7 +30,7 @@ pub(super) struct SentLog {
 }
 
 impl SentLog {
-    /// The next packet leaves, and the sender's state is `stamp`; returns its number.
+    /// Notes that the next packet leaves, and the sender's state is `stamp`; returns its number.
     pub(super) fn push(&mut self, at: Time, stamp: Stamp) -> u64 {
         self.last_number += 1;
         match self.entries.back_mut() {
@@ -47,18 +47,18 @@ impl SentLog {
         self.last_number
     }
 
-    /// Number of the newest packet sent.
+    /// Returns the number of the newest packet sent.
     pub(super) fn last_number(&self) -> u64 {
         self.last_number
     }
 
-    /// Number of the last packet that left at `sent_at` or before.
+    /// Returns the number of the last packet that left at `sent_at` or before.
     pub(super) fn number_at(&self, sent_at: Time) -> u64 {
         self.entry_at(sent_at).map_or(0, |entry| entry.last_number)
     }
 
-    /// Number of a packet that left at `sent_at` and has arrived. Those that left together are taken to arrive in their order, since
-    /// quinn does not report which of them has.
+    /// Returns the number of a packet that left at `sent_at` and has arrived. Those that left together are taken to arrive
+    /// in their order, since quinn does not report which of them has.
     pub(super) fn arrived(&mut self, sent_at: Time) -> u64 {
         let after = self.entries.partition_point(|entry| entry.at <= sent_at);
         let Some(entry) = after.checked_sub(1).and_then(|place| self.entries.get_mut(place)) else {
@@ -69,7 +69,7 @@ impl SentLog {
         number
     }
 
-    /// The same number, and the sender's state when that packet left.
+    /// Returns the same number, and the sender's state when that packet left.
     pub(super) fn newest_at(&self, sent_at: Time) -> Option<(u64, Stamp)> {
         self.entry_at(sent_at).map(|entry| (entry.last_number, entry.stamp))
     }

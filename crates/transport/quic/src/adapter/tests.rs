@@ -104,7 +104,7 @@ impl Bench {
         self.adapter.on_sent(self.at(ms), bytes, 0);
     }
 
-    /// One ACK frame for packets of a full MTU, by when they were sent.
+    /// Acknowledges packets of a full MTU in one ACK frame, by when they were sent.
     fn ack(&mut self, ms: u64, sent_ms: &[u64], in_flight: u64) {
         let now = self.at(ms);
         for sent in sent_ms {
@@ -294,7 +294,7 @@ fn persistent_congestion_is_a_loss_and_then_a_timeout_that_is_not_the_first() {
     ));
 }
 
-/// A controller of that name with a window of 40 packets, 20 of them in flight since time 0.
+/// Returns a controller of that name with a window of 40 packets, 20 of them in flight since time 0.
 fn grown(name: &str) -> Bench {
     let mut bench = Bench::new();
     let entry = list::find(name).unwrap();

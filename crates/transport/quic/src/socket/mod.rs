@@ -47,7 +47,7 @@ struct Inbox {
     seen: Seen,
 }
 
-/// An endpoint on this socket, on the current tokio runtime. To move an endpoint to another socket, see
+/// Creates an endpoint on this socket, on the current tokio runtime. To move an endpoint to another socket, see
 /// [`quinn::Endpoint::rebind_abstract`].
 ///
 /// # Errors
@@ -86,23 +86,23 @@ impl Socket {
         }))
     }
 
-    /// The service class of packets sent from now on: six bits, the upper two of `dscp` are ignored.
+    /// Sets the service class of packets sent from now on: six bits, the upper two of `dscp` are ignored.
     pub fn set_dscp(&self, dscp: u8) {
         self.dscp.store(dscp & 0x3F, Ordering::Relaxed);
     }
 
-    /// The service class of packets sent now.
+    /// Returns the service class of packets sent now.
     pub fn dscp(&self) -> u8 {
         self.dscp.load(Ordering::Relaxed)
     }
 
-    /// The TOS or traffic-class byte, DSCP and ECN, of the newest packet from `remote`. None where the platform does
+    /// Returns the TOS or traffic-class byte, DSCP and ECN, of the newest packet from `remote`. None where the platform does
     /// not report it, or if too many others have sent since.
     pub fn tos_from(&self, remote: SocketAddr) -> Option<u8> {
         self.inbox().seen.get(remote)
     }
 
-    /// As [`tos_from`](Socket::tos_from), for everybody who has sent lately, the earliest first.
+    /// Returns what [`tos_from`](Socket::tos_from) does, for everybody who has sent lately, the earliest first.
     pub fn tos_seen(&self) -> Vec<(SocketAddr, u8)> {
         self.inbox().seen.all()
     }
@@ -192,7 +192,8 @@ impl AsyncUdpSocket for Socket {
     }
 }
 
-/// Nothing there after all, or news of a datagram sent before: not a reason to end an endpoint.
+/// Returns whether an error means nothing to read after all, or is news of a datagram sent before: not a reason to end an
+/// endpoint.
 fn is_about_the_past(error: &io::Error) -> bool {
     use io::ErrorKind::*;
     matches!(

@@ -40,7 +40,8 @@ impl Seen {
     }
 }
 
-/// A socket for both families sees IPv4 addresses as IPv6 ones, and link-local ones with labels that may differ.
+/// Returns the address in one form: a socket for both families sees IPv4 addresses as IPv6 ones, and link-local ones with
+/// labels that may differ.
 fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

@@ -21,7 +21,7 @@ pub struct Before {
 }
 
 impl Board {
-    /// The state now.
+    /// Returns the state now.
     #[inline]
     pub fn before(&self) -> Before {
         let (flightsize, in_flight) = (self.outstanding, self.in_flight);
@@ -34,8 +34,8 @@ impl Board {
         self.rack.is_some_and(|(newest, _)| self.judged.max(self.first_number) < newest)
     }
 
-    /// RACK (RFC 8985 §6.2, step 5): a packet is lost if it was sent before one that has arrived and more than that
-    /// one's round-trip time and `reordering` ago. Returns when to look again.
+    /// Detects losses by RACK (RFC 8985 §6.2, step 5): a packet is lost if it was sent before one that has arrived and more
+    /// than that one's round-trip time and `reordering` ago. Returns when to look again.
     pub fn detect_by_time(&mut self, now: Time, reordering: Span, lost: &mut Vec<Flight>) -> Option<Time> {
         let (newest, rtt) = self.rack?;
         let mut number = self.judged.max(self.first_number);
@@ -56,7 +56,8 @@ impl Board {
         look_again
     }
 
-    /// RFC 6675 §4, IsLost: three packets beyond it have arrived. Packets that were sent again are not judged.
+    /// Detects losses by IsLost (RFC 6675 §4): three packets beyond it have arrived. Packets that were sent again are not
+    /// judged.
     pub fn detect_by_count(&mut self, lost: &mut Vec<Flight>) {
         let Some(third) = self.sacked.nth_highest(DUP_THRESH) else { return };
         for seq in self.counted.max(self.una)..third {
@@ -73,8 +74,8 @@ impl Board {
         self.lose_where(|_, _| true)
     }
 
-    /// RFC 8985 §6.3: the retransmission timer expired, so the first packet is lost, and what was sent `patience` ago or
-    /// earlier. The rest may still be in flight. Returns what was not lost before.
+    /// Takes the first packet for lost, and what was sent `patience` ago or earlier, since the retransmission timer expired
+    /// (RFC 8985 §6.3). The rest may still be in flight. Returns what was not lost before.
     pub fn lose_first_and_old(&mut self, now: Time, patience: Span) -> Vec<Flight> {
         let first = self.una as u32;
         self.lose_where(|seq, sent_at| seq == first || sent_at + patience <= now)
@@ -99,7 +100,7 @@ impl Board {
         lost
     }
 
-    /// The timeout was needless: what it took for lost is in flight, unless it was sent again (RFC 4015 §3.2, step 5).
+    /// Takes back a needless timeout: what it took for lost is in flight, unless it was sent again (RFC 4015 §3.2, step 5).
     pub fn take_back_timeout(&mut self) {
         for index in 0..self.sent.len() {
             let number = self.first_number + index as u64;
@@ -131,7 +132,8 @@ impl Board {
         (index < self.sent.len()).then(|| self.lose_at(index, known))
     }
 
-    /// The retransmission timer expired needlessly: what only it took for lost, and was not sent again, is in flight again.
+    /// Takes back a needless expiry of the retransmission timer: what only it took for lost, and was not sent again, is in
+    /// flight again.
     pub fn find_unjudged(&mut self) {
         for index in self.judged.saturating_sub(self.first_number) as usize..self.sent.len() {
             if self.newest_of(index).is_some_and(|segment| segment.state & LOST != 0) {
@@ -154,7 +156,7 @@ impl Board {
         self.segment(seq).is_some_and(|segment| segment.state & LOST != 0)
     }
 
-    /// The transmission at `index` is the newest one of its packet, which has neither arrived nor is lost.
+    /// Takes the transmission at `index` for lost: the newest one of its packet, which has neither arrived nor is lost.
     pub(super) fn lose_at(&mut self, index: usize, known: bool) -> Flight {
         let seq = expand(self.una, self.sent[index].seq);
         let segment = &mut self.segments[(seq - self.una) as usize];

@@ -110,37 +110,38 @@ pub struct Board {
 }
 
 impl Board {
-    /// An empty scoreboard. With `keeps_stamps` it computes delivery rates and lists the packets that each ack delivers.
+    /// Creates an empty scoreboard. With `keeps_stamps` it computes delivery rates and lists the packets that each ack
+    /// delivers.
     pub fn new(keeps_stamps: bool) -> Board {
         Board { keeps_stamps, ..Board::default() }
     }
 
-    /// Oldest packet not acknowledged.
+    /// Returns the oldest packet not acknowledged.
     pub fn una(&self) -> u64 {
         self.una
     }
 
-    /// Next new packet.
+    /// Returns the next new packet.
     pub fn next_seq(&self) -> u64 {
         self.una + self.segments.len() as u64
     }
 
-    /// Packets sent and not acknowledged in order.
+    /// Returns the number of packets sent and not acknowledged in order.
     pub fn packets(&self) -> usize {
         self.segments.len()
     }
 
-    /// Nothing is unacknowledged.
+    /// Returns whether nothing is unacknowledged.
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
 
-    /// Bytes believed to be in the network (RFC 6675's pipe).
+    /// Returns bytes believed to be in the network (RFC 6675's pipe).
     pub fn in_flight(&self) -> u64 {
         self.in_flight
     }
 
-    /// Packets believed to be in the network, those without payload included.
+    /// Returns the number of packets believed to be in the network, those without payload included.
     #[inline]
     pub fn packets_in_flight(&self) -> u64 {
         self.segments.len() as u64 - self.sacked.count() - self.lost_segments - self.overtaken_segments
@@ -151,17 +152,17 @@ impl Board {
         self.packets_in_flight() > 0
     }
 
-    /// Bytes beyond the cumulative acknowledgement (FlightSize).
+    /// Returns bytes beyond the cumulative acknowledgement (FlightSize).
     pub fn outstanding(&self) -> u64 {
         self.outstanding
     }
 
-    /// Bytes that SACK has reported.
+    /// Returns the bytes that SACK has reported.
     pub fn sacked_bytes(&self) -> u64 {
         self.sacked_bytes
     }
 
-    /// Packets that SACK has reported.
+    /// Returns the number of packets that SACK has reported.
     pub fn sacked_segments(&self) -> u64 {
         self.sacked.count()
     }
@@ -171,12 +172,12 @@ impl Board {
         self.segment(seq).is_some_and(|segment| segment.state & SACKED != 0)
     }
 
-    /// Bytes delivered so far.
+    /// Returns the bytes delivered so far.
     pub fn delivered(&self) -> u64 {
         self.delivery.delivered()
     }
 
-    /// When the latest of them were delivered.
+    /// Returns when the latest of them were delivered.
     pub fn delivered_at(&self) -> Time {
         self.delivery.delivered_at()
     }
@@ -186,59 +187,59 @@ impl Board {
         self.delivery.is_app_limited()
     }
 
-    /// The window has room that is not used.
+    /// Notes that the window has room that is not used.
     pub fn note_unused_window(&mut self) {
         self.delivery.note_unused_window(self.in_flight);
     }
 
-    /// Number of the oldest transmission that is kept.
+    /// Returns the number of the oldest transmission that is kept.
     pub fn oldest_number(&self) -> u64 {
         self.first_number
     }
 
-    /// Number of the next transmission.
+    /// Returns the number of the next transmission.
     #[inline]
     pub fn next_number(&self) -> u64 {
         self.first_number + self.sent.len() as u64
     }
 
-    /// The newest transmission known to have arrived.
+    /// Returns the newest transmission known to have arrived.
     pub fn newest_delivered(&self) -> Option<u64> {
         self.rack.map(|(number, _)| number)
     }
 
-    /// Round-trip time of that transmission (RACK.rtt); zero before the first one.
+    /// Returns the round-trip time of that transmission (RACK.rtt); zero before the first one.
     pub fn newest_rtt(&self) -> Span {
         self.rack.map_or(Span::ZERO, |(_, rtt)| rtt)
     }
 
-    /// The sender's state when the newest transmission left; zeros unless stamps are kept.
+    /// Returns the sender's state when the newest transmission left; zeros unless stamps are kept.
     pub fn newest_stamp(&self) -> Stamp {
         self.stamps.back().copied().unwrap_or_default()
     }
 
-    /// The packet that the newest transmission carries.
+    /// Returns the packet that the newest transmission carries.
     pub fn newest_seq(&self) -> Option<u64> {
         self.sent.back().map(|newest| expand(self.una, newest.seq))
     }
 
-    /// Numbers of the transmissions that were taken for lost and have arrived by the latest acknowledgement.
+    /// Returns the numbers of the transmissions that were taken for lost and have arrived by the latest acknowledgement.
     pub fn late(&self) -> &[u64] {
         &self.late
     }
 
-    /// Packets that were sent more than once and have arrived by the latest acknowledgement, with the number of the transmission
-    /// whose sending time it echoes: earlier ones had not arrived (RFC 3522 §3.2).
+    /// Returns the packets that were sent more than once and have arrived by the latest acknowledgement, with the number of
+    /// the transmission whose sending time it echoes: earlier ones had not arrived (RFC 3522 §3.2).
     pub fn repaired(&self) -> &[(u64, u64)] {
         &self.repaired
     }
 
-    /// Packets that the latest acknowledgement delivered, in order of transmission, if stamps are kept.
+    /// Returns the packets that the latest acknowledgement delivered, in order of transmission, if stamps are kept.
     pub fn delivered_now(&self) -> &[Delivered] {
         &self.delivered_now
     }
 
-    /// Memory in use, bytes, as far as it grows with the packets outstanding.
+    /// Returns the memory in use, bytes, as far as it grows with the packets outstanding.
     pub fn memory(&self) -> usize {
         self.segments.capacity() * size_of::<Segment>()
             + self.sent.capacity() * size_of::<Transmission>()
@@ -267,14 +268,14 @@ impl Board {
         self.segment(seq).map_or(0, |segment| segment.transmissions)
     }
 
-    /// The newest transmission of packet `seq`, if it is outstanding and was not reported by SACK.
+    /// Returns the newest transmission of packet `seq`, if it is outstanding and was not reported by SACK.
     pub fn flight(&self, seq: u64) -> Option<Flight> {
         let segment = self.segment(seq).filter(|segment| segment.state & SACKED == 0)?;
         let number = expand(self.first_number, segment.number);
         self.flight_at(number.checked_sub(self.first_number)? as usize, segment.len)
     }
 
-    /// The transmission at `index` of `sent`.
+    /// Returns the transmission at `index` of `sent`.
     fn flight_at(&self, index: usize, len: u16) -> Option<Flight> {
         let Transmission { sent_at, seq, app_limited } = *self.sent.get(index)?;
         Some(Flight {
@@ -309,7 +310,7 @@ impl Board {
         Taken { timing, ..Taken::default() }
     }
 
-    /// Everything below `cumulative` has arrived.
+    /// Takes in that everything below `cumulative` has arrived.
     #[inline]
     pub fn advance(&mut self, cumulative: u64, taken: &mut Taken) {
         let cumulative = cumulative.min(self.next_seq());
@@ -344,7 +345,7 @@ impl Board {
         }
     }
 
-    /// SACK reports the packets `start..end`.
+    /// Takes in SACK's report of the packets `start..end`.
     pub fn sack(&mut self, start: u64, end: u64, taken: &mut Taken) {
         let (start, end) = (start.max(self.una), end.min(self.next_seq()));
         let mut sacked = std::mem::take(&mut self.sacked);
@@ -356,7 +357,7 @@ impl Board {
         self.sacked = sacked;
     }
 
-    /// SACK reports packet `seq` for the first time.
+    /// Takes in SACK's first report of packet `seq`.
     fn take_sacked(&mut self, seq: u64, taken: &mut Taken) {
         let segment = &mut self.segments[(seq - self.una) as usize];
         let before = *segment;
@@ -413,8 +414,9 @@ impl Board {
         }
     }
 
-    /// A packet has arrived whose newest transmission is `newest`. Returns the earlier transmission that did, if it was one, and
-    /// whether that is beyond doubt.
+    /// Returns the earlier transmission by which a packet has arrived whose newest transmission is `newest`, if it was one,
+    /// and whether that is beyond doubt. Returns the earlier transmission that did, if it was one, and whether that is
+    /// beyond doubt.
     #[cold]
     fn earlier_arrived(
         &self,
@@ -458,7 +460,7 @@ impl Board {
         }
     }
 
-    /// The transmission with these low bits, if it is still held.
+    /// Returns the transmission with these low bits, if it is still held.
     #[inline]
     fn transmission(&self, low: u32) -> Option<(u64, Transmission)> {
         let number = expand(self.first_number, low);
@@ -466,8 +468,8 @@ impl Board {
         Some((number, *self.sent.get(index as usize)?))
     }
 
-    /// Everything that the acknowledgement reports has been taken in: its [progress](Taken::progress) is complete. That stays where
-    /// it is, since a copy would wait for the parts that were written a moment ago.
+    /// Completes the acknowledgement's [progress](Taken::progress), once everything that it reports has been taken in. That
+    /// stays where it is, since a copy would wait for the parts that were written a moment ago.
     #[inline]
     pub fn finish_ack(&mut self, taken: &mut Taken) {
         let Taken { timing, progress, newest, newest_earlier, ambiguous, .. } = taken;
@@ -495,7 +497,7 @@ impl Board {
         self.forget_settled();
     }
 
-    /// The outstanding packet of the transmission at `index`.
+    /// Returns the outstanding packet of the transmission at `index`.
     #[inline]
     fn segment_of(&self, index: usize) -> Option<&Segment> {
         // Below una the subtraction wraps around, to beyond the end.
@@ -508,7 +510,7 @@ impl Board {
         self.segment_of(index).is_none_or(|segment| segment.state & SACKED != 0)
     }
 
-    /// The packet of the transmission at `index`, if that is its newest one and it has not arrived.
+    /// Returns the packet of the transmission at `index`, if that is its newest one and it has not arrived.
     fn newest_of(&self, index: usize) -> Option<&Segment> {
         let number = (self.first_number + index as u64) as u32;
         self.segment_of(index).filter(|segment| segment.number == number && segment.state & SACKED == 0)
@@ -519,7 +521,7 @@ impl Board {
         self.newest_of(index).is_some_and(Segment::is_in_flight)
     }
 
-    /// The packet of the transmission at `index`, if that is in flight.
+    /// Returns the packet of the transmission at `index`, if that is in flight.
     fn open_packet(&self, index: usize) -> Option<u64> {
         self.is_open(index).then(|| expand(self.una, self.sent[index].seq))
     }

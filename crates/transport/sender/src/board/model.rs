@@ -100,7 +100,7 @@ impl Model {
         (bytes, late)
     }
 
-    /// RFC 8985 §6.3: the first packet, and what was sent `patience` ago or earlier; without it, everything.
+    /// Takes the first packet for lost, and what was sent `patience` ago or earlier; without it, everything (RFC 8985 §6.3).
     fn time_out(&mut self, now: Time, patience: Option<Span>) -> Vec<usize> {
         let mut lost = Vec::new();
         for (seq, packet) in self.packets.iter_mut().enumerate().skip(self.una) {
@@ -116,7 +116,8 @@ impl Model {
         lost
     }
 
-    /// RFC 9002 §6.1: three later transmissions, or a later one and time. Packets from `until` on are not judged.
+    /// Takes packets for lost by three later transmissions, or by a later one and time (RFC 9002 §6.1). Packets from `until`
+    /// on are not judged.
     fn lose_by_order(&mut self, now: Time, patience: Span, until: usize) -> Vec<usize> {
         let Some((newest, _)) = self.newest else { return Vec::new() };
         let mut lost = Vec::new();

@@ -84,7 +84,7 @@ impl Board {
         self.segment(seq).is_some_and(|segment| segment.state & OVERTAKEN != 0)
     }
 
-    /// Packet `seq` has left the network, by arriving or by getting lost.
+    /// Notes that packet `seq` has left the network, by arriving or by getting lost.
     pub(super) fn set_aside(&mut self, seq: u64) {
         let at = seq.wrapping_sub(self.una) as usize;
         let Some(segment) = self.segments.get_mut(at).filter(|segment| segment.is_in_flight()) else {

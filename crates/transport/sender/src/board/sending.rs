@@ -36,7 +36,7 @@ impl Board {
         self.lost_segments > 0
     }
 
-    /// The oldest lost packet and its length.
+    /// Returns the oldest lost packet and its length.
     pub fn next_lost(&mut self) -> Option<(u64, u16)> {
         while let Some(Reverse(seq)) = self.lost.peek().copied() {
             if let Some(segment) = self.segment(seq).filter(|segment| segment.state & LOST != 0) {
@@ -47,7 +47,7 @@ impl Board {
         None
     }
 
-    /// The newest packet that is not known to have arrived.
+    /// Returns the newest packet that is not known to have arrived.
     pub fn newest_missing(&self) -> Option<u64> {
         let mut seq = self.next_seq().checked_sub(1).filter(|seq| *seq >= self.una)?;
         while let Some((start, _)) = self.sacked.around(seq) {
@@ -56,8 +56,8 @@ impl Board {
         Some(seq)
     }
 
-    /// The oldest packet below the highest that arrived that is neither known to have arrived nor lost and was sent only
-    /// once (RFC 6675 §4, NextSeg rule 3).
+    /// Returns the oldest packet below the highest that arrived that is neither known to have arrived nor lost and was sent
+    /// only once (RFC 6675 §4, NextSeg rule 3).
     pub fn next_unjudged(&self) -> Option<u64> {
         let top = self.sacked.end()?;
         let is_open = |segment: &Segment| segment.is_in_flight() && segment.transmissions == 1;

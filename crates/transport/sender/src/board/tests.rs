@@ -4,7 +4,7 @@ fn at(ms: u64) -> Time {
     Time::from_millis(ms)
 }
 
-/// Packets 0 … n − 1 in flight, 100 B each, sent 1 ms apart.
+/// Returns a scoreboard with packets 0 … n − 1 in flight, 100 B each, sent 1 ms apart.
 fn sent(n: u64) -> Board {
     let mut board = Board::new(true);
     for i in 0..n {
@@ -17,7 +17,7 @@ fn ack(board: &mut Board, ms: u64, cumulative: u64, sacks: &[(u64, u64)]) -> Pro
     board.acknowledge(cumulative, sacks, Timing { now: at(ms), ..Timing::default() })
 }
 
-/// Packets that RACK without a reordering window takes for lost.
+/// Returns the packets that RACK without a reordering window takes for lost.
 fn lost(board: &mut Board, ms: u64) -> Vec<u64> {
     let mut lost = Vec::new();
     board.detect_by_time(at(ms), Span::ZERO, &mut lost);

@@ -50,7 +50,7 @@ fn at(ms: u64) -> Time {
     Time::from_millis(ms)
 }
 
-/// An established connection with a round-trip time of 100 ms.
+/// Returns an established connection with a round-trip time of 100 ms.
 fn congestion(directive: Directive) -> (Congestion, Arc<Mutex<Calls>>) {
     let calls = Arc::default();
     let controller = Fixed { directive, calls: Arc::clone(&calls) };
@@ -160,14 +160,14 @@ fn silence_counts_as_idle_from_the_last_packet_or_from_when_the_pacer_let_the_ne
     }
 }
 
-/// A recovery from the losses of transmissions 0 and 1.
+/// Returns a connection in recovery from the losses of transmissions 0 and 1.
 fn recovery(directive: Directive) -> (Congestion, Arc<Mutex<Calls>>) {
     let (mut congestion, calls) = congestion(directive);
     lose(&mut congestion, &[0, 1]);
     (congestion, calls)
 }
 
-/// These transmissions are lost, of ten in flight.
+/// Loses these transmissions, of ten in flight.
 fn lose(congestion: &mut Congestion, numbers: &[u64]) {
     let all = 10 * PACKET;
     let before = Before { flightsize: all, in_flight: all, recover_fs: all };
@@ -247,7 +247,8 @@ fn a_recovery_is_undone_with_the_last_of_its_losses_and_every_packet_is_named() 
     assert!(congestion.episode().is_none());
 }
 
-/// A NewReno with a window of ten packets that has lost transmission 0 at 100 ms, and its retransmission 11 at 200 ms.
+/// Returns a NewReno with a window of ten packets that has lost transmission 0 at 100 ms, and its retransmission 11 at 200
+/// ms.
 fn two_cuts() -> Congestion {
     let mut congestion =
         Congestion::new(Box::new(NewReno::new(&Settings::defaults(PARAMS), PACKET as u32)), PACKET);

@@ -16,7 +16,7 @@ impl Congestion {
         }
     }
 
-    /// Names packets that were not lost, to the controller. All reductions since `needless_since` were for nothing; so is a
+    /// Reports packets that were not lost to the controller. All reductions since `needless_since` were for nothing; so is a
     /// recovery that began no earlier, and it is over.
     fn report_spurious(&mut self, now: Time, flights: &[Flight], needless_since: Option<Time>) {
         let last = flights.len().saturating_sub(1);
@@ -32,16 +32,16 @@ impl Congestion {
         }
     }
 
-    /// Transmissions with these numbers were taken for lost and have arrived. Returns the number of losses that only their
-    /// duplicates have shown to be none.
+    /// Takes in the late arrival of transmissions with these numbers, which were taken for lost. Returns the number of
+    /// losses that only their duplicates have shown to be none.
     pub fn arrived_late(&mut self, now: Time, numbers: &[u64]) -> u64 {
         let Some(doubts) = &mut self.doubts else { return 0 };
         let named = numbers.iter().filter_map(|number| doubts.arrive(*number)).collect();
         self.undo_if_justified(now, named)
     }
 
-    /// Names these packets, and if there was no loss at all since some time, those that only their duplicates have shown to be none.
-    /// Returns the number of the latter.
+    /// Reports these packets, and if there was no loss at all since some time, those that only their duplicates have shown
+    /// to be none. Returns the number of the latter.
     fn undo_if_justified(&mut self, now: Time, mut named: Vec<Flight>) -> u64 {
         let Some(doubts) = &mut self.doubts else { return 0 };
         let since = doubts.justified_since();
@@ -51,8 +51,8 @@ impl Congestion {
         by_duplicates.len() as u64
     }
 
-    /// The receiver got these packets twice, of which the first and the one after the last. Returns the number of losses that this
-    /// has shown to be none.
+    /// Takes in that the receiver got these packets twice, of which the first and the one after the last. Returns the number
+    /// of losses that this has shown to be none.
     pub fn arrived_twice(&mut self, now: Time, packets: (u64, u64)) -> u64 {
         if let Some(doubts) = &mut self.doubts {
             doubts.arrive_twice(packets);
@@ -60,9 +60,10 @@ impl Congestion {
         self.undo_if_justified(now, Vec::new())
     }
 
-    /// The first ack that advances after a timeout echoes the time `echoed`: nothing that left later has arrived. Returns whether
-    /// the timeout was needless: what arrived had left before it (RFC 3522 §3.2). If all losses since were none, too, the
-    /// recovery is over then, and the controller returns to the window of before (RFC 4015 §3.2, RFC 9438 §4.9.1).
+    /// Judges a timeout by the first ack that advances after it, which echoes the time `echoed`: nothing that left later has
+    /// arrived. Returns whether the timeout was needless: what arrived had left before it (RFC 3522 §3.2). If all losses
+    /// since were none, too, the recovery is over then, and the controller returns to the window of before (RFC 4015 §3.2,
+    /// RFC 9438 §4.9.1).
     pub fn judge_timeout(&mut self, now: Time, echoed: Time) -> bool {
         let Some(first) = self.doubts.as_mut().and_then(|doubts| doubts.judge_timeout(echoed)) else {
             return false;

@@ -28,7 +28,7 @@ pub struct Doorbell {
 }
 
 impl Doorbell {
-    /// A silent one for `socket`. The socket must outlive it.
+    /// Creates a silent doorbell for `socket`. The socket must outlive it.
     ///
     /// # Errors
     /// The process has no descriptor left.
@@ -39,7 +39,7 @@ impl Doorbell {
         Ok(Doorbell { watching })
     }
 
-    /// Rings at the next datagram, or at once if one waits already.
+    /// Arms it to ring at the next datagram, or at once if one waits already.
     ///
     /// # Errors
     /// `socket` is not that of [`Doorbell::new`].
@@ -48,7 +48,7 @@ impl Doorbell {
         Ok(epoll::modify(&self.watching, socket, EventData::new_u64(0), once)?)
     }
 
-    /// Silences it. Returns false if it has not rung: then it is armed as before.
+    /// Silences it. Returns `false` if it has not rung: then it is armed as before.
     ///
     /// # Errors
     /// None that is known.

@@ -33,7 +33,7 @@ impl Attacker {
         _ = self.control.send(SockRef::from(&self.socket), &outgoing);
     }
 
-    /// The next header that the target sends to one of the addresses, and to which; none if there is none now.
+    /// Returns the next header that the target sends to one of the addresses, and to which; `None` if there is none now.
     pub fn receive(&mut self) -> Option<(Ipv4Addr, Header)> {
         let mut buffer = [0; 2048];
         let incoming =
@@ -62,7 +62,7 @@ impl Attacker {
     }
 }
 
-/// A packet of an initiator.
+/// Encodes a packet of an initiator.
 pub fn encode(kind: Kind, connection_id: u16, seq_nr: u16, ack_nr: u16, payload: &[u8]) -> Vec<u8> {
     let (timestamp_us, timestamp_difference_us, wnd_size) = (1, 1, 1 << 20);
     let header =
@@ -72,12 +72,12 @@ pub fn encode(kind: Kind, connection_id: u16, seq_nr: u16, ack_nr: u16, payload:
     datagram
 }
 
-/// The `i`-th of the attacker's addresses.
+/// Returns the `i`-th of the attacker's addresses.
 pub fn address(i: u32) -> Ipv4Addr {
     Ipv4Addr::from(0x7F10_0000 + i)
 }
 
-/// CPU time of this thread.
+/// Returns the CPU time of this thread.
 pub fn cpu_time() -> Duration {
     let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else { return Duration::ZERO };
     [usage.user_time(), usage.system_time()]

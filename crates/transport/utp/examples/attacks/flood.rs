@@ -68,7 +68,7 @@ fn flood(to: SocketAddr, rate: u64, lasts: Duration, from: From) -> Result<Flood
     Ok(Flood { sent, took: began.elapsed(), cpu: cpu_time().saturating_sub(cpu_before) })
 }
 
-/// SYNs of several connections from one address, in one call of the system.
+/// Sends SYNs of several connections from one address, in one call of the system.
 fn send(attacker: &Attacker, from: Ipv4Addr, sent: u64, count: u64) -> u64 {
     let syns: Vec<u8> = (0..count).flat_map(|i| syn(sent + i)).collect();
     attacker.send(from, &syns, HEADER_LEN);
@@ -81,7 +81,7 @@ fn random_address(sent: u64) -> Ipv4Addr {
     Ipv4Addr::from(0x7F00_0000 | host)
 }
 
-/// The `i`-th SYN.
+/// Returns the `i`-th SYN.
 fn syn(i: u64) -> Vec<u8> {
     encode(Kind::Syn, (i * 2) as u16, 1, 0, &[])
 }

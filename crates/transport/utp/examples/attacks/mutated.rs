@@ -44,7 +44,7 @@ pub async fn run() -> Result<Verdict, Failure> {
     Ok(target.verdict(&served, of, WITHIN, attack, connected == PEERS as usize))
 }
 
-/// A packet near what the target expects, with up to three bytes of its head changed and sometimes cut.
+/// Returns a packet near what the target expects, with up to three bytes of its head changed and sometimes cut.
 fn mutated(random: &mut Pcg64Mcg, next: u16) -> Vec<u8> {
     let mut below = |n: u32| random.next_u32() % n;
     let kind = KINDS[below(5) as usize];

@@ -8,8 +8,9 @@ use std::time::Duration;
 const SILENT: u32 = 3000;
 const HONEST: u8 = 10;
 
-/// `bytes` are what each sends once it is connected. The honest peers are served `within` this time: a connection that has just moved data
-/// keeps its place for a second, and a newcomer repeats its first packet until one is free.
+/// Runs the attack; `bytes` are what each peer sends once it is connected. The honest peers are served `within` this time: a
+/// connection that has just moved data keeps its place for a second, and a newcomer repeats its first packet until one is
+/// free.
 pub async fn run(bytes: usize, within: Duration) -> Result<Verdict, Failure> {
     let target = Target::start()?;
     let to = target.address;

@@ -93,8 +93,8 @@ impl Target {
         self.endpoint.statistics()
     }
 
-    /// `count` honest peers connect, each from its own address if `spread`, ask and get their answer. Returns how long each
-    /// took that was served within `patience`.
+    /// Lets `count` honest peers connect, each from its own address if `spread`, ask and get their answer. Returns how long
+    /// each took that was served within `patience`.
     pub async fn serve_honest(&self, count: u8, patience: Duration) -> Vec<Duration> {
         let mut peers = JoinSet::new();
         for i in 0..count {
@@ -159,7 +159,7 @@ async fn watch(endpoint: Arc<Endpoint>, most: Arc<Most>) {
     }
 }
 
-/// A request and its answer.
+/// Sends a request and reads its answer.
 async fn exchange(from: Ipv4Addr, to: SocketAddr) -> Result<(), Failure> {
     let endpoint = Endpoint::bind((from, 0).into(), EndpointConfig::foreground())?;
     let mut stream = endpoint.connect(to).await?;
@@ -173,7 +173,7 @@ async fn exchange(from: Ipv4Addr, to: SocketAddr) -> Result<(), Failure> {
     }
 }
 
-/// Resident memory of this process, bytes.
+/// Returns the resident memory of this process, bytes.
 fn resident() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: Option<u64> = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok());

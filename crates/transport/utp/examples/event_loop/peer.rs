@@ -44,7 +44,7 @@ impl Peer {
         Time(u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// A datagram came in. Whatever is no uTP, or of somebody else, is left alone.
+    /// Handles a datagram that came in. Whatever is no uTP, or of somebody else, is left alone.
     pub fn receive(&mut self, from: SocketAddr, datagram: &[u8]) -> io::Result<()> {
         let Ok(packet) = Packet::decode(datagram) else { return Ok(()) };
         let now = self.now();
@@ -62,7 +62,7 @@ impl Peer {
         Ok(())
     }
 
-    /// Does whatever is due and writes the next datagram to `out`; returns where it goes. None: nothing before
+    /// Handles whatever is due and writes the next datagram to `out`; returns where it goes. None: nothing before
     /// [`wait`](Peer::wait) or the next datagram that comes in.
     pub fn next(&mut self, out: &mut Vec<u8>) -> Option<SocketAddr> {
         let now = self.now();
@@ -99,14 +99,14 @@ impl Peer {
         }
     }
 
-    /// How long the loop may wait for datagrams; none: as long as it takes.
+    /// Returns how long the loop may wait for datagrams; `None`: as long as it takes.
     pub fn wait(&self) -> Option<std::time::Duration> {
         let (_, connection) = self.connection.as_ref()?;
         let span = connection.deadline()?.since(self.now());
         Some(std::time::Duration::from_micros(span.as_micros().max(1)))
     }
 
-    /// How it ended, once it has.
+    /// Returns how it ended, once it has.
     pub fn take_result(&mut self) -> Option<io::Result<()>> {
         self.result.take()
     }
@@ -146,7 +146,7 @@ fn controller() -> Box<dyn Controller> {
     Box::new(Cubic::new(&afteryou_base::param::Settings::defaults(PARAMS), DEFAULT_PAYLOAD))
 }
 
-/// A number that a stranger cannot guess.
+/// Returns a number that a stranger cannot guess.
 fn random() -> io::Result<u16> {
     let mut bytes = [0; 2];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;

@@ -22,7 +22,7 @@ pub fn run(socket: UdpSocket, mut peer: Peer) -> io::Result<Peer> {
     }
 }
 
-/// The time is up, or an earlier datagram's ICMP is reported, which says nothing about this socket.
+/// Returns whether the time is up, or an earlier datagram's ICMP is reported, which means nothing for this socket.
 fn is_passing(error: &io::Error) -> bool {
     use ErrorKind::{ConnectionRefused, ConnectionReset, Interrupted, TimedOut, WouldBlock};
     matches!(error.kind(), WouldBlock | TimedOut | Interrupted | ConnectionReset | ConnectionRefused)

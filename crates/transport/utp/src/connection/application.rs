@@ -15,7 +15,7 @@ const MIN_SEND_BUFFER: u64 = 64 << 10;
 const MIN_UNSENT: u64 = 256 << 10;
 
 impl Connection {
-    /// How many bytes [`write`](Connection::write) would take now.
+    /// Returns the number of bytes that [`write`](Connection::write) would take now.
     pub fn writable(&self) -> usize {
         if self.fin != Fin::NotYet || self.is_closed() {
             return 0;
@@ -27,12 +27,12 @@ impl Connection {
         room.min((window / 2).max(MIN_UNSENT).saturating_sub(unsent)) as usize
     }
 
-    /// Most bytes in flight: the smaller of the controller's window and the peer's.
+    /// Returns most bytes in flight: the smaller of the controller's window and the peer's.
     fn send_window(&self) -> u64 {
         self.congestion.controller().directive().cwnd.min(self.peer_window)
     }
 
-    /// Most bytes to hold for sending, in flight or not yet.
+    /// Returns the most bytes to hold for sending, in flight or not yet.
     fn send_limit(&self, window: u64) -> u64 {
         // Recovery needs twice the window: what arrived beyond a gap is held until the gap is filled.
         let limit = (2 * window).clamp(MIN_SEND_BUFFER, self.config.send_buffer.max(MIN_SEND_BUFFER));
@@ -65,7 +65,7 @@ impl Connection {
         Ok(taken)
     }
 
-    /// [`writable`](Connection::writable), or why nothing can be written any more.
+    /// Returns [`writable`](Connection::writable), or why nothing can be written any more.
     fn room(&self) -> Result<usize, Error> {
         if let State::Closed(error) = self.state {
             return Err(error.unwrap_or(Error::Finished));
@@ -76,12 +76,12 @@ impl Connection {
         Ok(self.writable())
     }
 
-    /// Does not wait for a full packet.
+    /// Sends what is written without waiting for a full packet.
     pub fn flush(&mut self) {
         self.push = true;
     }
 
-    /// Everything written has been acknowledged.
+    /// Returns whether everything written has been acknowledged.
     pub fn is_flushed(&self) -> bool {
         self.unsent.is_empty() && self.board.is_empty()
     }
@@ -93,7 +93,7 @@ impl Connection {
         }
     }
 
-    /// The peer has acknowledged everything up to the end of our direction.
+    /// Returns whether the peer has acknowledged everything up to the end of our direction.
     pub fn is_finish_acknowledged(&self) -> bool {
         self.fin == Fin::Acknowledged
     }
@@ -114,7 +114,7 @@ impl Connection {
         }
     }
 
-    /// The peer's direction has ended and everything has been read.
+    /// Returns whether the peer's direction has ended and everything has been read.
     pub fn is_at_end(&self) -> bool {
         self.receiver.is_finished()
     }

@@ -16,7 +16,7 @@ pub struct BitRing {
 }
 
 impl BitRing {
-    /// Memory in use, bytes.
+    /// Returns the memory in use, bytes.
     pub fn memory(&self) -> u64 {
         if self.words.is_some() {
             size_of::<[u64; WORDS]>() as u64
@@ -42,7 +42,8 @@ impl BitRing {
         self.words.as_ref().is_some_and(|words| words[slot(index)] >> (index % 64) & 1 == 1)
     }
 
-    /// Packets `from` to `from + 63`, the first in the lowest bit, then the 64 after them, and so on without end.
+    /// Returns the bits of packets `from` to `from + 63`, the first in the lowest bit, then the 64 after them, and so on
+    /// without end.
     pub fn words(&self, from: u64) -> impl Iterator<Item = u64> + '_ {
         let words = self.words.as_deref().unwrap_or(&NONE);
         let (shift, mut at) = (from % 64, slot(from));
@@ -58,7 +59,7 @@ impl BitRing {
     }
 }
 
-/// The word that packet `index` is in.
+/// Returns the word that packet `index` is in.
 fn slot(index: u64) -> usize {
     (index / 64) as usize % WORDS
 }

@@ -47,17 +47,17 @@ impl Ecn {
         Ecn { is_wanted, ..Ecn::default() }
     }
 
-    /// The peer's count in its part of the handshake: it counts marks.
+    /// Takes in the peer's part of the handshake: with a count, it counts marks.
     pub(super) fn negotiate(&mut self, count: Option<u32>) {
         self.is_negotiated |= self.is_wanted && count.is_some();
     }
 
-    /// The count that a SYN shows.
+    /// Returns the count that a SYN shows.
     pub(super) fn in_syn(&self) -> Option<u32> {
         self.is_wanted.then_some(0)
     }
 
-    /// The count that an ST_STATE carries; `answers_syn`: it is the first one.
+    /// Returns the count that an ST_STATE carries; `answers_syn`: it is the first one.
     pub(super) fn in_state(&mut self, answers_syn: bool) -> Option<u32> {
         self.report_is_due = false;
         (self.is_negotiated && (answers_syn || self.received > 0)).then_some(self.received)
@@ -68,7 +68,7 @@ impl Ecn {
         self.report_is_due
     }
 
-    /// A data packet has arrived as CE. Returns true if that is to be reported.
+    /// Counts a data packet that has arrived as CE. Returns true if that is to be reported.
     pub(super) fn receive_mark(&mut self) -> bool {
         if self.is_negotiated {
             self.received = self.received.wrapping_add(1);
@@ -82,12 +82,12 @@ impl Ecn {
         self.is_negotiated && !self.has_failed
     }
 
-    /// A data packet leaves.
+    /// Counts a data packet that leaves.
     pub(super) fn sent(&mut self) {
         self.sent += u64::from(self.is_on());
     }
 
-    /// The peer reports its count.
+    /// Takes in the count that the peer reports.
     pub(super) fn reported(&mut self, count: Option<u32>) {
         let Some(count) = count.filter(|_| self.is_on()) else { return };
         let news = count.wrapping_sub(self.reported);
@@ -103,7 +103,7 @@ impl Ecn {
         self.unseen += news;
     }
 
-    /// A timeout; `anything_arrived`: some data has been acknowledged.
+    /// Notes a timeout; `anything_arrived`: some data has been acknowledged.
     pub(super) fn timeout(&mut self, anything_arrived: bool) {
         if !anything_arrived && self.is_on() {
             self.fail();
@@ -130,7 +130,7 @@ impl Ecn {
 mod tests {
     use super::*;
 
-    /// Both ends of a connection after the handshake.
+    /// Returns the state of a connection after the handshake.
     fn negotiated() -> Ecn {
         let mut ecn = Ecn::new(true);
         ecn.negotiate(Some(0));

@@ -59,7 +59,7 @@ impl Connection {
         })
     }
 
-    /// Everything received has been read: what comes next is news.
+    /// Notes that everything received has been read: what comes next is news.
     pub(super) fn note_read(&mut self) {
         self.reported.readable &= self.is_readable();
     }

@@ -18,7 +18,7 @@ pub(crate) struct Farewell {
 }
 
 impl Farewell {
-    /// The answer to a packet that the peer has repeated; an acknowledgement needs none.
+    /// Returns the answer to a packet that the peer has repeated; an acknowledgement needs none.
     pub(crate) fn answer(&self, now: Time, packet: &Packet<'_>) -> Option<Vec<u8>> {
         if !matches!(packet.header.kind, Kind::Data | Kind::Fin) {
             return None;
@@ -33,7 +33,7 @@ impl Farewell {
 }
 
 impl Connection {
-    /// All that is still needed of a connection that lingers and has nothing to send.
+    /// Returns all that is still needed of a connection that lingers and has nothing to send.
     pub(crate) fn farewell(&self, now: Time) -> Option<Farewell> {
         let State::Lingering { until } = self.state else { return None };
         let is_silent = self.receiver.ack_at().is_none() && !self.reset_due;

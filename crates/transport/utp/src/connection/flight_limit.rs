@@ -79,12 +79,12 @@ impl FlightLimit {
         }
     }
 
-    /// From here on the buffer is shared like this.
+    /// Sets how the buffer is shared from here on.
     pub(super) fn set_share(&mut self, share: SocketShare) {
         self.share = Some(share);
     }
 
-    /// A packet arrives; `round_trip` is the sum of both one-way delays.
+    /// Notes a packet that arrives; `round_trip` is the sum of both one-way delays.
     pub(super) fn arrived(&mut self, now: Time, payload: u64, round_trip: Option<Span>) {
         let (Some(share), Some(round_trip)) = (self.share, round_trip) else { return };
         self.end_round(now, share.empty_at, round_trip);
@@ -111,7 +111,7 @@ impl FlightLimit {
         }
     }
 
-    /// Most bytes in flight; none if nothing is known of the socket.
+    /// Returns the most bytes in flight; `None` if nothing is known of the socket.
     pub(super) fn get(&self) -> Option<u64> {
         let in_buffer = self.share?.memory / memory(self.mean) * self.mean;
         let path = self.on_path[0].max(self.on_path[1]);
@@ -119,8 +119,8 @@ impl FlightLimit {
     }
 }
 
-/// Memory that a packet takes in a socket's buffer if it came alone, as Linux counts it (`truesize`): payload, headers and some 400 bytes for the
-/// driver and the kernel, rounded up to a power of two, and 256 bytes beside it.
+/// Returns the memory that a packet takes in a socket's buffer if it came alone, as Linux counts it (`truesize`): payload,
+/// headers and some 400 bytes for the driver and the kernel, rounded up to a power of two, and 256 bytes beside it.
 pub(crate) fn memory(payload: u64) -> u64 {
     (payload + 448).next_power_of_two() + 256
 }

@@ -21,20 +21,20 @@ const FULL_PEER_BACKOFF: u32 = 2;
 const NO_SAMPLE: [u32; 2] = [0, 0x7FFF_FFFF];
 
 impl Connection {
-    /// A packet for this connection arrives.
+    /// Handles a packet for this connection.
     pub fn handle(&mut self, now: Time, packet: &Packet<'_>) {
         self.handle_stamped(now, Some(now), packet);
     }
 
-    /// As [`handle`](Connection::handle), of a packet with a mark of Congestion Experienced.
+    /// Handles a packet with a mark of Congestion Experienced, as [`handle`](Connection::handle) does one without.
     pub fn handle_marked(&mut self, now: Time, packet: &Packet<'_>) {
         self.handle(now, packet);
         self.take_mark(now, packet);
     }
 
-    /// As [`handle`](Connection::handle), of a packet whose time of arrival the system has noted. Of a batch with one stamp
-    /// the first packet alone is a sample of delay: the others may have left, and arrived, later. Beside a gap they are
-    /// timed when they are handled: an answer must not show a time before that at which what it acknowledges left.
+    /// Handles a packet whose time of arrival the system has noted, as [`handle`](Connection::handle) does. Of a batch with
+    /// one stamp the first packet alone is a sample of delay: the others may have left, and arrived, later. Beside a gap
+    /// they are timed when they are handled: an answer must not show a time before that at which what it acknowledges left.
     pub fn handle_arrival(&mut self, at: Arrival, packet: &Packet<'_>) {
         let is_new = self.stamp.replace(at.stamp) != Some(at.stamp);
         let is_next =
@@ -72,7 +72,7 @@ impl Connection {
         self.log_handled(now);
     }
 
-    /// The answer to the SYN may be lost: repeats it, at most once in 500 ms.
+    /// Repeats the answer to the SYN, which may be lost, at most once in 500 ms.
     fn handle_repeated_syn(&mut self, now: Time) {
         if !self.timers.answers_syn(now) {
             return;
@@ -105,7 +105,7 @@ impl Connection {
         });
     }
 
-    /// The ST_STATE that answers our SYN carries the peer's *next* number.
+    /// Takes in the ST_STATE that answers our SYN: it carries the peer's *next* number.
     fn handle_syn_answer(&mut self, now: Time, stamp: Option<Time>, packet: &Packet<'_>, resends: u32) {
         if packet.header.ack_nr != self.board.next_seq().wrapping_sub(1) {
             return;
@@ -125,7 +125,7 @@ impl Connection {
         self.timers.confirm(now, self.rto.get());
     }
 
-    /// The handshake is complete.
+    /// Opens the connection: the handshake is complete.
     fn open(&mut self, now: Time) {
         self.state = State::Connected;
         self.congestion.start(now);
@@ -161,14 +161,14 @@ impl Connection {
         self.linger_if_done(now);
     }
 
-    /// Data moves. Without content it takes no memory worth a timer.
+    /// Notes that data moves. Without content it takes no memory worth a timer.
     fn note_data(&mut self, now: Time) {
         if self.config.keep_received {
             self.rest.moved(now);
         }
     }
 
-    /// The two one-way delays together, whose clock offsets cancel.
+    /// Returns the two one-way delays together, whose clock offsets cancel.
     fn round_trip(&self, packet: &Packet<'_>) -> Option<Span> {
         let back = packet.header.timestamp_difference_us;
         let us = self.peer_clock.difference_us.wrapping_add(back);
@@ -176,7 +176,7 @@ impl Connection {
         (!NO_SAMPLE.contains(&back) && us < 1 << 31).then_some(Span::from_micros(us.into()))
     }
 
-    /// When the newest packet left, at the latest, that this one answers (`peer_clock.rs`).
+    /// Returns when the newest packet left, at the latest, that this one answers (`peer_clock.rs`).
     fn answered_until(&self, now: Time, packet: &Packet<'_>) -> Option<Time> {
         let back = packet.header.timestamp_difference_us;
         let age = self.timestamp(now).wrapping_sub(packet.header.timestamp_us.wrapping_sub(back));
@@ -184,7 +184,8 @@ impl Connection {
         (!NO_SAMPLE.contains(&back) && left >= self.timers.started()).then_some(left)
     }
 
-    /// Both directions have ended: stay only to repeat the last acknowledgement, for as long as the peer asks for it.
+    /// Lingers once both directions have ended, only to repeat the last acknowledgement, for as long as the peer asks for
+    /// it.
     fn linger_if_done(&mut self, now: Time) {
         if self.is_connected() && self.fin == Fin::Acknowledged && self.receiver.is_complete() {
             self.state = State::Lingering { until: now + self.config.linger };
@@ -307,15 +308,16 @@ impl Connection {
         self.rto.update(self.congestion.rtt().latest());
     }
 
-    /// Packets that were taken for lost have arrived late: the window for reordering widens, once in a round trip.
+    /// Widens the window for reordering, once in a round trip: packets that were taken for lost have arrived late.
     fn note_reordering(&mut self, progress: &Progress) {
         self.reordering.seen = true;
         let next = self.board.board().next_number();
         self.reordering.on_spurious(Rounds { newest: progress.newest.0, next });
     }
 
-    /// How long after its sending a packet may still be acknowledged. Once packets were seen to overtake one another, RACK's
-    /// window (RFC 8985 §6.2); until then nine eighths of the larger of smoothed and latest round-trip time (RFC 9002 §6.1.2).
+    /// Returns how long after its sending a packet may still be acknowledged. Once packets were seen to overtake one
+    /// another, RACK's window (RFC 8985 §6.2); until then nine eighths of the larger of smoothed and latest round-trip time
+    /// (RFC 9002 §6.1.2).
     pub(super) fn patience(&self) -> Span {
         let rtt = self.congestion.rtt();
         if self.reordering.seen {

@@ -31,7 +31,7 @@ pub(super) struct Liveness {
 }
 
 impl Liveness {
-    /// Whatever the peer sent, it is there.
+    /// Notes that the peer is there, whatever it sent.
     pub(super) fn heard(&mut self, now: Time) {
         self.heard_at = now;
         self.unanswered = 0;
@@ -47,24 +47,24 @@ impl Liveness {
 }
 
 impl Connection {
-    /// The handshake is complete: from here on the peer's silence counts.
+    /// Watches the peer from here on: the handshake is complete, and the peer's silence counts.
     pub(super) fn watch_peer(&mut self, now: Time) {
         self.liveness.heard(now);
         self.liveness.look_at = Some(now + self.quiet_time());
     }
 
-    /// Silence before the first question.
+    /// Returns the silence before the first question.
     fn quiet_time(&self) -> Span {
         self.config.keepalive + self.question_interval()
     }
 
-    /// Time for an answer: at least two round trips, however short the patience.
+    /// Returns the time for an answer: at least two round trips, however short the patience.
     fn question_interval(&self) -> Span {
         let round_trips = self.congestion.rtt().smoothed().unwrap_or(Span::ZERO) * 2;
         (self.config.patience / u64::from(QUESTIONS + 1)).max(round_trips).max(SHORTEST_INTERVAL)
     }
 
-    /// The time to look has come.
+    /// Asks a silent peer whether it is there, when the time to look has come.
     pub(super) fn look_for_peer(&mut self, now: Time) {
         self.liveness.look_at = None;
         if self.state != State::Connected {
@@ -82,7 +82,7 @@ impl Connection {
         }
     }
 
-    /// A sequence number that the peer has acknowledged: it answers whatever comes under it.
+    /// Returns a sequence number that the peer has acknowledged: it answers whatever comes under it.
     pub(super) fn acknowledged_seq(&self) -> u16 {
         self.board.next_seq().wrapping_sub(self.board.packets() as u16).wrapping_sub(1)
     }

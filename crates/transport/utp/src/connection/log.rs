@@ -69,7 +69,7 @@ fn watched(log: &Option<qlog::Connection>, controller: Box<dyn Controller>) -> B
 }
 
 impl Connection {
-    /// A packet is about to be handled.
+    /// Logs a packet that is about to be handled.
     pub(super) fn log_arriving(&mut self, now: Time, packet: &Packet<'_>) {
         let Some(log) = &mut self.log else { return };
         log.latest = log.latest.max(now);
@@ -79,7 +79,7 @@ impl Connection {
         log.qlog.arriving(Shown { header: utp(&packet.header), length, payload: payload as u64 });
     }
 
-    /// The packet has been handled.
+    /// Logs that the packet has been handled.
     pub(super) fn log_handled(&mut self, now: Time) {
         if let Some(log) = &mut self.log {
             log.qlog.handled(now);
@@ -99,7 +99,7 @@ impl Connection {
         log.note_state(now, self.state);
     }
 
-    /// There is nothing to send: the state may have changed.
+    /// Logs the state, which may have changed when there is nothing to send.
     pub(super) fn log_state(&mut self, now: Time) {
         if let Some(log) = &mut self.log {
             log.note_state(now, self.state);
@@ -140,7 +140,7 @@ impl Log {
 }
 
 impl Drop for Log {
-    /// The connection was dropped: what lingers has ended well.
+    /// Logs the end of a connection that was dropped: what lingers has ended well.
     fn drop(&mut self) {
         self.note_closed((!self.has_ended).then_some(Error::Aborted));
     }

@@ -292,12 +292,12 @@ impl Connection {
         }
     }
 
-    /// Id in the packets that the peer sends to this connection.
+    /// Returns the id in the packets that the peer sends to this connection.
     pub fn recv_id(&self) -> u16 {
         self.recv_id
     }
 
-    /// Length of a full packet without extensions, bytes.
+    /// Returns the length of a full packet without extensions, bytes.
     pub fn max_datagram(&self) -> usize {
         crate::packet::HEADER_LEN + self.config.payload as usize
     }
@@ -312,7 +312,7 @@ impl Connection {
         self.ecn.is_on()
     }
 
-    /// A router reports that the path takes no datagrams (UDP payload) of more than `bytes`.
+    /// Takes in a router's report that the path takes no datagrams (UDP payload) of more than `bytes`.
     pub fn datagram_too_big(&mut self, now: Time, bytes: usize) {
         let payload = bytes.saturating_sub(crate::packet::HEADER_LEN);
         let payload = u32::try_from(payload).unwrap_or(u32::MAX);
@@ -333,12 +333,13 @@ impl Connection {
         !matches!(self.state, State::SynSent { .. } | State::SynReceived)
     }
 
-    /// The connection is over: its ids can be used again once [`poll_transmit`](Connection::poll_transmit) is drained.
+    /// Returns whether the connection is over: its ids can be used again once [`poll_transmit`](Connection::poll_transmit)
+    /// is drained.
     pub fn is_closed(&self) -> bool {
         matches!(self.state, State::Closed(_))
     }
 
-    /// Why it is over, if something went wrong.
+    /// Returns why it is over, if something went wrong.
     pub fn error(&self) -> Option<Error> {
         match self.state {
             State::Closed(error) => error,
@@ -359,17 +360,17 @@ impl Connection {
         self.receiver.arrived()
     }
 
-    /// [`Statistics::bytes_delivered`] alone.
+    /// Returns [`Statistics::bytes_delivered`] alone.
     pub fn bytes_delivered(&self) -> u64 {
         self.board.board().delivered()
     }
 
-    /// The congestion controller.
+    /// Returns the congestion controller.
     pub fn controller(&self) -> &dyn Controller {
         self.congestion.controller()
     }
 
-    /// Counters and measurements.
+    /// Returns counters and measurements.
     pub fn statistics(&self) -> Statistics {
         let Counters {
             packets_sent,
@@ -412,7 +413,7 @@ impl Connection {
         AckPolicy { every: self.config.ack_every, delay: self.config.ack_delay }
     }
 
-    /// Most packets that may be beyond the peer's ack.
+    /// Returns the most packets that may be beyond the peer's ack.
     fn packet_limit(&self) -> usize {
         if self.peer_reads_long_sacks {
             return self.config.max_packets.min(receiver::MAX_REORDER);
@@ -424,8 +425,8 @@ impl Connection {
         timestamp(now, self.config.clock_skew_ppm, self.config.clock_offset_us)
     }
 
-    /// Fields of every packet of the peer: its clock, its window, its acknowledgement. `stamp` is the time of arrival,
-    /// none if it was another packet's.
+    /// Takes in the fields of every packet of the peer: its clock, its window, its acknowledgement. `stamp` is the time of
+    /// arrival, none if it was another packet's.
     fn note_peer(&mut self, stamp: Option<Time>, packet: &Packet<'_>) {
         if let Some(stamp) = stamp {
             self.peer_clock.note(self.timestamp(stamp), packet.header.timestamp_us);
@@ -436,7 +437,7 @@ impl Connection {
         self.counters.packets_received += 1;
     }
 
-    /// Bytes that the peer may send beyond our ack: as much as our buffer and the socket's can take.
+    /// Returns the bytes that the peer may send beyond our ack: as much as our buffer and the socket's can take.
     fn window(&self) -> u64 {
         let free = self.receiver.window();
         let Some(in_flight) = self.flight_limit.get() else { return free };
@@ -468,7 +469,7 @@ pub(crate) fn timestamp(now: Time, skew_ppm: i32, offset_us: u32) -> u32 {
     (now.as_micros_on_clock(skew_ppm) as u32).wrapping_add(offset_us)
 }
 
-/// A receiver that expects the packet after `ack_nr` next.
+/// Creates a receiver that expects the packet after `ack_nr` next.
 fn receiver_of(config: &Config, ack_nr: u16) -> Receiver {
     let receiver = Receiver::new(ack_nr, config.recv_buffer, config.payload);
     match config.keep_received {

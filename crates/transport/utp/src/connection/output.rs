@@ -38,8 +38,8 @@ impl Connection {
         true
     }
 
-    /// Like [`poll_transmit`](Connection::poll_transmit), but appends only header and extensions and says how long the
-    /// payload is: for simulations, whose packets have no content.
+    /// Polls like [`poll_transmit`](Connection::poll_transmit), but appends only header and extensions and returns how long
+    /// the payload is: for simulations, whose packets have no content.
     pub fn poll_transmit_head(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Outgoing> {
         #[cfg(feature = "dump")]
         let start = out.len();
@@ -50,8 +50,8 @@ impl Connection {
         Some(Outgoing { header, payload })
     }
 
-    /// The content of a packet that leaves, which stays on the scoreboard. A question to a silent peer has a number that is no
-    /// longer there, and no content.
+    /// Returns the content of a packet that leaves, which stays on the scoreboard. A question to a silent peer has a number
+    /// that is no longer there, and no content.
     pub(super) fn body_of(&self, header: &Header) -> Option<&Body> {
         match header.kind {
             Kind::Data | Kind::Fin => self.board.body(header.seq_nr),
@@ -210,7 +210,7 @@ impl Connection {
         outstanding + wanted <= self.peer_window
     }
 
-    /// Payload of the next new packet: 0 for a FIN, none if there is nothing to send yet.
+    /// Returns the payload of the next new packet: 0 for a FIN, `None` if there is nothing to send yet.
     ///
     /// RFC 9293 §3.7.4 with the modification by Minshall, as in Linux: a packet that is not full waits for another such packet, and not
     /// for full ones. So the rest of a write leaves with its full packets instead of a round trip later. Where there was no room for
@@ -263,8 +263,8 @@ impl Connection {
         seq_nr
     }
 
-    /// RFC 8985 §7.3: new data if there is some, else the newest packet again. A short bitmap may not reach that far
-    /// and would show nothing new. Then it is the oldest packet, which always gives information.
+    /// Sends a probe (RFC 8985 §7.3): new data if there is some, else the newest packet again. A short bitmap may not reach
+    /// that far and would show nothing new. Then it is the oldest packet, which always gives information.
     fn send_probe(&mut self, now: Time) -> Option<u16> {
         self.counters.probes += 1;
         self.timers.sent_probe(now, self.rto.get());
@@ -295,7 +295,8 @@ impl Connection {
         self.arm_probe(now);
     }
 
-    /// RFC 8985 §7.2. In a recovery, too, which the RFC leaves to the timeout: uTP's is half a second at least.
+    /// Arms the probe's timer (RFC 8985 §7.2). In a recovery, too, which the RFC leaves to the timeout: uTP's is half a
+    /// second at least.
     pub(super) fn arm_probe(&mut self, now: Time) {
         let wanted = self.config.recovery.probes_tails() && !self.board.is_empty();
         let flight = TailFlight {

@@ -89,12 +89,12 @@ impl PathMtu {
         self.fragments_below.is_some()
     }
 
-    /// The extensions of the packet that leaves, bytes.
+    /// Returns the extensions of the packet that leaves, bytes.
     pub(super) fn take_padding(&mut self) -> u32 {
         std::mem::take(&mut self.padding)
     }
 
-    /// A new packet leaves: makes it a probe if it is time for one.
+    /// Makes a new packet that leaves a probe if it is time for one.
     pub(super) fn note_new(&mut self, now: Time, packet: New) {
         if now >= self.raise_at {
             self.begin_anew();
@@ -118,7 +118,8 @@ impl PathMtu {
         (left >= CLOSE).then_some(self.payload + more.max(LEAST_PADDING))
     }
 
-    /// Packets have been acknowledged: all below `una`, and what `is_sacked`. Returns the payload from now on if it has grown.
+    /// Takes in acknowledged packets: all below `una`, and what `is_sacked`. Returns the payload from now on if it has
+    /// grown.
     pub(super) fn acknowledged(
         &mut self,
         now: Time,
@@ -135,7 +136,7 @@ impl PathMtu {
         Some(self.payload)
     }
 
-    /// Transmission `number` is lost. Returns true if it was the probe.
+    /// Takes in the loss of transmission `number`. Returns true if it was the probe.
     pub(super) fn lost(&mut self, now: Time, number: u64) -> bool {
         let Some(probe) = self.probe.take_if(|probe| probe.number == number) else { return false };
         self.failures += 1;
@@ -147,13 +148,13 @@ impl PathMtu {
         true
     }
 
-    /// Packet `index` is sent again, which decides nothing about its length any more.
+    /// Takes in that packet `index` is sent again, which decides nothing about its length any more.
     pub(super) fn resent(&mut self, index: u64) {
         self.probe.take_if(|probe| probe.index == index);
     }
 
-    /// The retransmission timer has expired for the `nth` time in a row; `next` is the index of the next new packet. Returns the payload
-    /// from now on if it has shrunk.
+    /// Takes in that the retransmission timer has expired for the `nth` time in a row; `next` is the index of the next new
+    /// packet. Returns the payload from now on if it has shrunk.
     pub(super) fn timed_out(&mut self, nth: u32, next: u64) -> Option<u32> {
         self.probe = None;
         if nth < BLACK_HOLE || self.first == self.most {
@@ -164,7 +165,8 @@ impl PathMtu {
         (std::mem::replace(&mut self.payload, self.first) > self.first).then_some(self.first)
     }
 
-    /// A router reports that packets with more than `payload` do not pass. Returns the payload from now on if it has shrunk.
+    /// Takes in a router's report that packets with more than `payload` do not pass. Returns the payload from now on if it
+    /// has shrunk.
     pub(super) fn too_big(&mut self, now: Time, payload: u32) -> Option<u32> {
         if payload < self.first && self.first < self.most {
             self.fragments_below = Some(u64::MAX); // what was taken for granted does not pass in one piece

@@ -27,7 +27,7 @@ pub(super) struct PeerClock {
 }
 
 impl PeerClock {
-    /// A packet arrives, by our clock at `arrived_us`, that has left by the peer's at `left_us`.
+    /// Notes a packet that arrives, by our clock at `arrived_us`, and has left by the peer's at `left_us`.
     pub(super) fn note(&mut self, arrived_us: u32, left_us: u32) {
         let behind = self.newest.map_or(0, |newest| newest.wrapping_sub(left_us));
         if !(1..=OVERTAKEN_US).contains(&behind) {

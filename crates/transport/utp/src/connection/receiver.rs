@@ -60,7 +60,7 @@ struct Piece {
 }
 
 impl Piece {
-    /// Memory that it takes, bytes.
+    /// Returns the memory that it takes, bytes.
     fn memory(&self) -> u64 {
         (self.bytes.capacity() + size_of::<Piece>()) as u64 + ALLOCATION
     }
@@ -105,27 +105,27 @@ impl Receiver {
         Receiver { waiting: Reorder::new(false), ..self }
     }
 
-    /// Newest packet received in order.
+    /// Returns the newest packet received in order.
     pub fn ack_nr(&self) -> u16 {
         self.ack_nr
     }
 
-    /// Bytes received in order, read or not.
+    /// Returns the bytes received in order, read or not.
     pub fn received(&self) -> u64 {
         self.received
     }
 
-    /// Bytes received for the first time, in order or not.
+    /// Returns the bytes received for the first time, in order or not.
     pub fn arrived(&self) -> u64 {
         self.arrived
     }
 
-    /// Packets that came more than once.
+    /// Returns the number of packets that came more than once.
     pub fn duplicates(&self) -> u64 {
         self.duplicates
     }
 
-    /// Bytes that the sender may send: free buffer, as far as there is memory for it.
+    /// Returns the bytes that the sender may send: free buffer, as far as there is memory for it.
     pub fn window(&self) -> u64 {
         // With nothing to be read the next packet is taken in any case, see `has_memory`. libutp never sends one that is larger than
         // the window, so the window must be as large as that packet may be.
@@ -134,12 +134,12 @@ impl Receiver {
         self.capacity.saturating_sub(self.buffered).min(memory)
     }
 
-    /// Memory in use, bytes.
+    /// Returns the memory in use, bytes.
     pub fn memory(&self) -> u64 {
         self.readable_memory + self.waiting.memory()
     }
 
-    /// Memory of out-of-order data, if some of it has waited for `age` or longer, bytes.
+    /// Returns the memory of out-of-order data, if some of it has waited for `age` or longer, bytes.
     pub fn stale_memory(&self, now: Time, age: Span) -> Option<u64> {
         let since = self.waiting.held_since()?;
         (now.since(since) >= age).then(|| self.waiting.memory())
@@ -150,12 +150,12 @@ impl Receiver {
         self.buffered -= self.waiting.clear();
     }
 
-    /// Out-of-order data may take this much memory from here on, bytes; together with what can be read twice as much.
+    /// Limits the memory of out-of-order data from here on, bytes; together with what can be read twice as much.
     pub fn set_share(&mut self, share: u64) {
         self.share = share;
     }
 
-    /// A packet of data (or the FIN) arrives.
+    /// Takes in a packet of data (or the FIN).
     pub fn receive(&mut self, now: Time, seq_nr: u16, payload: &[u8], fin: bool, policy: AckPolicy) {
         let ahead = usize::from(seq_nr.wrapping_sub(self.ack_nr).wrapping_sub(1));
         let beyond_fin = self.fin.is_some_and(|fin| (seq_nr.wrapping_sub(fin) as i16) > 0);
@@ -264,8 +264,8 @@ impl Receiver {
         }
     }
 
-    /// A packet came again. The sender recognises that by an acknowledgement without any news, so it is not joined with
-    /// one that has some.
+    /// Acknowledges a packet that came again. The sender recognises that by an acknowledgement without any news, so it is
+    /// not joined with one that has some.
     fn acknowledge_again(&mut self, now: Time) {
         self.duplicates += 1;
         self.repeated |= self.unacknowledged > 0;
@@ -276,17 +276,17 @@ impl Receiver {
         self.ack_at = Some(self.ack_at.map_or(by, |at| at.min(by)));
     }
 
-    /// An acknowledgement is required at once.
+    /// Requires an acknowledgement at once.
     pub fn acknowledge_now(&mut self, now: Time) {
         self.acknowledge_by(now);
     }
 
-    /// When an acknowledgement is due.
+    /// Returns when an acknowledgement is due.
     pub fn ack_at(&self) -> Option<Time> {
         self.ack_at
     }
 
-    /// A packet that acknowledges everything is in flight.
+    /// Notes that a packet that acknowledges everything is in flight.
     pub fn acknowledged(&mut self) {
         self.ack_at = std::mem::take(&mut self.repeated).then_some(Time::ZERO);
         self.unacknowledged = 0;
@@ -308,12 +308,12 @@ impl Receiver {
         !self.readable.is_empty() || self.complete
     }
 
-    /// Everything has arrived and been read.
+    /// Returns whether everything has arrived and been read.
     pub fn is_finished(&self) -> bool {
         self.complete && self.readable.is_empty()
     }
 
-    /// Everything up to the peer's FIN has arrived.
+    /// Returns whether everything up to the peer's FIN has arrived.
     pub fn is_complete(&self) -> bool {
         self.complete
     }
@@ -356,14 +356,14 @@ impl Receiver {
         }
     }
 
-    /// A slow reader has caught up: the places of its pieces are free again.
+    /// Frees the places of pieces when a slow reader has caught up.
     fn shrink(&mut self) {
         if self.readable.is_empty() {
             self.readable.shrink_to(SPARE_PIECES);
         }
     }
 
-    /// RFC 9293 §3.8.6.2.2: says that the window has opened again, in steps worth a packet.
+    /// Announces that the window has opened again, in steps worth a packet (RFC 9293 §3.8.6.2.2).
     fn update_window(&mut self, now: Time) {
         let opened = self.window().saturating_sub(self.advertised);
         let step = self.capacity.min(self.share) / UPDATE_FRACTION;

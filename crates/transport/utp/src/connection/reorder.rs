@@ -19,7 +19,7 @@ pub enum Held {
 }
 
 impl Held {
-    /// Length of the payload.
+    /// Returns the length of the payload.
     pub fn bytes(&self) -> u64 {
         match self {
             Held::Kept(payload) => payload.len() as u64,
@@ -69,7 +69,7 @@ impl Reorder {
         self.len() == 0
     }
 
-    /// Packets from the next one in order to the newest that has arrived.
+    /// Returns the number of packets from the next one in order to the newest that has arrived.
     pub fn len(&self) -> usize {
         match &self.slots {
             Slots::Kept(slots) => slots.len(),
@@ -82,7 +82,7 @@ impl Reorder {
         ahead < self.len() && self.arrived.contains(self.next + ahead as u64)
     }
 
-    /// Memory in use, bytes.
+    /// Returns the memory in use, bytes.
     pub fn memory(&self) -> u64 {
         let slots = match &self.slots {
             Slots::Kept(slots) => slots.capacity() * size_of::<BytesMut>(),
@@ -91,14 +91,15 @@ impl Reorder {
         slots as u64 + self.payloads + self.arrived.memory()
     }
 
-    /// Memory that a packet of `len` bytes would take so far ahead, bytes. A slot for each packet before it is part of that.
+    /// Returns the memory that a packet of `len` bytes would take so far ahead, bytes. A slot for each packet before it is
+    /// part of that.
     pub fn cost(&self, ahead: usize, len: usize) -> u64 {
         let slots = (ahead + 1).saturating_sub(self.len());
         (slots * size_of::<BytesMut>() + len) as u64 + ALLOCATION
     }
 
-    /// Something is held since then at least; none if nothing is. A sender that repairs its losses turns over what is held within
-    /// a few round trips, even if there always is a gap.
+    /// Returns since when at least something is held; `None` if nothing is. A sender that repairs its losses turns over what
+    /// is held within a few round trips, even if there always is a gap.
     pub fn held_since(&self) -> Option<Time> {
         self.mark.map(|(_, since)| since)
     }
@@ -127,7 +128,7 @@ impl Reorder {
         self.arrived.insert(self.next + ahead as u64);
     }
 
-    /// The next packet came when nothing was out of order: it needs no slot.
+    /// Passes the next packet, which came when nothing was out of order: it needs no slot.
     pub fn pass(&mut self) {
         self.next += 1;
     }
@@ -148,7 +149,7 @@ impl Reorder {
         Some(held)
     }
 
-    /// A long gap has been filled: its slots are free again.
+    /// Frees the slots of a long gap that has been filled.
     fn shrink(&mut self) {
         if self.is_empty() {
             match &mut self.slots {

@@ -18,7 +18,7 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    /// Data has arrived, or was acknowledged.
+    /// Notes that data has arrived, or was acknowledged.
     pub(super) fn moved(&mut self, now: Time) {
         self.moved_at = now;
         self.look_at.get_or_insert(now + KEPT);
@@ -30,7 +30,7 @@ impl Rest {
 }
 
 impl Connection {
-    /// The time to look has come.
+    /// Releases memory if the connection is quiet when the time to look has come.
     pub(super) fn rest_if_quiet(&mut self, now: Time) {
         let quiet_at = self.rest.moved_at + KEPT;
         self.rest.look_at = (quiet_at > now).then_some(quiet_at);

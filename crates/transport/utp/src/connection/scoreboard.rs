@@ -97,7 +97,7 @@ pub struct Scoreboard {
 }
 
 impl Body {
-    /// Payload, bytes.
+    /// Returns the length of the payload, bytes.
     pub fn payload_len(&self) -> u64 {
         match self {
             Body::Data(payload) => payload.len() as u64,
@@ -108,7 +108,8 @@ impl Body {
 }
 
 impl Scoreboard {
-    /// An empty scoreboard whose first packet will have number `first_seq`; `keeps_stamps`: it computes delivery rates.
+    /// Creates an empty scoreboard whose first packet will have number `first_seq`; `keeps_stamps`: it computes delivery
+    /// rates.
     pub fn new(first_seq: u16, recovery: Recovery, keeps_stamps: bool) -> Scoreboard {
         Scoreboard {
             board: Board::new(keeps_stamps),
@@ -124,37 +125,37 @@ impl Scoreboard {
         }
     }
 
-    /// The sender's scoreboard.
+    /// Returns the sender's scoreboard.
     pub fn board(&self) -> &Board {
         &self.board
     }
 
-    /// The window has room that is not used.
+    /// Notes that the window has room that is not used.
     pub(super) fn note_unused_window(&mut self, congestion: &Congestion) {
         congestion.note_unused_window(&mut self.board);
     }
 
-    /// Number of the next new packet.
+    /// Returns the number of the next new packet.
     pub fn next_seq(&self) -> u16 {
         self.first_seq.wrapping_add(self.bodies.len() as u16)
     }
 
-    /// The packet with this number that was sent last, in the connection's life.
+    /// Returns the packet with this number that was sent last, in the connection's life.
     pub fn index_of(&self, seq_nr: u16) -> u64 {
         self.board.una() + u64::from(seq_nr.wrapping_sub(self.first_seq))
     }
 
-    /// Packets sent and not acknowledged in order.
+    /// Returns the number of packets sent and not acknowledged in order.
     pub fn packets(&self) -> usize {
         self.bodies.len()
     }
 
-    /// Nothing is unacknowledged.
+    /// Returns whether nothing is unacknowledged.
     pub fn is_empty(&self) -> bool {
         self.bodies.is_empty()
     }
 
-    /// Memory in use, bytes, as far as it grows with what is outstanding.
+    /// Returns the memory in use, bytes, as far as it grows with what is outstanding.
     pub fn memory(&self) -> u64 {
         let bodies = self.bodies.capacity() * (size_of::<Body>() + OVERHEAD);
         self.board.outstanding() + (bodies + self.board.memory()) as u64
@@ -176,7 +177,7 @@ impl Scoreboard {
         self.bodies.get(usize::from(seq_nr.wrapping_sub(self.first_seq)))
     }
 
-    /// The packet to send next if anything is lost.
+    /// Returns the packet to send next if anything is lost.
     #[inline]
     pub fn next_lost(&mut self) -> Option<NextLost> {
         // Every packet asks, and few find something: what is urgent is lost, too.
@@ -217,8 +218,8 @@ impl Scoreboard {
         ack_nr == self.first_seq.wrapping_sub(1)
     }
 
-    /// An acknowledgement has arrived, which [`acknowledge`](Self::acknowledge) takes in. Nothing that left after `answered_until` has
-    /// arrived by then.
+    /// Begins an acknowledgement, which [`acknowledge`](Self::acknowledge) takes in. Nothing that left after
+    /// `answered_until` has arrived by then.
     #[inline]
     pub fn begin_ack(&mut self, now: Time, min_rtt: Option<Span>, answered_until: Option<Time>) -> Taken {
         // Without time stamps a loss is taken back by half the smallest round-trip time: a lone retransmission may beat packets
@@ -257,7 +258,7 @@ impl Scoreboard {
         self.board.finish_ack(taken);
     }
 
-    /// A bitmap that begins at packet `first` has come.
+    /// Takes in a bitmap that begins at packet `first`.
     fn take_bitmap(&mut self, first: u64, sack: Sack<'_>, taken: &mut Taken) {
         let mut at = 0;
         while let Some((ahead, mut new)) = self.next_news(first.wrapping_add(64 * at), sack, at as usize) {
@@ -285,7 +286,7 @@ impl Scoreboard {
         self.arrived.drain(..)
     }
 
-    /// The oldest packets have arrived.
+    /// Takes in that the oldest packets have arrived.
     fn take_oldest(&mut self, packets: usize, taken: &mut Taken) {
         let una = self.board.una();
         let end = una + packets as u64;
@@ -307,7 +308,7 @@ impl Scoreboard {
         self.board.advance(end, taken);
     }
 
-    /// The bitmap shows `count` packets from `first` on for the first time, if they are ours at all.
+    /// Takes in the bitmap's news of `count` packets from `first` on, if they are ours at all.
     fn take_sacked(&mut self, first: u64, count: u64, taken: &mut Taken) {
         let (first, end) =
             (first.max(self.board.una()), first.saturating_add(count).min(self.board.next_seq()));

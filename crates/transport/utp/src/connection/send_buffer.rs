@@ -25,24 +25,24 @@ pub struct SendBuffer {
 }
 
 impl SendBuffer {
-    /// An empty buffer that cuts payloads of `full` bytes.
+    /// Creates an empty buffer that cuts payloads of `full` bytes.
     pub fn new(full: u32) -> SendBuffer {
         SendBuffer { full: full as usize, payloads: VecDeque::new(), spare: Vec::new(), zeros: 0, bytes: 0 }
     }
 
-    /// Bytes waiting.
+    /// Returns the number of bytes waiting.
     pub fn len(&self) -> u64 {
         self.bytes
     }
 
-    /// Memory in use, bytes.
+    /// Returns the memory in use, bytes.
     pub fn memory(&self) -> u64 {
         let payloads = self.payloads.capacity() * size_of::<Vec<u8>>();
         let spare = self.spare.len() as u64 * (self.full as u64 + ALLOCATION);
         self.bytes - self.zeros + payloads as u64 + self.payloads.len() as u64 * ALLOCATION + spare
     }
 
-    /// Nothing is waiting.
+    /// Returns whether nothing is waiting.
     pub fn is_empty(&self) -> bool {
         self.bytes == 0
     }
@@ -100,7 +100,7 @@ impl SendBuffer {
         }
     }
 
-    /// From here on payloads have at most `full` bytes. Shorter ones that were cut before stay.
+    /// Limits payloads to `full` bytes from here on. Shorter ones that were cut before stay.
     pub fn set_full(&mut self, full: u32) {
         let is_less = (full as usize) < self.full;
         self.full = full as usize;
@@ -125,7 +125,7 @@ impl SendBuffer {
         self.payloads.shrink_to_fit();
     }
 
-    /// Length of the next payload.
+    /// Returns the length of the next payload.
     pub fn next_len(&self) -> Option<u64> {
         match self.payloads.front() {
             Some(payload) => Some(payload.len() as u64),

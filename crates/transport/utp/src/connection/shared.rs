@@ -21,18 +21,18 @@ impl Connection {
         (id == self.recv_id || id == self.send_id) && !self.is_closed()
     }
 
-    /// True for the first packets from the peer, which are acknowledged one by one.
+    /// Returns whether these are the first packets from the peer, which are acknowledged one by one.
     pub(crate) fn is_beginning(&self) -> bool {
         self.counters.packets_received <= u64::from(QUICK_PACKETS)
     }
 
-    /// Since when no payload has moved in either direction.
+    /// Returns since when no payload has moved in either direction.
     pub(crate) fn silent_since(&self) -> Time {
         self.timers.activity().1
     }
 
-    /// Until when a newcomer does not get the place of the connection: it has moved data within the last seconds. One that has for
-    /// long may pause for longer.
+    /// Returns until when a newcomer does not get the place of the connection: it has moved data within the last seconds.
+    /// One that has for long may pause for longer.
     pub(crate) fn stays_until(&self) -> Time {
         let (connected_at, moved_at) = self.timers.activity();
         let has_moved = self.receiver.arrived() > 0 || self.board.board().delivered() > 0;
@@ -42,12 +42,12 @@ impl Connection {
         }
     }
 
-    /// Memory of buffers and what is kept about each packet, bytes.
+    /// Returns the memory of buffers and what is kept about each packet, bytes.
     pub(crate) fn memory(&self) -> u64 {
         self.receiver.memory() + self.unsent.memory() + self.board.memory()
     }
 
-    /// Memory of out-of-order data whose gap has been open for `age` or longer, bytes.
+    /// Returns the memory of out-of-order data whose gap has been open for `age` or longer, bytes.
     pub(crate) fn stale_memory(&self, now: Time, age: Span) -> Option<u64> {
         self.receiver.stale_memory(now, age).filter(|_| !self.is_closed())
     }
@@ -66,7 +66,7 @@ impl Connection {
         self.receiver.set_share(share);
     }
 
-    /// Both directions have ended (or all is over): what remains ends by itself.
+    /// Returns whether both directions have ended (or all is over): what remains ends by itself.
     pub(crate) fn is_ending(&self) -> bool {
         matches!(self.state, State::Lingering { .. } | State::Closed(_))
     }
@@ -76,8 +76,8 @@ impl Connection {
         self.train = packets;
     }
 
-    /// Most bytes to hand to the system in one piece: what leaves in a millisecond at the current rate. A longer train would
-    /// be the queue that it measures.
+    /// Returns the most bytes to hand to the system in one piece: what leaves in a millisecond at the current rate. A longer
+    /// train would be the queue that it measures.
     pub(crate) fn burst(&mut self) -> u64 {
         let rate = self.congestion.pacing_rate().unwrap_or(0);
         rate.saturating_mul(BURST.as_micros()) / 1_000_000

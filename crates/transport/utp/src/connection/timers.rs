@@ -81,12 +81,12 @@ impl Timers {
         self.connected_at = now;
     }
 
-    /// Payload has come that had not come before.
+    /// Notes payload that had not come before.
     pub(super) fn arrived(&mut self, now: Time) {
         self.last_arrived = now;
     }
 
-    /// When the handshake was complete, and when data last moved since, in either direction.
+    /// Returns when the handshake was complete, and when data last moved since, in either direction.
     #[cfg(feature = "net")]
     pub(super) fn activity(&self) -> (Time, Time) {
         (self.connected_at, self.last_acknowledged.max(self.last_arrived).max(self.connected_at))
@@ -96,12 +96,12 @@ impl Timers {
         self.confirm = now + rto;
     }
 
-    /// Any packet: the peer knows that we are connected.
+    /// Notes any packet: the peer knows that we are connected.
     pub(super) fn heard(&mut self) {
         self.confirm = Time::NEVER;
     }
 
-    /// The peer has answered that it takes nothing now: it may pause for as long as it likes.
+    /// Notes the peer's answer that it takes nothing now: it may pause for as long as it likes.
     pub(super) fn peer_is_full(&mut self, now: Time) {
         self.last_progress = now;
         self.timeouts = 0;
@@ -132,33 +132,33 @@ impl Timers {
         self.window_probe = self.window_probe.min(now + rto);
     }
 
-    /// A packet of any kind left.
+    /// Notes that a packet of any kind left.
     pub(super) fn sent(&mut self, now: Time, keepalive: Span) {
         self.keepalive = now + keepalive;
     }
 
-    /// A packet that requires an acknowledgement left.
+    /// Notes that a packet that requires an acknowledgement left.
     pub(super) fn sent_something(&mut self, now: Time, rto: Span) {
         self.loss.ensure_retransmit(now + rto);
         (self.window_probe, self.window_probe_due) = (Time::NEVER, false);
     }
 
-    /// A round trip was measured: a tail may be probed again.
+    /// Notes that a round trip was measured: a tail may be probed again.
     pub(super) fn measured(&mut self) {
         self.probed = false;
     }
 
-    /// A tail is probed then, unless one was probed since a round trip was measured.
+    /// Sets when a tail is probed, unless one was probed since a round trip was measured.
     pub(super) fn probe_at(&mut self, at: Option<Time>) {
         self.loss.probe = at.filter(|_| !self.probed).unwrap_or(Time::NEVER);
     }
 
-    /// A probe left, and its answer must be waited for: RFC 8985 §7.3.
+    /// Notes that a probe left, and its answer must be waited for (RFC 8985 §7.3).
     pub(super) fn sent_probe(&mut self, now: Time, rto: Span) {
         self.loss.retransmit = now + rto;
     }
 
-    /// An ack brought something new.
+    /// Notes that an ack brought something new.
     pub(super) fn progress(&mut self, now: Time) {
         self.last_progress = now;
         self.last_acknowledged = now;
@@ -171,7 +171,7 @@ impl Timers {
 }
 
 impl Connection {
-    /// When [`handle_deadline`](Connection::handle_deadline) is to be called at the latest.
+    /// Returns when [`handle_deadline`](Connection::handle_deadline) is to be called at the latest.
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
         match self.state {
@@ -189,13 +189,13 @@ impl Connection {
         }
     }
 
-    /// When the peer last acknowledged anything new, at first never ([`Time::ZERO`]). A stream that nobody
-    /// holds any more is given up some time after it.
+    /// Returns when the peer last acknowledged anything new, at first never ([`Time::ZERO`]). A stream that nobody holds any
+    /// more is given up some time after it.
     pub fn last_acknowledged(&self) -> Time {
         self.timers.last_acknowledged
     }
 
-    /// Time has passed; does whatever is due. Early and spurious calls do no harm.
+    /// Handles whatever is due at `now`. Early and spurious calls do no harm.
     pub fn handle_deadline(&mut self, now: Time) {
         match self.state {
             State::Closed(_) => return,

@@ -107,8 +107,8 @@ impl Dump {
         Dump { snap: bytes, ..self }
     }
 
-    /// The same files for the socket at `local`, which becomes an interface of the capture. An endpoint does so itself. `wall` is the
-    /// reading of the wall clock at the time `now` of the clock that all further calls have.
+    /// Returns the same files for the socket at `local`, which becomes an interface of the capture. An endpoint does so
+    /// itself. `wall` is the reading of the wall clock at the time `now` of the clock that all further calls have.
     pub fn bound(mut self, local: SocketAddr, now: Time, wall: SystemTime) -> Dump {
         let wall = wall.duration_since(UNIX_EPOCH).unwrap_or_default();
         let zero = wall.saturating_sub(Duration::from_nanos(now.0));
@@ -122,12 +122,12 @@ impl Dump {
         self.capture.is_some()
     }
 
-    /// A datagram leaves for `to`. `tos` has DSCP and ECN.
+    /// Logs a datagram that leaves for `to`. `tos` has DSCP and ECN.
     pub fn sent(&self, at: Time, to: SocketAddr, tos: u8, datagram: &[u8]) {
         self.packet(at, (self.socket.local, to), tos, datagram);
     }
 
-    /// A datagram of `from` has arrived.
+    /// Logs a datagram of `from` that has arrived.
     pub fn received(&self, at: Time, from: SocketAddr, tos: u8, datagram: &[u8]) {
         self.packet(at, (from, self.socket.local), tos, datagram);
     }

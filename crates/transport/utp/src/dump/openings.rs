@@ -52,7 +52,7 @@ impl Openings {
 }
 
 impl Opened {
-    /// A log whose file `make` adds once the peer has completed the handshake.
+    /// Creates a log whose file `make` adds once the peer has completed the handshake.
     pub(super) fn new(openings: &Arc<Openings>, make: impl Fn() -> File + Send + 'static) -> Opened {
         let waiting = Waiting { make: Box::new(make), records: Vec::new(), counted: 0, skipped: 0 };
         Opened { openings: Arc::clone(openings), state: State::Waits(waiting) }

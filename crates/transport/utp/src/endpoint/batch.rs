@@ -41,12 +41,12 @@ pub(super) struct Train {
 }
 
 impl Limits {
-    /// Most full datagrams of a train.
+    /// Returns most full datagrams of a train.
     pub(super) fn packets(self) -> u64 {
         (self.bytes(self.datagram) / self.datagram.max(1)).max(1) as u64
     }
 
-    /// Most bytes of a train of datagrams that have `segment` bytes each.
+    /// Returns most bytes of a train of datagrams that have `segment` bytes each.
     fn bytes(self, segment: usize) -> usize {
         self.train.min(MOST_BYTES).min(segment * MOST_SEGMENTS)
     }
@@ -66,7 +66,7 @@ impl Train {
 }
 
 impl Batch {
-    /// No more datagrams before these have left.
+    /// Returns whether these datagrams must leave before any more are added.
     pub(super) fn is_full(&self) -> bool {
         self.datagrams >= MOST_DATAGRAMS
     }
@@ -131,7 +131,7 @@ impl Batch {
         }
     }
 
-    /// The last `len` bytes are the first datagram of a train.
+    /// Begins a train whose first datagram are the last `len` bytes.
     fn begin(&mut self, peer: SocketAddr, len: usize, manner: Manner) {
         let to = self.bytes.len();
         self.trains.push(Train { peer, segment: len, manner, from: to - len, to });

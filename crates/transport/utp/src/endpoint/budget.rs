@@ -64,7 +64,7 @@ impl Budget {
         self.taken.saturating_add(bytes) <= self.limit
     }
 
-    /// How much a connection may hold in each direction.
+    /// Returns how much a connection may hold in each direction.
     pub(super) fn share(&self) -> u64 {
         let left = self.limit.saturating_sub(self.taken);
         let for_data = left.saturating_sub(self.limit / RESERVED) / PARTS;
@@ -86,7 +86,7 @@ impl Budget {
         searches
     }
 
-    /// Something that took `before` takes `after` now.
+    /// Charges for something that took `before` and takes `after` now.
     pub(super) fn change(&mut self, before: u64, after: u64) {
         self.taken = self.taken + after - before;
     }

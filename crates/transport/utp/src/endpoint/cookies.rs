@@ -63,7 +63,7 @@ fn shows_long_bitmaps(syn: &Packet<'_>, config: &Config) -> bool {
 }
 
 impl<Key: BuildHasher> Cookies<Key> {
-    /// SYNs answered in this way so far.
+    /// Returns the number of SYNs answered in this way so far.
     pub(super) fn sent(&self) -> u64 {
         self.sent
     }
@@ -72,14 +72,14 @@ impl<Key: BuildHasher> Cookies<Key> {
         self.key.hash_one(said) as u16
     }
 
-    /// The first sequence number of the answer to a SYN.
+    /// Returns the first sequence number of the answer to a SYN.
     pub(super) fn seq_nr(&self, now: Time, peer: SocketAddr, syn: &Packet<'_>, config: &Config) -> u16 {
         let Header { connection_id, seq_nr, .. } = syn.header;
         let reads_long_bitmaps = shows_long_bitmaps(syn, config);
         self.hash(Said { peer, connection_id, seq_nr, reads_long_bitmaps, period: period(now) })
     }
 
-    /// A half-open connection loses its place: its initiator may have an answer to the SYN.
+    /// Notes that a half-open connection loses its place: its initiator may have an answer to the SYN.
     pub(super) fn note_displaced(&mut self, now: Time) {
         self.latest = Some(period(now));
     }
@@ -111,7 +111,7 @@ impl<Key: BuildHasher> Cookies<Key> {
         datagram
     }
 
-    /// The SYN that `packet` follows, if an answer of this endpoint's led to it.
+    /// Returns the SYN that `packet` follows, if an answer of this endpoint's led to it.
     pub(super) fn syn_before(
         &self,
         now: Time,
@@ -177,7 +177,7 @@ mod tests {
         Packet { header, sack: None, marks: None, payload: &[] }
     }
 
-    /// The answer's sequence number.
+    /// Returns the answer's sequence number.
     fn answer(cookies: &mut Fixed, now: Time, syn: &Packet<'_>) -> u16 {
         let datagram = cookies.answer(now, peer(), syn, &Config::default(), 1000);
         let answer = Packet::decode(&datagram).expect("what is sent is well-formed");

@@ -28,7 +28,7 @@ impl Farewells {
         self.by_key.is_empty()
     }
 
-    /// Memory that they are charged with, bytes.
+    /// Returns the memory that they are charged with, bytes.
     pub(super) fn memory(&self) -> u64 {
         self.queue.len() as u64 * FAREWELL
     }
@@ -49,7 +49,7 @@ impl Farewells {
         }
     }
 
-    /// A new connection takes over the key.
+    /// Removes the key, which a new connection takes over.
     pub(super) fn remove(&mut self, key: &Key) {
         self.by_key.remove(key);
     }
@@ -62,7 +62,7 @@ impl Farewells {
         }
     }
 
-    /// When the next ones end.
+    /// Returns when the next ones end.
     pub(super) fn next_deadline(&self) -> Option<Time> {
         self.queue.front().map(|(until, _)| *until + BATCH)
     }

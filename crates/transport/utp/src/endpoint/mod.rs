@@ -108,7 +108,8 @@ pub struct EndpointStatistics {
 }
 
 impl EndpointConfig {
-    /// For bulk data that nobody shall notice: LEDBAT++ that returns quickly after yielding, marked lower effort.
+    /// Returns the configuration for bulk data that nobody shall notice: LEDBAT++ that returns quickly after yielding,
+    /// marked lower effort.
     pub fn background() -> EndpointConfig {
         let controller = |setup: Setup| {
             let settings = Settings::new(ledbatpp::PARAMS, &[("restart", Value::Flag(true))]);
@@ -118,7 +119,7 @@ impl EndpointConfig {
         EndpointConfig::new(Arc::new(controller), dscp::LE)
     }
 
-    /// For what people wait for: CUBIC, unmarked.
+    /// Returns the configuration for what people wait for: CUBIC, unmarked.
     pub fn foreground() -> EndpointConfig {
         let controller = |setup: Setup| {
             Box::new(Cubic::new(&Settings::defaults(cubic::PARAMS), setup.mss)) as Box<dyn Controller>
@@ -126,7 +127,7 @@ impl EndpointConfig {
         EndpointConfig::new(Arc::new(controller), 0)
     }
 
-    /// With a controller and a service class of your own.
+    /// Creates a configuration with a controller and a service class of your own.
     pub fn new(controller: MakeController, dscp: u8) -> EndpointConfig {
         EndpointConfig {
             connection: Config { ecn: true, ..Config::default().searching() },
@@ -178,7 +179,7 @@ impl Inner {
         self.table.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// The endpoint is dropped and all its connections have ended.
+    /// Returns whether the endpoint is dropped and all its connections have ended.
     fn is_done(&self) -> bool {
         self.endpoints.load(Ordering::Acquire) == 0 && self.table().is_empty()
     }
@@ -215,12 +216,12 @@ impl Endpoint {
         Ok(Endpoint { inner, local_addr, dscp_is_set })
     }
 
-    /// The time on its clock, which its controllers' events have.
+    /// Returns the time on its clock, which its controllers' events have.
     pub fn now(&self) -> Time {
         self.inner.now()
     }
 
-    /// Where it listens.
+    /// Returns the address at which it listens.
     ///
     /// # Errors
     /// [`Error::EndpointClosed`] once its socket has failed: the port may be another program's by now.
@@ -231,7 +232,7 @@ impl Endpoint {
         }
     }
 
-    /// How it is doing.
+    /// Returns the endpoint's counters.
     pub fn statistics(&self) -> EndpointStatistics {
         self.inner.table().statistics(&self.inner.config)
     }

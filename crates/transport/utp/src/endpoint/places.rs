@@ -110,7 +110,7 @@ impl Places {
         free > 0 && self.holders.get(&prefix).is_none_or(|holder| holder.places <= free)
     }
 
-    /// A handshake begins.
+    /// Enters a connection whose handshake begins.
     pub(super) fn enter(&mut self, handle: Handle) {
         self.half_open += 1;
         self.change(handle, |holder| {
@@ -119,7 +119,7 @@ impl Places {
         });
     }
 
-    /// The handshake is complete.
+    /// Moves a connection whose handshake is complete.
     pub(super) fn establish(&mut self, handle: Handle) {
         self.half_open -= 1;
         self.stay(handle, Time::ZERO);
@@ -128,13 +128,13 @@ impl Places {
         });
     }
 
-    /// A connection is looked at after `until`.
+    /// Sets that a connection is looked at after `until`.
     fn stay(&mut self, handle: Handle, until: Time) {
         self.staying.insert((until, handle.generation), handle);
         self.established.insert(handle.generation, Established::Staying(until));
     }
 
-    /// A connection is silent since `since`.
+    /// Sets that a connection is silent since `since`.
     fn fall_silent(&mut self, handle: Handle, since: Time) {
         self.established.insert(handle.generation, Established::Silent(since));
         self.change(handle, |holder| _ = holder.silent.insert((since, handle.generation), handle));
@@ -151,7 +151,7 @@ impl Places {
         }
     }
 
-    /// The place is free again.
+    /// Frees the place.
     pub(super) fn leave(&mut self, handle: Handle) {
         let mut was_half_open = false;
         self.take_out(handle);
@@ -162,7 +162,7 @@ impl Places {
         self.half_open -= usize::from(was_half_open);
     }
 
-    /// The half-open place that a newcomer from `prefix` gets: its own prefix's oldest if none has more.
+    /// Returns the half-open place that a newcomer from `prefix` gets: its own prefix's oldest if none has more.
     pub(super) fn displaced_by(&self, prefix: Prefix) -> Option<Handle> {
         let ((most, _), fullest) = *self.by_rank.last()?;
         let own = self.holders.get(&prefix).filter(|holder| holder.half_open.len() == most);
@@ -170,7 +170,8 @@ impl Places {
         holder.half_open.first_key_value().map(|(_, handle)| *handle)
     }
 
-    /// The established place that a newcomer gets: of the prefix with most places that has any to give, the one silent longest.
+    /// Returns the established place that a newcomer gets: of the prefix with most places that has any to give, the one
+    /// silent longest.
     pub(super) fn silent_longest(
         &mut self,
         now: Time,
@@ -215,7 +216,7 @@ impl Places {
     }
 }
 
-/// A prefix has another rank.
+/// Replaces a prefix's rank.
 fn replace<Rank: Ord + Copy>(
     ranks: &mut BTreeSet<(Rank, Prefix)>,
     prefix: Prefix,

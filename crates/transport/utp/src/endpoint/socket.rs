@@ -14,7 +14,7 @@ pub(super) fn bind(addr: SocketAddr, receive_buffer: usize) -> io::Result<UdpSoc
     Ok(socket)
 }
 
-/// How large a receive buffer the system has granted, bytes as it counts them.
+/// Returns how large a receive buffer the system has granted, bytes as it counts them.
 pub(super) fn receive_buffer(socket: &UdpSocket) -> Option<u64> {
     SockRef::from(socket).recv_buffer_size().ok().map(|bytes| bytes as u64)
 }
@@ -39,15 +39,15 @@ pub(super) struct Manner {
 }
 
 impl Manner {
-    /// The TOS or traffic-class byte.
+    /// Returns the TOS or traffic-class byte.
     pub(super) fn tos(self, dscp: u8) -> u8 {
         dscp << 2 | if self.ecn { ECT0 } else { 0 }
     }
 }
 
 impl Socket {
-    /// Has the current runtime watch a socket, whose packets carry `dscp`. With `searches` they are not fragmented, and routers' reports
-    /// are kept.
+    /// Creates a socket that the current runtime watches, whose packets carry `dscp`. With `searches` they are not
+    /// fragmented, and routers' reports are kept.
     pub(super) fn new(socket: UdpSocket, dscp: u8, searches: bool) -> io::Result<Socket> {
         let tos = Manner::default().tos(dscp);
         let (whole, reports) = (searches, searches);
@@ -64,7 +64,7 @@ impl Socket {
         Ok(Socket { watched: Watched::new(socket)?, control, dscp })
     }
 
-    /// True if the system took the service class; some only pretend.
+    /// Returns whether the system took the service class; some only pretend.
     pub(super) fn dscp_is_set(&self) -> bool {
         self.control.own_tos().is_some()
     }
@@ -81,7 +81,7 @@ impl Socket {
         found
     }
 
-    /// Memory of the datagrams that wait to be read, as the system counts it.
+    /// Returns memory of the datagrams that wait to be read, as the system counts it.
     pub(super) fn waiting_memory(&self) -> Option<u32> {
         self.control.waiting_memory(self.watched.socket())
     }

@@ -95,12 +95,12 @@ impl Sample {
 pub(super) struct Activity(u64);
 
 impl SocketBuffer {
-    /// A buffer of as many bytes as the system has granted, if that is known.
+    /// Creates a buffer of as many bytes as the system has granted, if that is known.
     pub(super) fn new(granted: Option<u64>) -> SocketBuffer {
         SocketBuffer { granted, ..SocketBuffer::default() }
     }
 
-    /// The limits of reading before sending gets its turn.
+    /// Returns the limits of reading before sending gets its turn.
     pub(super) fn turn(&self) -> Turn {
         match self.granted {
             Some(..SMALL) => SHORT_TURN,
@@ -108,7 +108,7 @@ impl SocketBuffer {
         }
     }
 
-    /// How often the driver polls the socket again before it sleeps, after a full train has come or left.
+    /// Returns how often the driver polls the socket again before it sleeps, after a full train has come or left.
     pub(super) fn busy_polls(&self) -> u32 {
         match self.granted {
             Some(..SMALL) => BUSY_POLLS,
@@ -116,7 +116,8 @@ impl SocketBuffer {
         }
     }
 
-    /// Datagrams that came since the buffer was empty are about to be read. `waiting` is their memory, as the system counts it.
+    /// Notes that datagrams which came since the buffer was empty are about to be read. `waiting` is their memory, as the
+    /// system counts it.
     pub(super) fn about_to_read(&mut self, waiting: impl FnOnce() -> Option<u32>) {
         self.looks = (self.looks + 1) % LOOK;
         let (0, Some(granted)) = (self.looks, self.granted) else { return };
@@ -124,7 +125,7 @@ impl SocketBuffer {
         self.look = memory.map(|memory| Look { memory, bytes: 0, in_small: 0, assumed: 0 });
     }
 
-    /// Datagrams of these lengths were read in one call.
+    /// Notes that datagrams of these lengths were read in one call.
     pub(super) fn read(&mut self, datagrams: impl Iterator<Item = usize>) {
         let (Some(look), Some(granted)) = (&mut self.look, self.granted) else { return };
         let mut bytes = 0;
@@ -136,7 +137,7 @@ impl SocketBuffer {
         look.in_small += if bytes < granted / KEPT { bytes } else { 0 };
     }
 
-    /// Nothing was left to read.
+    /// Notes that nothing was left to read.
     pub(super) fn emptied(&mut self, now: Time) {
         self.empty_at = now;
         if let Some(look) = self.look.take().filter(|look| look.assumed > 0) {
@@ -146,7 +147,7 @@ impl SocketBuffer {
         }
     }
 
-    /// When nothing was left to read for the last time.
+    /// Returns when nothing was left to read for the last time.
     pub(super) fn empty_at(&self) -> Time {
         self.empty_at
     }
@@ -167,7 +168,7 @@ impl SocketBuffer {
         self.part_of(self.active.max(self.active_before))
     }
 
-    /// The part of a connection that has no data yet.
+    /// Returns the part of a connection that has no data yet.
     pub(super) fn newcomers_share(&self) -> Option<SocketShare> {
         self.part_of(self.active.max(self.active_before) + 1)
     }

@@ -36,17 +36,17 @@ impl Stream {
         Stream { inner, handle }
     }
 
-    /// The peer's address.
+    /// Returns the peer's address.
     pub fn peer_addr(&self) -> SocketAddr {
         self.handle.key.peer
     }
 
-    /// Counters and measurements.
+    /// Returns counters and measurements.
     pub fn statistics(&self) -> Statistics {
         self.monitor().statistics().unwrap_or_default()
     }
 
-    /// A second view of this stream.
+    /// Returns a second view of this stream.
     pub fn monitor(&self) -> Monitor {
         Monitor { inner: Arc::clone(&self.inner), handle: self.handle }
     }
@@ -95,7 +95,7 @@ impl Stream {
 }
 
 impl Monitor {
-    /// Counters and measurements; none once the stream is gone.
+    /// Returns counters and measurements, `None` once the stream is gone.
     pub fn statistics(&self) -> Option<Statistics> {
         let mut table = self.inner.table();
         table.entry(self.handle).map(|entry| entry.connection.statistics())

@@ -74,14 +74,14 @@ pub(super) struct Table {
     pub dead: bool,
 }
 
-/// Inputs of a controller, with a seed from `random`.
+/// Returns the inputs of a controller, with a seed from `random`.
 fn setup(config: &EndpointConfig, random: &mut impl FnMut() -> u16) -> Setup {
     let seed = (0..4).fold(0, |seed, _| seed << 16 | u64::from(random()));
     Setup { seed, ..Setup::of(config.connection.payload) }
 }
 
 impl Table {
-    /// An empty table for connections that take `memory` bytes at most.
+    /// Creates an empty table for connections that take `memory` bytes at most.
     pub(super) fn new(memory: u64) -> Table {
         Table { budget: Budget::new(memory), ..Table::default() }
     }
@@ -90,7 +90,7 @@ impl Table {
         self.entries.is_empty() && self.stray.is_empty() && self.farewells.is_empty()
     }
 
-    /// The counters of this table, with their limits.
+    /// Returns the counters of this table, with their limits.
     pub(super) fn statistics(&self, config: &EndpointConfig) -> EndpointStatistics {
         EndpointStatistics {
             connections: self.entries.len(),
@@ -176,7 +176,7 @@ impl Table {
         handle
     }
 
-    /// The connection has changed and may have something to send: the driver shall look.
+    /// Notes that the connection has changed and may have something to send: the driver shall look.
     pub(super) fn touch(&mut self, key: Key) {
         if let Some(entry) = self.entries.get_mut(&key) {
             entry.touch(key, &mut self.budget, &mut self.busy);
@@ -186,7 +186,7 @@ impl Table {
         }
     }
 
-    /// A datagram came in.
+    /// Handles a datagram that came in.
     pub(super) fn receive(
         &mut self,
         config: &EndpointConfig,
@@ -259,7 +259,7 @@ impl Table {
         self.insert(key, connection, true);
     }
 
-    /// The first packet of a peer whose SYN was answered without a place. Returns false if it is none.
+    /// Handles the first packet of a peer whose SYN was answered without a place. Returns false if it is none.
     fn receive_first(
         &mut self,
         config: &EndpointConfig,
@@ -303,7 +303,7 @@ impl Table {
         self.remove(handle.key);
     }
 
-    /// Where a newcomer finds a place.
+    /// Returns where a newcomer finds a place.
     fn place_for(&mut self, config: &EndpointConfig, now: Time, prefix: Prefix) -> Place {
         let is_crowded = self.entries.len() >= config.max_connections
             || self.places.half_open() >= config.max_half_open
@@ -325,8 +325,8 @@ impl Table {
         }
     }
 
-    /// A reset may carry either of the two ids, and up to three connections to that peer use it. Which one is meant, the number that
-    /// it answers says.
+    /// Handles a reset, which may carry either of the two ids, and up to three connections to that peer use it. Which one is
+    /// meant, the number that it answers says.
     fn receive_reset(&mut self, at: Arrival, peer: SocketAddr, packet: &Packet<'_>) {
         let id = packet.header.connection_id;
         for id_there in [id, id.wrapping_add(1), id.wrapping_sub(1)] {
@@ -432,7 +432,7 @@ impl Table {
         }
     }
 
-    /// The path to a peer takes no IP packets of more than `mtu` bytes.
+    /// Notes that the path to a peer takes no IP packets of more than `mtu` bytes.
     pub(super) fn note_too_big(&mut self, now: Time, peer: SocketAddr, mtu: u32) {
         let headers = if peer.ip().to_canonical().is_ipv4() { 20 + 8 } else { 40 + 8 };
         let datagram = (mtu as usize).saturating_sub(headers);
@@ -445,7 +445,7 @@ impl Table {
         self.accepted.pop_front()
     }
 
-    /// Nobody holds the stream any more: ends it in good order.
+    /// Ends a stream that nobody holds any more, in good order.
     pub(super) fn detach(&mut self, now: Time, handle: Handle) {
         if let Some(entry) = self.entry(handle) {
             entry.detached = Some(now);
@@ -455,7 +455,7 @@ impl Table {
         }
     }
 
-    /// Time has passed.
+    /// Runs the deadlines that have passed.
     pub(super) fn run_deadlines(&mut self, now: Time) {
         if self.farewells.next_deadline().is_some_and(|at| at <= now) {
             self.with_farewells(|farewells| farewells.end(now));
@@ -473,7 +473,7 @@ impl Table {
         }
     }
 
-    /// When [`run_deadlines`](Table::run_deadlines) has something to do.
+    /// Returns when [`run_deadlines`](Table::run_deadlines) has something to do.
     pub(super) fn next_deadline(&self) -> Option<Time> {
         let first = self.deadlines.first().map(|(at, _)| *at);
         first.into_iter().chain(self.farewells.next_deadline()).min()
@@ -504,7 +504,7 @@ impl Table {
         }
     }
 
-    /// The connection is drained: note its deadline, wake who waits, remove it if it is over.
+    /// Settles a connection that is drained: notes its deadline, wakes who waits, removes it if it is over.
     fn settle(&mut self, config: &EndpointConfig, now: Time, key: Key) {
         let Some(entry) = self.entries.get_mut(&key) else { return };
         if entry.detached.is_some() {
@@ -568,7 +568,7 @@ impl Table {
         }
     }
 
-    /// The driver ends: tasks that still wait get an error.
+    /// Ends the table with the driver: tasks that still wait get an error.
     pub(super) fn die(&mut self) {
         self.dead = true;
         for entry in self.entries.values_mut() {
@@ -578,7 +578,7 @@ impl Table {
     }
 }
 
-/// The reset that answers a packet without a connection: its id back, and its number as the ack.
+/// Returns the reset that answers a packet without a connection: its id back, and its number as the ack.
 fn reset_for(header: &Header) -> Vec<u8> {
     let header = Header {
         kind: Kind::Reset,

@@ -24,6 +24,8 @@ mod platform {
     }
 
     impl Watched {
+        /// Watches a socket.
+        ///
         /// # Errors
         /// The process has no descriptor left.
         pub fn new(socket: UdpSocket) -> io::Result<Watched> {
@@ -31,7 +33,7 @@ mod platform {
             Ok(Watched { socket, bell, is_armed: false })
         }
 
-        /// The socket, for its options and its address.
+        /// Returns the socket, for its options and its address.
         pub fn socket(&self) -> SockRef<'_> {
             SockRef::from(&self.socket)
         }
@@ -102,13 +104,15 @@ mod platform {
     }
 
     impl Watched {
+        /// Watches a socket.
+        ///
         /// # Errors
         /// The system cannot watch it.
         pub fn new(socket: std::net::UdpSocket) -> io::Result<Watched> {
             Ok(Watched { socket: UdpSocket::from_std(socket)? })
         }
 
-        /// The socket, for its options and its address.
+        /// Returns the socket, for its options and its address.
         pub fn socket(&self) -> SockRef<'_> {
             SockRef::from(&self.socket)
         }

@@ -3,7 +3,7 @@ use super::*;
 const MSS: u32 = 1000;
 const GROW: Advice = Advice::Grow { divisor: 1.0 };
 
-/// An ack at `now_us` for a packet that left `rtt_us` before.
+/// Returns an ack at `now_us` for a packet that left `rtt_us` before.
 fn ack(now_us: u64, rtt_us: u64) -> Ack {
     let now = Time::from_micros(now_us);
     Ack {
@@ -64,7 +64,8 @@ fn below_sixteen_packets_nothing_is_looked_for_but_the_smallest_round_trip_is_ke
     assert_eq!(end_of_train(&mut hystart, 90_000, 100, 16.0), Some(20_600));
 }
 
-/// The first of `acks` acks of `rtt_us`, 3 ms apart so that there is no train, that ends slow start; the path has `min_us`.
+/// Returns the first of `acks` acks of `rtt_us`, 3 ms apart so that there is no train, that ends slow start; the path has
+/// `min_us`.
 fn end_by_delay(min_us: u64, rtt_us: u64, acks: u64) -> Option<u64> {
     let mut hystart = LinuxHyStart::new(false);
     hystart.on_ack(&ack(min_us, min_us), 1000.0, MSS);

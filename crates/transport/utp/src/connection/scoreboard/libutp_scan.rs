@@ -50,7 +50,7 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// The scan of this way of recovery, if it has one.
+    /// Returns the scan of this way of recovery, if it has one.
     pub fn of(recovery: Recovery) -> Option<Scan> {
         let finds_lost_retransmissions = match recovery {
             Recovery::Modern => return None,
@@ -61,26 +61,26 @@ impl Scan {
         Some(Scan { finds_lost_retransmissions, fast_resend, fast_timeout, overtaken_until })
     }
 
-    /// The retransmission timer expired; `next` is the next new packet.
+    /// Notes an expiry of the retransmission timer; `next` is the next new packet.
     pub fn timed_out(&mut self, next: u64) {
         self.fast_timeout = Some(next);
     }
 
-    /// It expired before the acknowledgement could come.
+    /// Notes that the timer expired before the acknowledgement could come.
     pub fn timed_out_for_nothing(&mut self) {
         self.fast_timeout = None;
     }
 }
 
 impl Scoreboard {
-    /// A packet came whose bitmap, if it has one, begins `overtaken` packets earlier than one of the newest would.
+    /// Reads a packet's bitmap, if it has one, which begins `overtaken` packets earlier than one of the newest would.
     pub(super) fn read_bitmap(&mut self, overtaken: u16, sack: Option<Sack<'_>>) {
         let Some(mut scan) = self.scan else { return };
         scan.overtaken_until = sack.and_then(|sack| self.third_newest(overtaken, sack)).unwrap_or(0);
         self.scan = Some(scan);
     }
 
-    /// The third-newest packet that a bitmap shows, of those beyond the oldest unacknowledged one.
+    /// Returns the third-newest packet that a bitmap shows, of those beyond the oldest unacknowledged one.
     fn third_newest(&self, overtaken: u16, sack: Sack<'_>) -> Option<u64> {
         let first = self.board.una().wrapping_add(1).wrapping_sub(u64::from(overtaken));
         let ours = self.board.una() + 1..self.board.una() + self.bodies.len() as u64;
@@ -104,7 +104,7 @@ impl Scoreboard {
         lost
     }
 
-    /// After a timeout each acknowledgement that moves on sends what is missing next.
+    /// Sends what is missing next for each acknowledgement after a timeout that advances.
     fn follow_timeout(&mut self, scan: &mut Scan) {
         let una = self.board.una();
         scan.fast_resend = scan.fast_resend.max(una);

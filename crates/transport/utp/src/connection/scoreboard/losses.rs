@@ -40,8 +40,8 @@ impl Scoreboard {
         (lost, look_again)
     }
 
-    /// The retransmission timer expired: the first packet is lost, and what was sent `patience` ago or earlier (RFC 8985 §6.3).
-    /// With a scan everything is; what the newest bitmap did not show was never known to be missing.
+    /// Takes the first packet for lost, and what was sent `patience` ago or earlier, since the retransmission timer expired
+    /// (RFC 8985 §6.3). With a scan everything is; what the newest bitmap did not show was never known to be missing.
     pub fn time_out(&mut self, now: Time, patience: Span) {
         let lost = match self.scan {
             None => self.board.lose_first_and_old(now, patience),
@@ -53,8 +53,8 @@ impl Scoreboard {
         }
     }
 
-    /// A packet that the timer took for lost has arrived by its earlier transmission: what only the timer took for lost, and was not sent
-    /// again, is still in flight (RFC 4015 §3.2, step 6).
+    /// Takes back a timeout whose packet has arrived by its earlier transmission: what only the timer took for lost, and was
+    /// not sent again, is still in flight (RFC 4015 §3.2, step 6).
     pub fn time_out_was_needless(&mut self) {
         match &mut self.scan {
             None => self.board.take_back_timeout(),

@@ -25,7 +25,7 @@ pub(super) struct Probe {
 }
 
 impl Scoreboard {
-    /// Packet `index` is about to be sent again as a probe.
+    /// Notes that packet `index` is about to be sent again as a probe.
     pub(super) fn note_probe(&mut self, index: u64) {
         if self.board.is_lost(index) {
             return; // its loss has been reported
@@ -39,7 +39,7 @@ impl Scoreboard {
         self.probes.push(Probe { packet_number, repeats, arrived: false, waited: false });
     }
 
-    /// These packets are about to be taken off the board as arrived, if they have not been before.
+    /// Notes that these packets are about to be taken off the board as arrived, if they have not been before.
     pub(super) fn watch_probes(&mut self, packets: Range<u64>, taken: &Taken) {
         if self.probes.is_empty() {
             return;
@@ -52,14 +52,15 @@ impl Scoreboard {
         }
     }
 
-    /// The packet whose newest transmission is `packet_number` has arrived; `earlier` if by an earlier transmission.
+    /// Notes the arrival of the packet whose newest transmission is `packet_number`; `earlier` if by an earlier
+    /// transmission.
     fn note_arrival(&mut self, packet_number: u64, earlier: bool) {
         if let Some(probe) = self.take_probe(packet_number).filter(|_| !earlier) {
             self.probes.push(Probe { arrived: true, ..probe });
         }
     }
 
-    /// The peer acknowledges a packet without any news: both copies of what was probed have arrived.
+    /// Notes that the peer acknowledges a packet without any news: both copies of what was probed have arrived.
     pub fn acknowledged_again(&mut self) {
         if let Some(at) = self.probes.iter().position(|probe| probe.arrived) {
             self.probes.remove(at);

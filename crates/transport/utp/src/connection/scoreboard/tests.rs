@@ -21,7 +21,7 @@ impl Scoreboard {
     }
 }
 
-/// A scoreboard with packets 101 … 100 + n in flight, 100 B each, sent 1 ms apart.
+/// Returns a scoreboard with packets 101 … 100 + n in flight, 100 B each, sent 1 ms apart.
 fn sent(n: u64) -> Scoreboard {
     let mut board = Scoreboard::new(101, Recovery::Modern, true);
     for i in 0..n {
@@ -30,7 +30,7 @@ fn sent(n: u64) -> Scoreboard {
     board
 }
 
-/// Packets resent after an ack with this bitmap.
+/// Returns the packets resent after an ack with this bitmap.
 fn resent(board: &mut Scoreboard, now: Time, ack_nr: u16, mask: &[u8]) -> Vec<u16> {
     let sack = Sack::new(mask);
     board.take_ack(now, ack_nr, Some(sack), Some(sack.covers()), None);

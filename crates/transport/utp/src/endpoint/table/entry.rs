@@ -36,7 +36,8 @@ pub(in crate::endpoint) struct Entry {
 }
 
 impl Entry {
-    /// Nobody reads any more: what still comes is thrown away, and a peer that continues after our end gets a reset.
+    /// Ends a stream that nobody reads any more: what still comes is thrown away, and a peer that continues after our end
+    /// gets a reset.
     pub(super) fn end_detached(&mut self, config: &EndpointConfig, now: Time) {
         let unwanted = self.connection.is_readable() && !self.connection.is_at_end();
         self.connection.discard_received(now);
@@ -46,14 +47,14 @@ impl Entry {
         }
     }
 
-    /// The time at which a stream that nobody holds is given up: a peer may keep a reader's pause up indefinitely, but
-    /// not without one.
+    /// Returns the time at which a stream that nobody holds is given up: a peer may keep a reader's pause up indefinitely,
+    /// but not without one.
     pub(super) fn given_up_at(&self, config: &EndpointConfig) -> Option<Time> {
         let since = self.detached.filter(|_| !self.connection.is_ending())?;
         Some(since.max(self.connection.last_acknowledged()) + config.connection.patience)
     }
 
-    /// When data last moved.
+    /// Returns when data last moved.
     pub(super) fn activity(&self) -> places::Activity {
         let connection = &self.connection;
         places::Activity { silent_since: connection.silent_since(), stays_until: connection.stays_until() }
@@ -65,7 +66,7 @@ impl Entry {
         budget.change(std::mem::replace(&mut self.memory, memory), memory);
     }
 
-    /// The connection has changed and may have something to send: charges for it, and puts it among the `busy` ones.
+    /// Charges for a connection that has changed and may have something to send, and puts it among the `busy` ones.
     pub(super) fn touch(&mut self, key: Key, budget: &mut Budget, busy: &mut VecDeque<Key>) {
         self.charge(budget);
         if !std::mem::replace(&mut self.queued, true) {
@@ -73,7 +74,7 @@ impl Entry {
         }
     }
 
-    /// Came in, and its handshake is over, which nobody knows yet.
+    /// Returns whether it came in, and its handshake is over, which nobody knows yet.
     pub(super) fn is_established(&self) -> bool {
         self.half_open && (self.connection.is_connected() || self.connection.is_closed())
     }

@@ -25,12 +25,12 @@ struct Host {
 /// Datagrams and where they go.
 type Datagrams = Vec<(SocketAddr, Vec<u8>)>;
 
-/// The `i`-th of many hosts.
+/// Returns the `i`-th of many hosts.
 fn host(i: u32) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::from(0x0A00_0000 + i), 4000))
 }
 
-/// A well-formed packet of a peer.
+/// Returns a well-formed packet of a peer.
 fn packet(kind: Kind, connection_id: u16, seq_nr: u16, ack_nr: u16) -> Vec<u8> {
     let wnd_size = 1 << 20;
     let (timestamp_us, timestamp_difference_us) = (1, 1);
@@ -45,7 +45,7 @@ fn header(datagram: &[u8]) -> Header {
     Packet::decode(datagram).expect("what is sent is well-formed").header
 }
 
-/// A datagram that is handled as soon as it arrives.
+/// Returns the arrival of a datagram that is handled as soon as it arrives.
 fn at(now: Time) -> Arrival {
     Arrival { now, stamp: now, is_marked: false }
 }
@@ -71,7 +71,7 @@ impl Host {
         self.table.statistics(&self.config)
     }
 
-    /// Everything that the table has to send, after the application has had its turn.
+    /// Returns everything that the table has to send, after the application has had its turn.
     fn transmit(&mut self) -> Datagrams {
         let mut all = Vec::new();
         loop {
@@ -113,14 +113,14 @@ impl Host {
         }
     }
 
-    /// A datagram comes in; what is sent to its sender.
+    /// Handles a datagram that comes in; returns what is sent to its sender.
     fn answers(&mut self, peer: SocketAddr, datagram: &[u8]) -> Vec<Vec<u8>> {
         self.table.receive(&self.config, at(self.now), peer, datagram, || 1000);
         let sent = self.transmit();
         sent.into_iter().filter(|(to, _)| *to == peer).map(|(_, datagram)| datagram).collect()
     }
 
-    /// A peer opens a connection with `id`; the number of the answer, if there is one.
+    /// Opens a peer's connection with `id`; returns the number of the answer, if there is one.
     fn syn(&mut self, peer: SocketAddr, id: u16) -> Option<u16> {
         let answers = self.answers(peer, &packet(Kind::Syn, id, 1, 0));
         let mut headers = answers.iter().map(|datagram| header(datagram));
@@ -129,24 +129,24 @@ impl Host {
         Some(seq_nr)
     }
 
-    /// The number that a peer acknowledges until data come back.
+    /// Returns the number that a peer acknowledges until data come back.
     fn first_ack(&self, peer: SocketAddr, id: u16) -> u16 {
         self.answered[&Key::new(peer, id)].wrapping_sub(1)
     }
 
-    /// A peer whose SYN was answered with `seq_nr` completes the handshake. Returns whether it got in.
+    /// Completes the handshake of a peer whose SYN was answered with `seq_nr`. Returns whether it got in.
     fn confirm(&mut self, peer: SocketAddr, id: u16, seq_nr: u16) -> bool {
         let id = id.wrapping_add(1);
         self.answers(peer, &packet(Kind::State, id, 2, seq_nr.wrapping_sub(1)));
         self.table.entries.get(&Key::new(peer, id)).is_some_and(|entry| !entry.half_open)
     }
 
-    /// A peer opens a connection with `id` and completes the handshake. Returns whether it got in.
+    /// Opens a peer's connection with `id` and completes the handshake. Returns whether it got in.
     fn connect(&mut self, peer: SocketAddr, id: u16) -> bool {
         self.syn(peer, id).is_some_and(|seq_nr| self.confirm(peer, id, seq_nr))
     }
 
-    /// Time passes, and the peers are silent.
+    /// Lets time pass while the peers are silent.
     fn pass(&mut self, span: Span) {
         let end = self.now + span;
         while let Some(at) = self.table.next_deadline().filter(|at| *at <= end) {
@@ -193,7 +193,8 @@ fn a_connection_that_is_only_acknowledged_takes_no_part_of_the_sockets_buffer() 
     assert_eq!(part(&table), Some(whole / 2));
 }
 
-/// Stranger `i` has connected with id 1 and sends `packets` packets of `len` bytes, the n-th of them as far ahead as `ahead` says.
+/// Sends `packets` packets of `len` bytes of stranger `i`, who has connected with id 1; `ahead` is how far ahead the n-th
+/// is.
 fn send_data(table: &mut Host, i: u32, packets: u16, len: usize, ahead: fn(u16) -> u16) {
     let payload = vec![7; len];
     let ack_nr = table.first_ack(host(i), 2);
@@ -209,7 +210,7 @@ fn send_data(table: &mut Host, i: u32, packets: u16, len: usize, ahead: fn(u16) 
     assert!(memory <= memory_limit, "{memory} of {memory_limit} bytes after stranger {i}");
 }
 
-/// An honest peer sends `bytes` over 40 ms and loses every 100th packet; how long that takes, s.
+/// Sends `bytes` of an honest peer over 40 ms that lose every 100th packet; returns how long that takes, s.
 fn transfer(table: &mut Host, bytes: u64) -> f64 {
     const ONE_WAY: Span = Span::from_millis(20);
     let (from, began, before) = (host(99_999), table.now, table.read);
@@ -351,7 +352,8 @@ fn a_hundred_thousand_mutated_packets_stay_within_the_budget_and_an_honest_strea
     assert!(took < 5.0, "{took} s");
 }
 
-/// A peer opens connection `id`, both sides end it, and the last acknowledgement has come. Returns whether the peer got all it waited for.
+/// Opens a peer's connection `id`, which both sides end, and the last acknowledgement has come. Returns whether the peer got
+/// all it waited for.
 fn short_connection(table: &mut Host, peer: SocketAddr, id: u16) -> bool {
     if !table.connect(peer, id) {
         return false;

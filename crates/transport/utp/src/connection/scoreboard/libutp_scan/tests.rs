@@ -9,7 +9,7 @@ fn at(ms: u64) -> Time {
     Time::from_millis(ms)
 }
 
-/// A scoreboard with packets 101 … 100 + n in flight.
+/// Returns a scoreboard with packets 101 … 100 + n in flight.
 fn sent(n: u64, recovery: Recovery) -> Scoreboard {
     let mut board = Scoreboard::new(101, recovery, true);
     send(&mut board, 0, n);
@@ -105,7 +105,8 @@ fn libutp_sends_a_packet_again_at_once_only_once() {
     assert!(board.next_lost().is_none());
 }
 
-/// A packet is sent twice in the same millisecond as its neighbours: 105 before its retransmission, 106 after it.
+/// Returns a scoreboard with a packet sent twice in the same millisecond as its neighbours: 105 before its retransmission,
+/// 106 after it.
 fn retransmitted() -> Scoreboard {
     let mut board = sent(4, Recovery::LibutpMod);
     assert_eq!(signals(&mut board, 50, 100, &[102, 103, 104]), 1);

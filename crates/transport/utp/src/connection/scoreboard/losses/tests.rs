@@ -40,7 +40,7 @@ fn ops() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// The rule itself, packet by packet: what is lost, when to look again, what stays in flight.
+/// Applies the rule itself, packet by packet: what is lost, when to look again, what stays in flight.
 fn whole_window(board: &Scoreboard, now: Time, patience: Span) -> (Vec<LostPacket>, Option<Time>, u64) {
     let (mut lost, mut look_again, mut in_flight) = (Vec::new(), None::<Time>, 0);
     for index in missing(board) {
@@ -61,18 +61,18 @@ fn whole_window(board: &Scoreboard, now: Time, patience: Span) -> (Vec<LostPacke
     (lost, look_again, in_flight)
 }
 
-/// Packets that have neither arrived nor been taken for lost.
+/// Returns the packets that have neither arrived nor been taken for lost.
 fn missing(board: &Scoreboard) -> impl Iterator<Item = u64> + '_ {
     let is_missing = |index: &u64| !board.board.is_sacked(*index) && !board.board.is_lost(*index);
     (board.board.una()..board.board.next_seq()).filter(is_missing)
 }
 
-/// The oldest lost packet, by a look at all.
+/// Returns the oldest lost packet, by a look at all.
 fn oldest_lost(board: &Scoreboard) -> Option<u64> {
     (board.board.una()..board.board.next_seq()).find(|index| board.board.is_lost(*index))
 }
 
-/// Losses that a probe has repaired for certain.
+/// Returns the losses that a probe has repaired for certain.
 fn repaired(board: &Scoreboard) -> Vec<LostPacket> {
     let is_judged =
         |probe: &&Probe| probe.waited && Some(probe.packet_number) < board.board.newest_delivered();
