@@ -23,7 +23,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// `afteryou send`.
+/// Runs `afteryou send`.
 pub async fn send(args: &SendArgs) -> Result<(), Failure> {
     let (paths, target) = args.paths_and_target()?;
     let job =
@@ -50,7 +50,7 @@ pub async fn send(args: &SendArgs) -> Result<(), Failure> {
     .await
 }
 
-/// A bar must not paint over the question for a password.
+/// Returns what happens first: a bar must not paint over the question for a password.
 fn first(target: &Target) -> First {
     match target {
         Target::Ticket { .. } => First::Dials,
@@ -58,7 +58,7 @@ fn first(target: &Target) -> First {
     }
 }
 
-/// The paths of files, and standard input with its name. None: somebody ended the job meanwhile.
+/// Returns the paths of files, and standard input with its name. `None`: somebody ended the job meanwhile.
 async fn with_input(
     stage: &Stage,
     args: &SendArgs,
@@ -75,7 +75,7 @@ async fn with_input(
     }
 }
 
-/// `afteryou get`.
+/// Runs `afteryou get`.
 pub async fn get(args: &GetArgs) -> Result<(), Failure> {
     let (target, directory) = args.target_and_directory()?;
     let output = is_standard(&directory).then(Temporary::new).transpose()?;
@@ -174,7 +174,7 @@ where
     logged
 }
 
-/// The job, for as long as the peer that ssh started is there.
+/// Runs the job for as long as the peer that ssh started is there.
 async fn beside(
     far_end: Option<FarEnd>,
     job: impl Future<Output = Result<Summary, afteryou_transfer::Error>>,
@@ -193,7 +193,7 @@ async fn beside(
     Ok(summary)
 }
 
-/// "photos, backup.tar".
+/// Returns the paths' names: "photos, backup.tar".
 fn names(paths: &[PathBuf]) -> String {
     let names: Vec<_> = paths.iter().map(|path| printable(&path.to_string_lossy())).collect();
     names.join(", ")

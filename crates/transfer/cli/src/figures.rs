@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// A size: 3.10 GB, 512 kB.
+/// Formats a size: 3.10 GB, 512 kB.
 pub fn size(bytes: u64) -> String {
     scaled(bytes, &["B", "kB", "MB", "GB", "TB", "PB", "EB"])
 }
@@ -20,7 +20,7 @@ pub enum RateUnit {
 }
 
 impl RateUnit {
-    /// The unit of a rate or timetable that can be read.
+    /// Returns the unit of a rate or timetable that can be read.
     pub fn of(text: &str) -> RateUnit {
         let text = text.to_ascii_lowercase();
         match () {
@@ -48,7 +48,7 @@ impl RateUnit {
     }
 }
 
-/// A delay in milliseconds: 48 ms, 2.5 ms.
+/// Formats a delay in milliseconds: 48 ms, 2.5 ms.
 pub fn delay(us: u64) -> String {
     match us {
         0..10_000 => format!("{} ms", trimmed(us as f64 / 1e3, 1)),
@@ -56,7 +56,7 @@ pub fn delay(us: u64) -> String {
     }
 }
 
-/// A time, in its two largest units: 42 s, 13 min, 2 h 5 min, 3 d 4 h.
+/// Formats a time in its two largest units: 42 s, 13 min, 2 h 5 min, 3 d 4 h.
 pub fn time(time: Duration) -> String {
     let s = time.as_secs();
     match s {
@@ -68,7 +68,7 @@ pub fn time(time: Duration) -> String {
     }
 }
 
-/// A time that may be short: 0.2 s.
+/// Formats a time that may be short: 0.2 s.
 pub fn short_time(short: Duration) -> String {
     match short.as_secs() {
         0..10 => format!("{} s", trimmed(short.as_secs_f64(), 1)),
@@ -76,7 +76,7 @@ pub fn short_time(short: Duration) -> String {
     }
 }
 
-/// "1 file", "12 files".
+/// Formats a number of things: "1 file", "12 files".
 pub fn count(n: u64, what: &str) -> String {
     match n {
         1 => format!("1 {what}"),
@@ -84,7 +84,7 @@ pub fn count(n: u64, what: &str) -> String {
     }
 }
 
-/// Whole per cent of a whole, never 100 before it is all.
+/// Returns whole per cent of a whole, never 100 before it is all.
 pub fn percent(part: u64, whole: u64) -> u64 {
     match whole {
         0 => 0,
@@ -119,7 +119,7 @@ fn scaled_by(step: f64, value: u64, units: &[&str]) -> String {
     format!("{} {}", trimmed(value, digits), units[unit])
 }
 
-/// Without zeros that say nothing.
+/// Formats a value without trailing zeros.
 fn trimmed(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     match text.contains('.') {

@@ -25,7 +25,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// `afteryou receive`.
+/// Runs `afteryou receive`.
 pub async fn receive(args: &ReceiveArgs) -> Result<(), Failure> {
     let directory = &args.directory;
     sources::check_directory(directory)?;
@@ -52,7 +52,7 @@ pub async fn receive(args: &ReceiveArgs) -> Result<(), Failure> {
     run(Service::Receive(store), Role::Receive, directory, &args.listening, &args.common, job, hint).await
 }
 
-/// `afteryou serve`.
+/// Runs `afteryou serve`.
 pub async fn serve(args: &ServeArgs) -> Result<(), Failure> {
     let directory = &args.directory;
     sources::refuse_ticket(directory)?;
@@ -147,13 +147,14 @@ async fn run(
     })
 }
 
-/// Standard error is the user's terminal, and ours is shown there already.
+/// Returns the settings for a command that ssh started: standard error is the user's terminal, and ours is shown there
+/// already.
 fn quiet_for_ssh(listening: &Listening, common: &Common) -> Common {
     let is_far_end = listening.ticket_only;
     Common { quiet: common.quiet || is_far_end, is_far_end, ..common.clone() }
 }
 
-/// The one that is kept, or one for this run alone.
+/// Returns the identity that is kept, or one for this run alone.
 fn identity(listening: &Listening, common: &Common) -> Result<Identity, Failure> {
     if listening.ticket_only {
         return Ok(Identity::ephemeral()?);
@@ -168,8 +169,8 @@ fn identity(listening: &Listening, common: &Common) -> Result<Identity, Failure>
 /// Ports that are tried for one that no other service asks for again.
 const TRIES: usize = 16;
 
-/// At the port of the last time if none is asked for, so that the ticket stays the same. While somebody else has that port,
-/// another one serves for this run only.
+/// Binds the port of the last time if none is asked for, so that the ticket stays the same. While somebody else has that
+/// port, another one serves for this run only.
 fn socket(
     identity: &mut Identity,
     role: Role,
@@ -203,7 +204,7 @@ fn socket(
     Ok(socket)
 }
 
-/// At a port that no other service asks for at its next start, if there is one soon.
+/// Binds a port that no other service asks for at its next start, if there is one soon.
 fn any_socket(
     identity: &Identity,
     role: Role,
@@ -221,7 +222,8 @@ fn any_socket(
     Ok(socket)
 }
 
-/// The user's settings, and this machine's own addresses, as far as `local` is reached through them.
+/// Returns the addresses of the ticket: the user's settings, and this machine's own ones, as far as `local` is reached
+/// through them.
 fn in_ticket(named: &[String], local: SocketAddr) -> Result<Vec<Address>, Failure> {
     let parse = |text: &String| Address::parse(text, local.port());
     let named: Vec<Address> = named.iter().map(parse).collect::<Result<_, _>>().map_err(Failure::usage)?;
@@ -239,7 +241,7 @@ fn in_ticket(named: &[String], local: SocketAddr) -> Result<Vec<Address>, Failur
     Ok(found)
 }
 
-/// To a file, to a program, or to the reader of stdout, which may take long.
+/// Hands the ticket to a file, to a program, or to the reader of stdout, which may take long.
 async fn hand_over(ticket: String, listening: &Listening, common: &Common) -> Result<(), Failure> {
     if listening.qr {
         let code = qr::code(&ticket).unwrap_or_else(|| "the ticket is too long for a QR code".to_owned());
@@ -255,7 +257,7 @@ async fn hand_over(ticket: String, listening: &Listening, common: &Common) -> Re
     tokio::task::spawn_blocking(move || output::print_whole(&line)).await?
 }
 
-/// Never readable for others, even if another file had the name, and never half a ticket.
+/// Writes the ticket so that it is never readable for others, even if another file had the name, and never half there.
 fn write_private(path: &Path, ticket: &str) -> io::Result<()> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     // Readable for its owner alone, under a name that nobody has.

@@ -19,25 +19,25 @@ use std::time::Instant;
 
 /// Somewhere that a job is shown.
 pub trait View: Send {
-    /// Something happened; `tally` has it in already.
+    /// Shows an event; `tally` has it in already.
     fn event(&mut self, event: &Event, tally: &Tally, now: Instant);
-    /// Time has passed.
+    /// Shows that time has passed.
     fn tick(&mut self, tally: &Tally, now: Instant);
-    /// A sentence that stays.
+    /// Prints a sentence that stays.
     fn say(&mut self, sentence: &str);
-    /// A line of the log.
+    /// Prints a line of the log.
     fn log(&mut self, line: &str) {
         complain(&format!("{line}\n"));
     }
-    /// The number of files that were settled without an event, since the reader was too slow.
+    /// Reports the number of files that were settled without an event, since the reader was too slow.
     fn missed(&mut self, files: u64) {
         self.say(&format!("{} more: too many to list", count(files, "file")));
     }
-    /// Nothing more will come; what was said stays. Gives the failure of an output that programs rely upon.
+    /// Ends the view; what was printed stays. Gives the failure of an output that programs rely upon.
     fn finish(&mut self) -> io::Result<()>;
 }
 
-/// The requested view; `at_once` if it shows the job before there is a connection.
+/// Returns the requested view; `at_once` if it shows the job before there is a connection.
 pub fn view(common: &Common, at_once: bool) -> Box<dyn View> {
     let list = common.list;
     match (common.json, common.quiet) {
@@ -50,7 +50,7 @@ pub fn view(common: &Common, at_once: bool) -> Box<dyn View> {
     }
 }
 
-/// True if no view but a list or a program shows this event: a file that was stored, or there already.
+/// Returns whether no view but a list or a program shows this event: a file that was stored, or there already.
 pub fn is_listed_only(event: &Event) -> bool {
     matches!(event, Event::File { outcome: Outcome::Stored | Outcome::Had | Outcome::Newer, .. })
 }
@@ -98,7 +98,8 @@ fn pause(said: &mut bool, again: bool, tally: &Tally, now: Instant) -> Option<St
     }
 }
 
-/// "42 %, 1.3 GB of 3.1 GB, 18.3 Mbit/s, 13 min left, 12 of 340 files", without what is not known.
+/// Returns the job's figures: "42 %, 1.3 GB of 3.1 GB, 18.3 Mbit/s, 13 min left, 12 of 340 files", without what is not
+/// known.
 fn numbers(tally: &Tally) -> String {
     let mut parts = Vec::new();
     if tally.entries == 0 {

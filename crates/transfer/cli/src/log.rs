@@ -42,7 +42,7 @@ pub struct LogArgs {
 }
 
 impl LogArgs {
-    /// The log's levels; a `quiet` command prints errors only.
+    /// Returns the log's levels; a `quiet` command prints errors only.
     fn targets(&self, quiet: bool) -> Targets {
         let ours = match self.verbose {
             0 if quiet => LevelFilter::ERROR,
@@ -66,7 +66,7 @@ impl LogArgs {
     }
 }
 
-/// A variable that is empty names nothing.
+/// Reads the variable's filter; an empty variable names nothing.
 fn filter(text: &str) -> Result<Targets, String> {
     if text.trim().is_empty() {
         return Ok(Targets::new());
@@ -86,7 +86,7 @@ pub fn start(args: &LogArgs, quiet: bool) {
     let _ = tracing::subscriber::set_global_default(subscriber);
 }
 
-/// From now on the view behind `messages` prints what is logged.
+/// Lets the view behind `messages` print what is logged from now on.
 pub fn show_in(messages: Sender) {
     *view() = Some(messages);
 }

@@ -25,7 +25,7 @@ const MOST_HOSTS: usize = 1_024;
 /// The peer receives a close in a packet or two; a peer that misses it finds out by its timeout.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// A UDP socket with the class that was asked for. Where IPv6 is turned off, `[::]` is taken as all of IPv4.
+/// Binds a UDP socket with the class that was asked for. Where IPv6 is turned off, `[::]` is taken as all of IPv4.
 pub fn socket(common: &Common, address: SocketAddr) -> Result<Arc<Socket>, Failure> {
     let bind = |address| Socket::bind(address, common.dscp.bits());
     let bound = match bind(address) {
@@ -40,12 +40,12 @@ pub fn socket(common: &Common, address: SocketAddr) -> Result<Arc<Socket>, Failu
     Ok(socket)
 }
 
-/// Somebody else has the port.
+/// Returns whether somebody else has the port.
 pub fn is_taken(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::AddrInUse
 }
 
-/// An endpoint on `socket`.
+/// Creates an endpoint on `socket`.
 pub fn endpoint(
     socket: &Arc<Socket>,
     server: Option<quinn::ServerConfig>,
@@ -60,13 +60,13 @@ pub async fn leave(endpoint: &quinn::Endpoint) {
     let _ = tokio::time::timeout(FAREWELL, endpoint.wait_idle()).await;
 }
 
-/// Parameters of a connection to any address: the requested controller, and the protocol's needs. It has a log of its own in
-/// `logs`.
+/// Returns the parameters of a connection to any address: the requested controller, and the protocol's needs. It has a log
+/// of its own in `logs`.
 pub fn transport(common: &Common, logs: &Logs) -> Result<Arc<TransportConfig>, Failure> {
     Ok(parameters(factory(common, false, logs)?, MtuDiscoveryConfig::default()))
 }
 
-/// The same by address: over loopback datagrams are longer. Connections that are `many` take no more than one
+/// Returns the parameters by address: over loopback datagrams are longer. Connections that are `many` take no more than one
 /// together.
 pub fn transports(
     common: &Common,
@@ -98,7 +98,8 @@ fn factory(common: &Common, many: bool, logs: &Logs) -> Result<Arc<Factory>, Fai
     Ok(logs.of(if many { together(entry, overrides) } else { alone }))
 }
 
-/// One window for all connections. When the last is gone, what it knew of the path is forgotten.
+/// Returns controllers that share one window for all connections. When the last is gone, what it knew of the path is
+/// forgotten.
 fn together(entry: &'static Entry, overrides: Overrides) -> Arc<Factory> {
     let current: Mutex<Option<Shared>> = Mutex::new(None);
     Factory::of(move |setup| {
@@ -114,7 +115,8 @@ fn together(entry: &'static Entry, overrides: Overrides) -> Arc<Factory> {
     })
 }
 
-/// For the side that listens: connections of one host take no more than one, whatever job they are of.
+/// Returns the configuration of the side that listens: connections of one host take no more than one, whatever job they are
+/// of.
 pub fn by_host(common: &Common, server: ServerConfig, logs: &Logs) -> ConfigFor {
     let (common, logs) = (common.clone(), logs.clone());
     let usual = Arc::new(server);

@@ -25,7 +25,7 @@ pub fn show(command: &str, outcome: &Result<(), Failure>) {
     }
 }
 
-/// One short line that means itself to a program that reads markup.
+/// Returns one short line that means itself to a program that reads markup.
 fn plain(text: &str) -> String {
     let line = printable(&text.replace('\n', " "));
     let cut: String = line.chars().take(LONGEST).collect();

@@ -40,11 +40,11 @@ pub fn check() -> Result<(), Failure> {
     }
 }
 
-/// There is no such limit.
+/// Does nothing: there is no such limit.
 #[cfg(not(unix))]
 pub fn raise_limit() {}
 
-/// There is no such limit.
+/// Succeeds: there is no such limit.
 #[cfg(not(unix))]
 pub fn check() -> Result<(), Failure> {
     Ok(())

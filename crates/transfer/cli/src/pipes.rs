@@ -22,7 +22,7 @@ use tempfile::TempDir;
 /// The word that means standard input or output.
 pub const STANDARD: &str = "-";
 
-/// Everything that `input` gives.
+/// Keeps everything that `input` gives.
 pub fn keep(input: impl Read) -> Result<Input, Failure> {
     let dir = std::env::temp_dir();
     Ok(Input::keep(&dir, input).map_err(|error| {
@@ -42,7 +42,7 @@ fn directories() -> MutexGuard<'static, Vec<PathBuf>> {
 pub struct Temporary(TempDir);
 
 impl Temporary {
-    /// Where what is got waits for its way out.
+    /// Makes the directory where what is got waits to be printed.
     pub fn new() -> Result<Self, Failure> {
         let dir =
             tempfile::tempdir().context("cannot make a temporary directory, set TMPDIR to one with room")?;
@@ -64,7 +64,7 @@ impl Drop for Temporary {
     }
 }
 
-/// The process ends at once, and drops nothing.
+/// Removes all such directories when the process ends at once, and drops nothing.
 pub fn remove_all() {
     for path in directories().drain(..) {
         _ = store::empty(&path);

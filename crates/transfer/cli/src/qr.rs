@@ -3,7 +3,8 @@
 use qrcode::render::unicode::Dense1x2;
 use qrcode::{EcLevel, QrCode};
 
-/// The code in half blocks, dark on light whatever the terminal's colours; None for a ticket that is too long for one.
+/// Returns the code in half blocks, dark on light whatever the terminal's colours; `None` for a ticket that is too long for
+/// one.
 pub fn code(ticket: &str) -> Option<String> {
     // A code has a mode for capital letters that takes less room, and tickets may be written in them.
     let code = QrCode::with_error_correction_level(ticket.to_ascii_uppercase(), EcLevel::L).ok()?;

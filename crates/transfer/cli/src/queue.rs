@@ -45,7 +45,7 @@ struct Counts {
     missed: AtomicU64,
 }
 
-/// An empty queue.
+/// Creates an empty queue.
 pub fn queue() -> (Sender, Receiver) {
     let (sender, receiver) = mpsc::channel();
     let counts = Arc::new(Counts::default());
@@ -67,7 +67,7 @@ impl Sender {
     }
 }
 
-/// Messages that may wait before one of this kind is left out.
+/// Returns the number of messages that may wait before one of this kind is left out.
 fn room(message: &Message) -> usize {
     match message {
         Message::End => usize::MAX,
@@ -80,14 +80,14 @@ fn room(message: &Message) -> usize {
 }
 
 impl Receiver {
-    /// The next message.
+    /// Waits for the next message.
     pub fn next(&self, wait: Duration) -> Result<Message, RecvTimeoutError> {
         let message = self.messages.recv_timeout(wait)?;
         self.counts.waiting.fetch_sub(1, Relaxed);
         Ok(message)
     }
 
-    /// Files that were left out, once nothing waits; each is reported once.
+    /// Returns the number of files that were left out, once nothing waits; each is reported once.
     pub fn missed(&self) -> Option<u64> {
         let is_idle = self.counts.waiting.load(Relaxed) == 0;
         let missed = if is_idle { self.counts.missed.swap(0, Relaxed) } else { 0 };

@@ -2,22 +2,22 @@
 //!
 //! The protocol of sd_notify(3): lines of NAME=value in one datagram to the socket that NOTIFY_SOCKET names.
 
-/// The service is ready; `status` is one line for people.
+/// Reports that the service is ready; `status` is one line for people.
 pub fn ready(status: &str) {
     notify(&format!("READY=1\nSTATUS={}", one_line(status)));
 }
 
-/// The service's present state.
+/// Reports the service's present state.
 pub fn status(status: &str) {
     notify(&format!("STATUS={}", one_line(status)));
 }
 
-/// The service ends.
+/// Reports that the service ends.
 pub fn stopping() {
     notify("STOPPING=1");
 }
 
-/// A line break would begin another variable, and `systemctl` has no lines to show.
+/// Returns the text on one line: a line break would begin another variable, and `systemctl` has no lines to show.
 fn one_line(text: &str) -> String {
     afteryou_terminal::output::printable(&text.replace('\n', " "))
 }

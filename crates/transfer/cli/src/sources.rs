@@ -6,7 +6,7 @@ use afteryou_transfer::source::{self, SourceOptions};
 use afteryou_transfer::ticket::Role;
 use std::path::{Path, PathBuf};
 
-/// An existing target must be a directory; a missing one becomes a directory.
+/// Checks the target: an existing one must be a directory; a missing one becomes a directory.
 pub fn check_directory(directory: &Path) -> Result<(), Failure> {
     refuse_ticket(directory)?;
     if directory.is_symlink() && !directory.exists() {
@@ -20,7 +20,8 @@ pub fn check_directory(directory: &Path) -> Result<(), Failure> {
     }
 }
 
-/// A ticket is for the side that connects. The existing target is a directory, whatever its name.
+/// Refuses a ticket as a directory: a ticket is for the side that connects. The existing target is a directory, whatever its
+/// name.
 pub fn refuse_ticket(directory: &Path) -> Result<(), Failure> {
     let word = directory.as_os_str();
     if !looks_like_ticket(word) || directory.is_dir() {
@@ -37,7 +38,7 @@ pub fn refuse_ticket(directory: &Path) -> Result<(), Failure> {
     Err(Failure::usage(format!("a ticket where a directory is expected: {instead}")))
 }
 
-/// How files are read: links as asked for, and trees of large files kept between runs.
+/// Returns how files are read: links as asked for, and trees of large files kept between runs.
 pub fn options(common: &Common, symlinks: Symlinks, choice: &Choice) -> Result<SourceOptions, Failure> {
     let mut options = SourceOptions::default();
     options.symlinks = match symlinks {
@@ -51,7 +52,7 @@ pub fn options(common: &Common, symlinks: Symlinks, choice: &Choice) -> Result<S
     Ok(options)
 }
 
-/// Beside the key if that has a place of its own, otherwise where caches are. Without either, nothing is kept.
+/// Returns the place beside the key if that has one of its own, otherwise where caches are. Without either, nothing is kept.
 fn cache(common: &Common) -> Option<PathBuf> {
     if let Some(state) = &common.state {
         return Some(state.join("trees"));

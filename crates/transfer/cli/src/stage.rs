@@ -118,7 +118,7 @@ impl Stage {
         })
     }
 
-    /// Where the job's events go.
+    /// Returns the listener of the job's events.
     pub fn listener(&self) -> Listener {
         let (tally, messages, done) = (self.tally.clone(), self.messages.clone(), self.done);
         let (has_stats, lists) = (self.has_stats, self.lists);
@@ -152,7 +152,7 @@ impl Stage {
         self.stop.subscribe()
     }
 
-    /// To make it end.
+    /// Returns the switch that ends the job.
     pub fn stopper(&self) -> watch::Sender<bool> {
         self.stop.clone()
     }
@@ -182,7 +182,7 @@ impl Stage {
     }
 }
 
-/// A job that cannot be controlled is better than none.
+/// Starts the control socket, if it can be: a job that cannot be controlled is better than none.
 #[cfg(unix)]
 fn server(
     common: &Common,
@@ -201,7 +201,7 @@ fn server(
     started.map_err(|error| complain(&format!("afteryou: no control by `afteryou ctl`: {error:#}\n"))).ok()
 }
 
-/// The view's thread.
+/// Runs the view's thread.
 fn show(mut view: Box<dyn View>, tally: &Mutex<Tally>, messages: &queue::Receiver) -> io::Result<()> {
     let mut told = Instant::now();
     loop {
@@ -247,13 +247,13 @@ fn added(tally: &Mutex<Tally>, event: &Event, done: &str, has_stats: bool) -> Ve
         .collect()
 }
 
-/// The state after a panic is whole: no thread panics between two writes to it.
+/// Locks a mutex. The state after a panic is whole: no thread panics between two writes to it.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Chunk groups are for tests that count the bytes received by a killed process. The thread that received a group
-/// reports it, before the group is written.
+/// Prints a chunk group at once, for tests that count the bytes received by a killed process. The thread that received a
+/// group reports it, before the group is written.
 fn at_once(event: &Event) {
     if let Ok(line) = serde_json::to_string(event) {
         // A reader that has seen enough is no reason to stop the job.

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 /// The rate of less says nothing.
 const SHORT: Duration = Duration::from_millis(500);
 
-/// The outcome, in one sentence: "sent 12 files, 3.1 GB in 4 min 12 s (98.4 Mbit/s); 1.2 GB were there already; yielded
-/// 34 % of the time".
+/// Returns the outcome in one sentence: "sent 12 files, 3.1 GB in 4 min 12 s (98.4 Mbit/s); 1.2 GB were there already;
+/// yielded 34 % of the time".
 pub fn summary(verb: &str, end: End, tally: &Tally, now: Instant) -> String {
     let took = now.saturating_duration_since(tally.began);
     let moved = tally.bytes_moved;
@@ -53,7 +53,8 @@ pub fn summary(verb: &str, end: End, tally: &Tally, now: Instant) -> String {
     parts.join("; ")
 }
 
-/// "dry run: would store 3 entries (12 MB), set the attributes of 2 entries, remove 1 entry".
+/// Returns the outcome of a dry run: "dry run: would store 3 entries (12 MB), set the attributes of 2 entries, remove 1
+/// entry".
 fn dry_run(Would { change, adjust, remove, bytes }: Would) -> String {
     let store = (change > 0).then(|| format!("store {} ({})", entries(change), size(bytes)));
     let adjust = (adjust > 0).then(|| format!("set the attributes of {}", entries(adjust)));
@@ -63,7 +64,7 @@ fn dry_run(Would { change, adjust, remove, bytes }: Would) -> String {
     format!("dry run: would {}", all.join(between))
 }
 
-/// The lines of --stats.
+/// Returns the lines of --stats.
 pub fn stats(end: End, tally: &Tally, now: Instant) -> String {
     let took = now.saturating_duration_since(tally.began);
     let counted = [
@@ -96,8 +97,8 @@ fn entries(count: u64) -> String {
     }
 }
 
-/// The exit code of a job that is over; `again` is the command that retries the failed files. If it is `strict`, what
-/// was left out is a failure. A job that was to `delete` reports that it did not.
+/// Returns the exit code of a job that is over; `again` is the command that retries the failed files. If it is `strict`,
+/// what was left out is a failure. A job that was to `delete` reports that it did not.
 pub fn verdict(summary: &Summary, again: &str, strict: bool, delete: bool) -> Result<(), Failure> {
     let removed = summary.removed + summary.would_remove;
     if summary.failed > 0 {
@@ -118,7 +119,7 @@ pub fn verdict(summary: &Summary, again: &str, strict: bool, delete: bool) -> Re
     }
 }
 
-/// A complete job fails if its output for programs is not complete.
+/// Combines a verdict with the output's: a complete job fails if its output for programs is not complete.
 pub fn with_output(verdict: Result<(), Failure>, output: Result<(), Failure>) -> Result<(), Failure> {
     match verdict {
         Ok(()) | Err(Failure::Incomplete(_)) => output.and(verdict),
@@ -131,7 +132,7 @@ const NOT_REMOVED: &str =
     "\n--delete removes nothing while entries are left out: name them with --exclude, or send links \
                            with --symlinks copy-as-is";
 
-/// "3 entries left out and 1 entry stored, differing from the source".
+/// Returns the shortfall: "3 entries left out and 1 entry stored, differing from the source".
 fn shortfall(skipped: u64, incomplete: u64) -> Option<String> {
     let left_out = (skipped > 0).then(|| format!("{} left out", entries(skipped)));
     let without =
@@ -140,7 +141,7 @@ fn shortfall(skipped: u64, incomplete: u64) -> Option<String> {
     (!both.is_empty()).then(|| both.join(" and "))
 }
 
-/// The message when somebody ended the job early.
+/// Returns the message when somebody ended the job early.
 pub fn stopped(tally: &Tally) -> String {
     match tally.bytes {
         0 => "stopped: run the same command again to continue".to_owned(),

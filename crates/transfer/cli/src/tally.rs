@@ -162,12 +162,12 @@ impl Tally {
         }
     }
 
-    /// The same for the side that listens: it waits rather than tries.
+    /// Returns the same tally for the side that listens: it waits rather than tries.
     pub fn listening(self) -> Tally {
         Tally { listens: true, link: Link::Waiting { reason: None }, ..self }
     }
 
-    /// The same with rates in this unit.
+    /// Returns the same tally with rates in this unit.
     pub fn in_unit(self, unit: RateUnit) -> Tally {
         Tally { unit, ..self }
     }
@@ -261,12 +261,12 @@ impl Tally {
         }
     }
 
-    /// When the timetable says something else, as a time of day.
+    /// Sets when the timetable's limits change, as a time of day.
     pub fn set_until(&mut self, until: Option<String>) {
         self.until = until;
     }
 
-    /// The inputs of the words.
+    /// Returns the inputs of the words.
     pub fn situation(&self, now: Instant) -> Situation {
         let fresh = |since: &Instant| now.saturating_duration_since(*since) < STATE_LASTS;
         Situation {
@@ -282,43 +282,43 @@ impl Tally {
         }
     }
 
-    /// Its state, in plain words.
+    /// Returns the job's state in plain words.
     pub fn words(&self, now: Instant) -> String {
         words::words(&self.situation(now))
     }
 
-    /// Per cent of the time, as far as it was seen, that it yielded.
+    /// Returns the part of the time, as far as it was seen, that it yielded, in per cent.
     pub fn yielded_percent(&self) -> Option<u64> {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         (!self.spent.seen.is_zero())
             .then(|| super::figures::percent(ms(self.spent.yielding), ms(self.spent.seen)))
     }
 
-    /// Time left at the rate of the last seconds; None until there is one that means something.
+    /// Returns the time left at the rate of the last seconds; `None` until there is one that means something.
     pub fn time_left(&self) -> Option<Duration> {
         let steady = self.steady.filter(|steady| self.is_plan_complete && steady.is_settled())?;
         let left = self.bytes.saturating_sub(self.bytes_done);
         Some(Duration::from_secs((left as f64 / steady.rate.max(1.0)).ceil() as u64))
     }
 
-    /// That it is paused and by whom, in plain words.
+    /// Returns the words for a pause and its owner, if the job is paused.
     pub fn pause(&self, now: Instant) -> Option<String> {
         let situation = self.situation(now);
         situation.paused_by.is_some().then(|| words::paused(&situation))
     }
 
-    /// Bytes that were there before this run.
+    /// Returns the bytes that were there before this run.
     pub fn resumed(&self) -> u64 {
         self.bytes_done.saturating_sub(self.bytes_moved)
     }
 
-    /// The smallest limit, and whose it is.
+    /// Returns the smallest limit, and whose it is.
     fn hold(&self) -> Option<Hold> {
         let limit = |owner| self.pace.of(owner).max_rate.map(|max_rate| Hold { max_rate, owner });
         OWNERS.into_iter().filter_map(limit).min_by_key(|hold| hold.max_rate)
     }
 
-    /// With the time until the next attempt counted down.
+    /// Returns the link with the time until the next attempt counted down.
     fn link_at(&self, now: Instant) -> Link {
         let gone = self.down_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since));
         match self.link.clone() {
@@ -327,7 +327,7 @@ impl Tally {
         }
     }
 
-    /// The time since the last state was spent on what that said.
+    /// Counts the time since the last state for that state.
     fn spend(&mut self, now: Instant) {
         if let Some((since, mood)) = self.spent.last {
             let time = now.saturating_duration_since(since).min(STATE_LASTS);

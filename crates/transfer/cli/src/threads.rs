@@ -22,8 +22,8 @@ const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 /// For this long the system is trusted to start the threads that it has just shown it can start.
 const SOON: Duration = Duration::from_secs(10);
 
-/// A runtime whose threads all run. Its workers have half of the cores: the job's own threads hash, encode and decode meanwhile. On two
-/// cores one worker needs a tenth less processor time than two, which wake each other up for every packet.
+/// Builds a runtime whose threads all run. Its workers have half of the cores: the job's own threads hash, encode and decode
+/// meanwhile. On two cores one worker needs a tenth less processor time than two, which wake each other up for every packet.
 pub fn runtime() -> Result<Runtime, Failure> {
     let workers = std::thread::available_parallelism().map_or(1, |cores| usize::from(cores).div_ceil(2));
     check(workers + BLOCKING + OTHERS)?;
@@ -60,7 +60,7 @@ fn check(threads: usize) -> Result<(), Failure> {
     }
 }
 
-/// True when all of them run. Each waits for the others, so that none does the work of two.
+/// Returns `true` when all of them run. Each waits for the others, so that none does the work of two.
 fn start_blocking(runtime: &Runtime) -> bool {
     let all = Arc::new(Barrier::new(BLOCKING));
     let (running, ran) = mpsc::channel();

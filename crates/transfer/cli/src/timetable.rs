@@ -27,7 +27,7 @@ pub enum Direction {
 
 /// A source of the local time, and of its passing.
 pub trait Clock {
-    /// The time now.
+    /// Returns the time now.
     fn now(&self) -> Zoned;
 
     /// Returns when the clock has gone on by `time`.
@@ -103,14 +103,14 @@ fn rate(limits: Limits, direction: Direction) -> Option<u64> {
     rate.map(afteryou_rate::Rate::bytes_per_second)
 }
 
-/// A new word of the timetable takes the place of what `ctl rate` said; a pause stays.
+/// Sets the timetable's limit, which replaces that of `ctl rate`; a pause stays.
 fn set(pace: &Pace, max_rate: Option<u64>, changes: bool) {
     let owner = if changes { Owner::Timetable } else { Owner::User };
     pace.set(owner, Limit { max_rate, paused: false });
     pace.set(Owner::Control, Limit { max_rate: None, ..pace.of(Owner::Control) });
 }
 
-/// The time of day after `wait`, with the day if that is not today's or tonight's.
+/// Returns the time of day after `wait`, with the day if that is not today's or tonight's.
 fn time_of_day(now: &Zoned, wait: Duration) -> String {
     let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::MAX);
     let format = if wait.as_hours() < 24 { "%H:%M" } else { "%a %H:%M" };

@@ -108,7 +108,7 @@ pub enum Mood {
     Sharing,
 }
 
-/// The rule above.
+/// Returns the job's mood by the rule above.
 pub fn mood(situation: &Situation) -> Mood {
     if situation.link != Link::Up {
         return Mood::Away;
@@ -140,7 +140,7 @@ pub fn mood(situation: &Situation) -> Mood {
     }
 }
 
-/// The job's state, in a sentence without a full stop.
+/// Returns the job's state, in a sentence without a full stop.
 pub fn words(situation: &Situation) -> String {
     let state = situation.state.clone().unwrap_or_default();
     match mood(situation) {
@@ -201,7 +201,7 @@ fn away(link: &Link) -> String {
     }
 }
 
-/// The owner of the pause. Without an owner here it was the sender at the peer.
+/// Returns the owner of the pause. Without an owner here it was the sender at the peer.
 pub fn paused(situation: &Situation) -> String {
     match situation.paused_by {
         None | Some(Owner::FarEnd) => "paused by the peer".to_owned(),
@@ -225,7 +225,7 @@ fn until(situation: &Situation) -> String {
     situation.until.as_ref().map(|time| format!(" until {time}")).unwrap_or_default()
 }
 
-/// ": queue is 48 ms over base 21 ms", as far as it is known.
+/// Returns the queue's words: ": queue is 48 ms over base 21 ms", as far as it is known.
 fn queue(state: &State) -> String {
     match (state.queue_us, state.base_us) {
         (Some(queue), Some(base)) => format!(": queue is {} over base {}", delay(queue), delay(base)),

@@ -15,7 +15,7 @@ impl ParseError {
         ParseError { word: word.to_owned(), expected }
     }
 
-    /// The word at fault; empty if nothing was there.
+    /// Returns the word at fault; empty if nothing was there.
     pub fn word(&self) -> &str {
         &self.word
     }

@@ -80,14 +80,14 @@ pub struct Limiter {
 }
 
 impl Limiter {
-    /// A limiter whose bucket is full.
+    /// Creates a limiter whose bucket is full.
     pub fn new(pace: Pace, now: Instant) -> Limiter {
         let mut limiter = Limiter { pace, tokens: u128::MAX, counted_to: now };
         limiter.settle(now);
         limiter
     }
 
-    /// How fast the writer may go.
+    /// Returns how fast the writer may go.
     pub fn pace(&self) -> Pace {
         self.pace
     }
@@ -133,7 +133,7 @@ impl Limiter {
     }
 }
 
-/// Most bytes at once.
+/// Returns the most bytes at once.
 fn burst(rate: Rate) -> u64 {
     (rate.bytes_per_second() / 1000).saturating_mul(BURST.as_millis() as u64).max(LEAST_BURST)
 }
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Some instant: there is no other way to make one.
+    /// Returns some instant: there is no other way to make one.
     #[allow(clippy::disallowed_methods)]
     fn begin() -> Instant {
         Instant::now()
@@ -159,7 +159,7 @@ mod tests {
         Rate::from_bytes_per_second(bytes_per_second).map_or(Pace::Paused, Pace::At)
     }
 
-    /// Bytes granted until the limiter makes somebody wait.
+    /// Returns the bytes granted until the limiter makes somebody wait.
     fn drain(limiter: &mut Limiter, now: Instant) -> u64 {
         let mut sum = 0;
         while let Grant::Bytes(bytes) = limiter.take(1 << 20, now) {

@@ -57,7 +57,7 @@ impl Rate {
         NonZeroU64::new(bytes.min(MOST as u64)).map(Rate)
     }
 
-    /// Bytes per second.
+    /// Returns the bytes per second.
     pub fn bytes_per_second(self) -> u64 {
         self.0.get()
     }
@@ -81,7 +81,7 @@ impl Rate {
     }
 }
 
-/// The size of a unit in bits per second.
+/// Returns the size of a unit in bits per second.
 fn bits(unit: &str) -> Result<u128, &'static str> {
     let find = |units: &[(&str, u128)], name: &str| {
         units.iter().find(|(known, _)| *known == name).map(|(_, factor)| *factor)
@@ -100,7 +100,7 @@ fn bits(unit: &str) -> Result<u128, &'static str> {
     find(LETTERS, letter.unwrap_or(&name)).map(|bytes| 8 * bytes).ok_or(EXPECTED)
 }
 
-/// A decimal fraction as its digits and how many of them are behind the point.
+/// Returns a decimal fraction as its digits and the number of them behind the point.
 fn decimal(text: &str) -> Option<(u128, u32)> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {

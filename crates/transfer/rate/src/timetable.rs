@@ -98,7 +98,7 @@ impl WeekTime {
         WeekTime(since_monday.rem_euclid(i128::from(WEEK)) as u32)
     }
 
-    /// Seconds since Monday 00:00.
+    /// Returns the seconds since Monday 00:00.
     pub fn seconds(self) -> u32 {
         self.0
     }
@@ -199,7 +199,7 @@ pub struct Timetable {
 }
 
 impl Timetable {
-    /// The same at all times.
+    /// Returns a timetable with the same limits at all times.
     pub fn always(limits: Limits) -> Timetable {
         Timetable { entries: Vec::new(), begins: BTreeMap::from([(0, limits)]) }
     }
@@ -214,14 +214,14 @@ impl Timetable {
         Timetable { entries, begins }
     }
 
-    /// The limits that hold at `at`.
+    /// Returns the limits that hold at `at`.
     pub fn limits_at(&self, at: WeekTime) -> Limits {
         let of_this_week = self.begins.range(..=at.0).next_back();
         let latest = of_this_week.or_else(|| self.begins.last_key_value());
         latest.map(|(_, limits)| *limits).unwrap_or_default()
     }
 
-    /// How long after `at` other limits begin to hold; none if they never change.
+    /// Returns how long after `at` other limits begin to hold; `None` if they never change.
     pub fn next_change_after(&self, at: WeekTime) -> Option<Duration> {
         let now = self.limits_at(at);
         let this_week = self.begins.range(at.0 + 1..).map(|(begin, limits)| (begin - at.0, limits));

@@ -16,7 +16,7 @@ pub fn paint(text: &str) {
     let _ = io::stderr().lock().write_all(redact(text).as_bytes());
 }
 
-/// The same, and continues after `longest` if the reader stalls: a terminal after Ctrl-S, a pipe that is full.
+/// Prints a complaint, and continues after `longest` if the reader stalls: a terminal after Ctrl-S, a pipe that is full.
 pub fn complain_within(text: &str, longest: Duration) {
     let text = text.to_owned();
     let (saying, said) = mpsc::channel::<()>();
@@ -34,12 +34,12 @@ pub fn complain_within(text: &str, longest: Duration) {
     }
 }
 
-/// Text from elsewhere, fit for one line of a terminal.
+/// Returns text from elsewhere in a form fit for one line of a terminal.
 pub fn printable(text: &str) -> String {
     Shown(text).to_string()
 }
 
-/// The same for several lines.
+/// Returns the same for several lines.
 pub fn printable_lines(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }

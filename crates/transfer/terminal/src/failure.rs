@@ -26,12 +26,13 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Something that makes no sense, in the words of `reason`.
+    /// Returns the failure of something that makes no sense, in the words of `reason`.
     pub fn usage(reason: impl fmt::Display) -> Failure {
         Failure::Usage(reason.to_string())
     }
 
-    /// 2 for what makes no sense, 3 for an end with something left out, 130 for an interruption, otherwise 1.
+    /// Returns the exit code: 2 for what makes no sense, 3 for an end with something left out, 130 for an interruption,
+    /// otherwise 1.
     pub fn code(&self) -> u8 {
         match self {
             Failure::Usage(_) => 2,
@@ -66,7 +67,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Each cause once: some errors have their cause in their own words already.
+/// Returns each cause once: some errors have their cause in their own words already.
 fn chain(error: &anyhow::Error) -> String {
     error.chain().fold(String::new(), |said, cause| match cause.to_string() {
         cause if said.is_empty() => cause,
@@ -82,7 +83,7 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
     }
 }
 
-/// An error of the operating system, in words that do not depend on it where they are common.
+/// Returns an error of the operating system in words that do not depend on it where they are common.
 pub fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_owned(),

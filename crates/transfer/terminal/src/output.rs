@@ -16,12 +16,13 @@ pub fn print(text: &str) -> Result<(), Failure> {
     print_whole(&redact(text))
 }
 
-/// The same with its tickets: for the one that is handed over.
+/// Prints text with its tickets: for the one that is handed over.
 pub fn print_whole(text: &str) -> Result<(), Failure> {
     print_to(&mut io::stdout().lock(), text)
 }
 
-/// Columns for tables of figures: the terminal's. A pipe has no width, and a program that reads there needs every cell whole.
+/// Returns the columns for tables of figures: the terminal's. A pipe has no width, and a program that reads there needs
+/// every cell whole.
 pub fn table_width() -> usize {
     match io::stdout().is_terminal() {
         true => width(),
@@ -29,7 +30,7 @@ pub fn table_width() -> usize {
     }
 }
 
-/// Columns for text: the terminal's, within reason.
+/// Returns the columns for text: the terminal's, within reason.
 pub fn width() -> usize {
     if !io::stdout().is_terminal() {
         return WIDTH;

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-/// `text` in at most `width` columns, with an ellipsis if something is missing.
+/// Returns `text` in at most `width` columns, with an ellipsis if something is missing.
 pub fn cut(text: &str, width: u16) -> String {
     let width = usize::from(width);
     if text.width() <= width {

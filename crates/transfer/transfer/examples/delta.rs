@@ -55,7 +55,7 @@ async fn main() -> Fallible<()> {
     Ok(())
 }
 
-/// Bytes that nothing makes smaller.
+/// Returns bytes that nothing makes smaller.
 fn noise(bytes: usize, seed: u64) -> Vec<u8> {
     let mut noise = vec![0; bytes];
     blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof().fill(&mut noise);
@@ -139,7 +139,7 @@ async fn ours(base: &Path) -> Fallible<u64> {
     Ok(bytes)
 }
 
-/// Through a remote shell that runs its command here.
+/// Runs rsync through a remote shell that runs its command here.
 fn rsync(base: &Path) -> Fallible<u64> {
     let shell = base.join("shell");
     std::fs::write(&shell, "#!/bin/sh\nshift\nexec \"$@\"\n")?;

@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     small(base.path(), files)
 }
 
-/// Bytes that no file system can make smaller.
+/// Writes bytes that no file system can make smaller.
 fn fill(path: &Path, bytes: u64, seed: u64) -> std::io::Result<()> {
     let mut stream = blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof();
     let mut file = std::fs::File::create(path)?;
@@ -36,7 +36,7 @@ fn fill(path: &Path, bytes: u64, seed: u64) -> std::io::Result<()> {
     Ok(())
 }
 
-/// CPU time of this process; zero where the system reports none.
+/// Returns the CPU time of this process; zero where the system reports none.
 fn cpu() -> Duration {
     let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     let own: u64 = text.split(' ').next().and_then(|field| field.parse().ok()).unwrap_or_default();

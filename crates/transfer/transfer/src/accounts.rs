@@ -18,7 +18,7 @@ pub(crate) struct Accounts {
 }
 
 impl Accounts {
-    /// The owner as it travels.
+    /// Returns the owner as it travels.
     pub(crate) fn owner(&self, (user, group): (u32, u32), naming: Naming) -> Owner {
         let named = naming == Naming::Names;
         let user_name = || self.user_names.get(user, |&number| system::user_name(number));
@@ -29,7 +29,7 @@ impl Accounts {
         }
     }
 
-    /// The numbers here of an owner that travelled.
+    /// Returns the numbers here of an owner that travelled.
     pub(crate) fn numbers(&self, owner: &Owner) -> (u32, u32) {
         let user = |name| self.user_numbers.get(name, |name| system::user_number(name));
         let group = |name| self.group_numbers.get(name, |name| system::group_number(name));
@@ -37,7 +37,7 @@ impl Accounts {
     }
 }
 
-/// Root is root everywhere, whatever it is called.
+/// Returns the number here of an account; root is root everywhere, whatever it is called.
 fn number(account: &Account, find: impl Fn(String) -> Option<u32>) -> u32 {
     match (&account.name, account.number) {
         (Some(name), 1..) => find(name.clone()).unwrap_or(account.number),
@@ -112,7 +112,7 @@ mod system {
 mod tests {
     use super::*;
 
-    /// A user that every system has, beside root.
+    /// Returns a user that every system has, beside root.
     fn daemon() -> u32 {
         system::user_number("daemon").expect("a user")
     }

@@ -18,7 +18,7 @@ use std::net::{IpAddr, Ipv6Addr};
 /// How interfaces of containers and virtual machines are called.
 const LOCAL_BRIDGES: [&str; 8] = ["docker", "br-", "veth", "virbr", "lxcbr", "lxdbr", "cni", "podman"];
 
-/// Addresses for a ticket: `named` ones first (with their own port or `port`), then the interfaces'.
+/// Returns the addresses for a ticket: `named` ones first (with their own port or `port`), then the interfaces'.
 pub fn of_this_machine(named: &[Address], port: u16) -> io::Result<Vec<Address>> {
     let interfaces = if_addrs::get_if_addrs()?;
     let usable = interfaces.into_iter().filter(|found| found.is_oper_up() || !is_link_local(&found.ip()));
@@ -70,7 +70,7 @@ fn rank(ip: &IpAddr) -> u8 {
     }
 }
 
-/// 2000::/3, RFC 4291 §2.4 and the registry of address space.
+/// Returns whether the address is in 2000::/3 (RFC 4291 §2.4 and the registry of address space).
 fn is_global(ip: &Ipv6Addr) -> bool {
     ip.segments()[0] & 0xe000 == 0x2000
 }

@@ -16,13 +16,13 @@ pub(crate) fn open(top: &Dir, path: &Path) -> io::Result<Dir> {
     at_once(top, path).or_else(|_| step_by_step(top, path))
 }
 
-/// The same by the kernel alone. An error means only that it did not do.
+/// Opens a directory by the kernel alone. An error means only that it did not do.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn at_once(_: &Dir, _: &Path) -> io::Result<Dir> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The same by the kernel alone. An error means only that it did not do.
+/// Opens a directory by the kernel alone. An error means only that it did not do.
 #[cfg(target_os = "linux")]
 pub(crate) fn at_once(top: &Dir, path: &Path) -> io::Result<Dir> {
     use rustix::fs::{openat2, Mode, OFlags, ResolveFlags};
@@ -51,7 +51,7 @@ mod tests {
 
     const EXCHANGES: usize = 10_000;
 
-    /// A `top` with `a/b` below, and an `outside` with a `b` that has another file in it.
+    /// Makes a `top` with `a/b` below, and an `outside` with a `b` that has another file in it.
     fn yard() -> tempfile::TempDir {
         let yard = tempfile::tempdir().expect("a directory");
         for path in ["top/a/b/inside", "outside/b/outside"] {

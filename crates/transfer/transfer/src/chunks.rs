@@ -40,12 +40,12 @@ pub(crate) struct Chunk {
     pub(crate) length: u32,
 }
 
-/// Average length of the chunks of a file whose newer version has `size` bytes.
+/// Returns the average length of the chunks of a file whose newer version has `size` bytes.
 fn average(size: u64) -> u64 {
     size.div_ceil(INDEX).next_power_of_two().clamp(GROUP_BYTES, LARGEST)
 }
 
-/// Lengths of such chunks. Only the last of a range may be shorter.
+/// Returns the lengths of such chunks. Only the last of a range may be shorter.
 pub(crate) fn lengths(size: u64) -> RangeInclusive<u32> {
     let average = average(size) as u32;
     average / 4..=average * 4
@@ -68,7 +68,7 @@ pub(crate) fn each(
     Ok(())
 }
 
-/// As much of a hash as is described.
+/// Returns the part of a hash that is described.
 pub(crate) fn short(hash: &[u8; 32]) -> [u8; HASH] {
     let mut short = [0; HASH];
     short.copy_from_slice(&hash[..HASH]);

@@ -102,12 +102,12 @@ impl Outgoing {
         encode(message, &mut self.0)
     }
 
-    /// Bytes that wait.
+    /// Returns the number of bytes that wait.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Nothing waits.
+    /// Returns whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -165,18 +165,18 @@ impl Decoder for Bodies {
 pub struct Incoming<R>(FramedRead<R, Bodies>);
 
 impl<R: AsyncRead + Unpin> Incoming<R> {
-    /// Messages of `stream`.
+    /// Reads messages of `stream`.
     pub fn new(stream: R) -> Incoming<R> {
         Incoming(FramedRead::with_capacity(stream, Bodies::new(), READ_AHEAD))
     }
 
-    /// The next message; None when the stream ends between two. When cancelled, nothing is lost.
+    /// Returns the next message; `None` when the stream ends between two. When cancelled, nothing is lost.
     pub async fn next<M: DeserializeOwned>(&mut self) -> Result<Option<M>, CodecError> {
         let body = poll_fn(|context| Pin::new(&mut self.0).poll_next(context)).await;
         body.map(|body| decode(&body?)).transpose()
     }
 
-    /// The next message, if all of it is in the buffer.
+    /// Returns the next message, if all of it is in the buffer.
     pub fn ready<M: DeserializeOwned>(&mut self) -> Result<Option<M>, CodecError> {
         let mut buffer = std::mem::take(self.0.read_buffer_mut());
         let body = self.0.decoder_mut().decode(&mut buffer);

@@ -114,7 +114,7 @@ impl fmt::Display for Tried<'_> {
     }
 }
 
-/// A UDP socket for an endpoint, IPv6 and IPv4 at once where the system can. Port 0: any.
+/// Binds a UDP socket for an endpoint, IPv6 and IPv4 at once where the system can. Port 0: any.
 pub fn udp_socket(port: u16) -> io::Result<UdpSocket> {
     let both = || -> io::Result<UdpSocket> {
         let socket =
@@ -149,8 +149,8 @@ pub struct Dialer {
 type Asked = Arc<Mutex<HashSet<SocketAddr>>>;
 
 impl Dialer {
-    /// `endpoint` may be any; its default configuration is not used. `transport` makes the settings of connections to an
-    /// address.
+    /// Creates a dialer. `endpoint` may be any; its default configuration is not used. `transport` makes the settings of
+    /// connections to an address.
     pub fn new(
         endpoint: Endpoint,
         ticket: &Ticket,
@@ -161,17 +161,17 @@ impl Dialer {
         Ok(Dialer { endpoint, config, transport, addresses, fingerprint, role })
     }
 
-    /// The listening side's role.
+    /// Returns the listening side's role.
     pub fn role(&self) -> Role {
         self.role
     }
 
-    /// The addresses, in the order in which they are tried.
+    /// Returns the addresses, in the order in which they are tried.
     pub fn addresses(&self) -> &[Address] {
         &self.addresses
     }
 
-    /// A connection that both sides have agreed to.
+    /// Opens a connection that both sides have agreed to.
     pub async fn dial(&self) -> Result<Connection, DialError> {
         let (mut failed, asked) = (Vec::new(), Asked::default());
         let mut waiting = self.addresses.iter();
@@ -218,12 +218,13 @@ impl Dialer {
         (address, result)
     }
 
-    /// This one address and no other.
+    /// Tries this one address and no other.
     pub async fn attempt(&self, address: &Address) -> Result<Connection, Failure> {
         self.attempt_new(address, &Asked::default()).await
     }
 
-    /// Whatever this address stands for that was not asked before: equal addresses, and names of one address, are asked once.
+    /// Tries whatever this address means that was not asked before: equal addresses, and names of one address, are asked
+    /// once.
     async fn attempt_new(&self, address: &Address, asked: &Asked) -> Result<Connection, Failure> {
         let mut last = Failure::Known;
         let mut remotes = resolve(address).await?;
@@ -242,7 +243,7 @@ impl Dialer {
         Err(last)
     }
 
-    /// One address over several interfaces. An answer that says why not counts more than silence elsewhere.
+    /// Tries one address over several interfaces. An answer that gives a reason counts more than silence elsewhere.
     async fn attempt_at_once(&self, remotes: Vec<SocketAddr>) -> Result<Connection, Failure> {
         let mut attempts = JoinSet::new();
         for remote in remotes {
@@ -275,7 +276,7 @@ impl Dialer {
         Ok(connection)
     }
 
-    /// A connection's end in the words of a ticket.
+    /// Explains a connection's end in the words of a ticket.
     fn explain(&self, error: &ConnectionError) -> Failure {
         let denied = TransportErrorCode::crypto(ACCESS_DENIED);
         match error {
@@ -330,7 +331,7 @@ async fn until(deadline: Option<Instant>) {
     }
 }
 
-/// The same place in one form.
+/// Returns the same place in one form.
 fn canonical(remote: SocketAddr) -> SocketAddr {
     match remote.ip().to_canonical() {
         ip @ IpAddr::V4(_) => SocketAddr::new(ip, remote.port()),

@@ -21,7 +21,7 @@ pub const GROUP_BYTES: u64 = 1 << (10 + 4);
 pub struct EntryPath(#[serde(with = "serde_bytes")] pub Vec<u8>);
 
 impl EntryPath {
-    /// Something in this directory.
+    /// Returns the path of something in this directory.
     pub(crate) fn join(&self, name: &[u8]) -> Self {
         match self.0.is_empty() {
             true => Self(name.to_vec()),
@@ -29,7 +29,7 @@ impl EntryPath {
         }
     }
 
-    /// The directories above it, the nearest first; not the sink's directory itself.
+    /// Returns the directories above it, the nearest first; not the sink's directory itself.
     pub(crate) fn parents(&self) -> impl Iterator<Item = EntryPath> + '_ {
         let ends = (0..self.0.len()).rev().filter(|&at| self.0[at] == b'/');
         ends.map(|end| Self(self.0[..end].to_vec()))
@@ -94,7 +94,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Bytes of its content; None if it is no file. Those of a hard link count under its first name.
+    /// Returns the bytes of its content; `None` if it is no file. Those of a hard link count under its first name.
     pub(crate) fn content(&self) -> Option<u64> {
         match (&self.kind, &self.link) {
             (Kind::File { size, .. }, None) => Some(*size),
@@ -110,20 +110,20 @@ impl Entry {
 pub struct Wanted(pub Vec<(u64, u64)>);
 
 impl Wanted {
-    /// Bytes in all ranges.
+    /// Returns the number of bytes in all ranges.
     pub fn bytes(&self) -> u64 {
         self.0.iter().map(|(from, to)| to.saturating_sub(*from)).sum()
     }
 }
 
-/// A name as it travels.
+/// Returns a name as it travels.
 #[cfg(unix)]
 pub(crate) fn bytes(name: &std::ffi::OsStr) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt;
     name.as_bytes().to_vec()
 }
 
-/// As UTF-8, where names are not bytes; what is no text then is made so, and the sink gets the readable form.
+/// Returns a name as UTF-8, where names are not bytes; what is no text then is made so, and the sink gets the readable form.
 #[cfg(not(unix))]
 pub(crate) fn bytes(name: &std::ffi::OsStr) -> Vec<u8> {
     name.to_string_lossy().replace('\\', "/").into_bytes()

@@ -97,7 +97,7 @@ pub enum Error {
     },
 }
 
-/// The system's words, and what to do where that is known.
+/// Returns the system's words, and what to do where that is known.
 pub(crate) fn reason(error: &io::Error) -> String {
     match is_out_of_descriptors(error) {
         true => format!("{error}; raise the limit of open files (ulimit -n)"),
@@ -105,14 +105,14 @@ pub(crate) fn reason(error: &io::Error) -> String {
     }
 }
 
-/// True if this process, or the system, may open nothing more.
+/// Returns whether this process, or the system, may open nothing more.
 #[cfg(unix)]
 pub(crate) fn is_out_of_descriptors(error: &io::Error) -> bool {
     use rustix::io::Errno;
     matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
 
-/// True if this process, or the system, may open nothing more.
+/// Returns whether this process, or the system, may open nothing more.
 #[cfg(not(unix))]
 pub(crate) fn is_out_of_descriptors(_: &io::Error) -> bool {
     false

@@ -137,7 +137,7 @@ pub enum Outcome {
 /// Where events go. Called from any thread; must not block for long.
 pub type Listener = std::sync::Arc<dyn Fn(Event) + Send + Sync>;
 
-/// A path as events show it: no two paths alike, see [`EntryPath`].
+/// Returns a path as events show it: no two paths alike, see [`EntryPath`].
 pub fn shown(path: &EntryPath) -> String {
     // Nearly all are like this, and a job has many.
     let needs_no_escape = |byte| (b' '..=b'~').contains(&byte) && byte != b'\\';

@@ -79,17 +79,17 @@ pub struct Xattr {
 }
 
 impl Keep {
-    /// True if it asks for nothing.
+    /// Returns whether it asks for nothing.
     pub fn is_nothing(&self) -> bool {
         *self == Keep::default()
     }
 
-    /// True if it asks for any extended attribute.
+    /// Returns whether it asks for any extended attribute.
     pub(crate) fn has_xattrs(&self) -> bool {
         self.xattrs || self.acls
     }
 
-    /// True if an extended attribute of this name travels.
+    /// Returns whether an extended attribute of this name travels.
     pub(crate) fn covers(&self, name: &[u8]) -> bool {
         match name.strip_prefix(b"user.") {
             Some(rest) => self.xattrs && !rest.is_empty() && name.len() <= MAX_NAME && !name.contains(&0),
@@ -123,7 +123,7 @@ impl Keep {
 }
 
 impl Extras {
-    /// Bytes of the extended attributes.
+    /// Returns the number of bytes of the extended attributes.
     pub(crate) fn bytes(&self) -> usize {
         self.xattrs.iter().map(|xattr| xattr.name.len() + xattr.value.len()).sum()
     }

@@ -169,7 +169,7 @@ enum Ended {
 }
 
 impl Guard {
-    /// At `endpoint`, whose configuration must have been prepared by [`Limits::apply`].
+    /// Creates a guard at `endpoint`, whose configuration must have been prepared by [`Limits::apply`].
     pub fn new(endpoint: Endpoint, limits: Limits) -> Guard {
         Guard {
             endpoint,
@@ -197,13 +197,13 @@ impl Guard {
         self
     }
 
-    /// So far.
+    /// Returns the counters so far.
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// The next client whose handshake is complete, with its key checked. None when the endpoint is closed. Must be called
-    /// again soon, since nobody else takes first packets; nothing is lost when the future is dropped.
+    /// Returns the next client whose handshake is complete, with its key checked. None when the endpoint is closed. Must be
+    /// called again soon, since nobody else takes first packets; nothing is lost when the future is dropped.
     pub async fn accept(&mut self) -> Option<Connection> {
         loop {
             tokio::select! {
@@ -338,7 +338,7 @@ impl Guard {
     }
 }
 
-/// The address block of one subscriber: an IPv4 address, or a /64.
+/// Returns the address block of one subscriber: an IPv4 address, or a /64.
 fn subscriber(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V4(ip) => ip.into(),

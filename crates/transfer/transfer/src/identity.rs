@@ -110,7 +110,7 @@ impl std::fmt::Debug for Identity {
     }
 }
 
-/// The identity's default directory: `$STATE_DIRECTORY` (systemd), `$XDG_STATE_HOME/afteryou`,
+/// Returns the identity's default directory: `$STATE_DIRECTORY` (systemd), `$XDG_STATE_HOME/afteryou`,
 /// `%LOCALAPPDATA%\afteryou` on Windows, `~/.local/state/afteryou`.
 pub fn default_directory() -> Result<PathBuf, IdentityError> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -133,7 +133,7 @@ fn place(variable: impl Fn(&str) -> Option<PathBuf>, home: Option<PathBuf>) -> O
 }
 
 impl Identity {
-    /// The one in directory `state`; made if there is none.
+    /// Opens the identity in directory `state`; makes one if there is none.
     pub fn open(state: &Path) -> Result<Identity, IdentityError> {
         create_private(state).map_err(at("create", state))?;
         let _lock = lock(state)?;
@@ -148,28 +148,28 @@ impl Identity {
         Ok(Identity { state: Some(state.to_owned()), kept })
     }
 
-    /// A new one that is forgotten with the process.
+    /// Creates a new identity that is forgotten with the process.
     pub fn ephemeral() -> Result<Identity, IdentityError> {
         Ok(Identity { state: None, kept: generate()? })
     }
 
-    /// Of the certificate.
+    /// Returns the fingerprint of the certificate.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.kept.certificate)
     }
 
-    /// The certificate, DER.
+    /// Returns the certificate, DER.
     pub fn certificate(&self) -> &[u8] {
         &self.kept.certificate
     }
 
-    /// The private key, PKCS#8.
+    /// Returns the private key, PKCS#8.
     pub(crate) fn key(&self) -> &[u8] {
         &self.kept.key
     }
 
-    /// A client's knowledge of this service. `directory` must exist: links in its path are followed, so that two names
-    /// of one directory are one service.
+    /// Returns a client's knowledge of this service. `directory` must exist: links in its path are followed, so that two
+    /// names of one directory are one service.
     pub fn secret(&self, role: Role, directory: &Path) -> Result<Secret, IdentityError> {
         let directory = canonical(directory)?;
         let generation = self.find(role, &directory).map_or(0, |service| service.generation);
@@ -184,19 +184,19 @@ impl Identity {
         Ok(Secret::new(secret))
     }
 
-    /// The UDP port that this service had last.
+    /// Returns the UDP port that this service had last.
     pub fn port(&self, role: Role, directory: &Path) -> Result<Option<u16>, IdentityError> {
         Ok(self.find(role, &canonical(directory)?).and_then(|service| service.port))
     }
 
-    /// True if another service had this port last, and asks for it again.
+    /// Returns whether another service had this port last, and asks for it again.
     pub fn is_of_another(&self, port: u16, role: Role, directory: &Path) -> Result<bool, IdentityError> {
         let directory = canonical(directory)?;
         let is_other = |service: &&KeptService| service.role != role || service.directory != directory;
         Ok(self.kept.services.iter().filter(is_other).any(|service| service.port == Some(port)))
     }
 
-    /// Next time this service shall have the same port, so that its ticket stays the same.
+    /// Keeps the port, which this service shall have next time, too, so that its ticket stays the same.
     pub fn remember_port(&mut self, role: Role, directory: &Path, port: u16) -> Result<(), IdentityError> {
         self.change(role, directory, |service| service.port = Some(port))
     }
@@ -252,7 +252,7 @@ fn generate() -> Result<Kept, IdentityError> {
     Ok(Kept { key: key.serialize_der(), certificate, seed, services: Vec::new() })
 }
 
-/// A certificate that says nothing but its key: no host name, no user, no date of making.
+/// Makes a certificate that states nothing but its key: no host name, no user, no date of making.
 pub(crate) fn self_signed(key: &rcgen::KeyPair) -> Result<Vec<u8>, rcgen::Error> {
     let mut parameters = rcgen::CertificateParams::default();
     parameters.distinguished_name = rcgen::DistinguishedName::new();
@@ -321,7 +321,7 @@ fn write(state: &Path, kept: &Kept) -> Result<(), IdentityError> {
     written().map_err(at("write", &file(state)))
 }
 
-/// Held until dropped.
+/// Locks the directory until the file is dropped.
 fn lock(state: &Path) -> Result<File, IdentityError> {
     let path = state.join("identity.lock");
     let file =

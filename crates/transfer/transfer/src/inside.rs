@@ -21,7 +21,7 @@ pub(crate) const MOST: usize = 256;
 pub(crate) struct Naming(blake3::Hasher);
 
 impl Naming {
-    /// None where the system has no key.
+    /// Returns the key of a job's tokens, `None` where the system has no key.
     pub(crate) fn of(job: &[u8; 16]) -> Option<Self> {
         if !cfg!(target_os = "linux") {
             return None;
@@ -32,7 +32,7 @@ impl Naming {
         Some(Self(hasher))
     }
 
-    /// Of a directory with this device and inode.
+    /// Returns the token of a directory with this device and inode.
     pub(crate) fn token(&self, (device, inode): (u64, u64)) -> Token {
         let mut token = [0; 16];
         let mut hasher = self.0.clone();
@@ -41,7 +41,7 @@ impl Naming {
         token
     }
 
-    /// Of an open directory and all above it, from the inside.
+    /// Returns the tokens of an open directory and all above it, from the inside.
     pub(crate) fn tokens(&self, dir: &Dir) -> Vec<Token> {
         let mut tokens: Vec<Token> = Vec::new();
         let mut dir = dir.try_clone().ok();

@@ -16,7 +16,7 @@ pub(crate) fn is_link_local(ip: &IpAddr) -> bool {
     }
 }
 
-/// `ip` over each interface that is up and has a link-local address of its own.
+/// Returns `ip` over each interface that is up and has a link-local address of its own.
 ///
 /// # Errors
 /// The system lists no interfaces.
@@ -25,7 +25,7 @@ pub(crate) fn over_each(ip: Ipv6Addr, port: u16) -> io::Result<Vec<SocketAddr>> 
     Ok(scopes.into_iter().map(|scope| SocketAddrV6::new(ip, port, 0, scope).into()).collect())
 }
 
-/// Numbers of the interfaces over which link-local addresses of IPv6 can be reached, each once.
+/// Returns the numbers of the interfaces over which link-local addresses of IPv6 can be reached, each once.
 fn scopes(interfaces: &[Interface]) -> Vec<u32> {
     let is_usable = |interface: &&Interface| {
         interface.is_oper_up() && interface.ip().is_ipv6() && is_link_local(&interface.ip())
@@ -46,7 +46,7 @@ pub(crate) fn split_zone(text: &str) -> Option<(String, &str)> {
     (is_address && !zone.is_empty()).then(|| (format!("{before}{rest}"), zone))
 }
 
-/// The number of the interface with this name or number.
+/// Returns the number of the interface with this name or number.
 pub(crate) fn number(zone: &str) -> Option<u32> {
     let interfaces = if_addrs::get_if_addrs().ok()?;
     let is_it = |interface: &&Interface| {
@@ -76,7 +76,7 @@ pub fn listening_address(text: &str) -> Result<SocketAddr, String> {
     Ok(SocketAddrV6::new(*address.ip(), address.port(), 0, scope).into())
 }
 
-/// The sentence about an interface that is not there.
+/// Returns the sentence about an interface that is not there.
 pub(crate) fn unknown(zone: &str) -> String {
     format!(
         "this machine has no interface {zone:?} with an address: write the name of one of its own behind %"

@@ -46,12 +46,12 @@ fn open(path: &Path) -> io::Result<Dir> {
     Dir::open_ambient_dir(path, cap_std::ambient_authority())
 }
 
-/// True if both are one directory, reached through one mount.
+/// Returns whether both are one directory, reached through one mount.
 pub(crate) fn is_same(a: &Dir, b: &Dir) -> bool {
     identity(a).is_some_and(|identity_of_a| identity(b) == Some(identity_of_a))
 }
 
-/// Device, inode, and mount where the system has it.
+/// Returns device, inode, and mount where the system has it.
 fn identity(dir: &Dir) -> Option<(u64, u64, Option<u64>)> {
     let metadata = dir.dir_metadata().ok()?;
     Some((metadata.dev(), metadata.ino(), mount(dir)))
@@ -70,7 +70,7 @@ fn mount(_: &Dir) -> Option<u64> {
     None
 }
 
-/// True if the directory has no name any more.
+/// Returns whether the directory has no name any more.
 pub(crate) fn is_removed(dir: &Dir) -> bool {
     #[cfg(unix)]
     {

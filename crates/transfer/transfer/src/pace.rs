@@ -38,7 +38,7 @@ impl Limit {
     /// No limit.
     pub const NONE: Limit = Limit { max_rate: None, paused: false };
 
-    /// The stricter of both limits.
+    /// Returns the stricter of both limits.
     fn and(self, other: Limit) -> Limit {
         let max_rate = match (self.max_rate, other.max_rate) {
             (Some(one), Some(two)) => Some(one.min(two)),
@@ -47,12 +47,12 @@ impl Limit {
         Limit { max_rate, paused: self.paused || other.paused }
     }
 
-    /// Nothing may be sent.
+    /// Returns whether nothing may be sent.
     pub fn is_pause(&self) -> bool {
         self.paused || self.max_rate == Some(0)
     }
 
-    /// In the words of the limiter; a rate of nothing is a pause.
+    /// Returns the limit in the words of the limiter; a rate of nothing is a pause.
     fn pace(self) -> afteryou_rate::Pace {
         match (self.paused, self.max_rate.map(Rate::from_bytes_per_second)) {
             (true, _) | (_, Some(None)) => afteryou_rate::Pace::Paused,
@@ -78,7 +78,7 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// A pace without limits.
+    /// Creates a pace without limits.
     pub fn new() -> Pace {
         Pace(Arc::new(Inner {
             limits: Mutex::new([Limit::NONE; 4]),
@@ -100,7 +100,7 @@ impl Pace {
         self.0.current.send_replace(all);
     }
 
-    /// The limit of all owners together.
+    /// Returns the limit of all owners together.
     pub fn current(&self) -> Limit {
         *self.0.current.borrow()
     }
@@ -154,12 +154,12 @@ impl Pace {
     }
 }
 
-/// Tokio's clock, which tests can stop.
+/// Returns the time of Tokio's clock, which tests can stop.
 fn now() -> std::time::Instant {
     Instant::now().into_std()
 }
 
-/// The lock's content; what a panicking thread left in it is whole, since nobody panics between two writes to it.
+/// Locks a mutex; what a panicking thread left in it is whole, since nobody panics between two writes to it.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
@@ -175,7 +175,7 @@ mod tests {
 
     const PAUSE: Limit = Limit { max_rate: None, paused: true };
 
-    /// Seconds of the paused clock that `pieces` of `bytes` take.
+    /// Returns the seconds of the paused clock that `pieces` of `bytes` take.
     async fn seconds(pace: &Pace, pieces: u64, bytes: u64) -> f64 {
         let start = Instant::now();
         for _ in 0..pieces {

@@ -145,7 +145,7 @@ impl Via {
         })
     }
 
-    /// The command line for the remote shell.
+    /// Returns the command line for the remote shell.
     pub fn remote_command(&self, role: Role) -> String {
         let directory = quoted(&self.directory);
         let options: String = self.far_options.iter().map(|option| format!(" {}", quoted(option))).collect();
@@ -209,7 +209,7 @@ impl Via {
         }
     }
 
-    /// The host as ssh's configuration has it, with the ticket's port.
+    /// Returns the host as ssh's configuration has it, with the ticket's port.
     async fn own_address(&self, ticket: &Ticket) -> Option<Address> {
         let port = ticket.addresses.first()?.port;
         let asked = self
@@ -252,7 +252,8 @@ enum Found {
     End,
 }
 
-/// The ticket of this role in a line, wherever it begins; without one, the reason for which something that must be one cannot be read.
+/// Returns the ticket of this role in a line, wherever it begins; without one, the reason for which something that must be
+/// one cannot be read.
 fn ticket_in(line: &str, role: Role) -> Option<Result<Ticket, TicketError>> {
     let line = line.trim();
     let mut unreadable = None;
@@ -284,7 +285,7 @@ fn split(place: &str) -> Option<(&str, &str)> {
     Some(place.split_once(':').unwrap_or((place, "")))
 }
 
-/// As one word for a POSIX shell.
+/// Quotes a word for a POSIX shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
@@ -302,7 +303,7 @@ pub struct FarEnd {
 }
 
 impl FarEnd {
-    /// Of the peer, with ssh's own idea of the host first.
+    /// Returns the peer's ticket, with ssh's own idea of the host first.
     pub fn ticket(&self) -> &Ticket {
         &self.ticket
     }
@@ -325,7 +326,8 @@ impl FarEnd {
     }
 }
 
-/// For the process that ssh started: returns when the starting side is gone, that is, at the end of `input` (its standard input).
+/// Waits, in the process that ssh started, until the starting side is gone, that is, for the end of `input` (its standard
+/// input).
 pub async fn parent_gone(mut input: impl AsyncRead + Unpin) {
     let mut buffer = [0; 256];
     while input.read(&mut buffer).await.is_ok_and(|read| read > 0) {}

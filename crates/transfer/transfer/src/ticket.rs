@@ -57,7 +57,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// As in tickets and in what secrets are derived from.
+    /// Returns the role's byte in tickets and in what secrets are derived from.
     pub(crate) fn byte(self) -> u8 {
         match self {
             Role::Receive => 0,
@@ -84,7 +84,7 @@ impl fmt::Display for Role {
 pub struct Fingerprint(pub [u8; 32]);
 
 impl Fingerprint {
-    /// Of this certificate.
+    /// Returns the fingerprint of this certificate.
     pub fn of(certificate: &[u8]) -> Fingerprint {
         let digest = ring::digest::digest(&ring::digest::SHA256, certificate);
         let mut bytes = [0; 32];
@@ -117,12 +117,12 @@ impl Secret {
     /// Length.
     pub const BYTES: usize = 16;
 
-    /// Of these bytes.
+    /// Creates a secret of these bytes.
     pub fn new(bytes: [u8; Secret::BYTES]) -> Secret {
         Secret(bytes)
     }
 
-    /// The bytes themselves.
+    /// Returns the bytes themselves.
     pub fn expose(&self) -> &[u8; Secret::BYTES] {
         &self.0
     }
@@ -265,7 +265,7 @@ impl Ticket {
     /// Every ticket begins with this, whatever its version.
     pub(crate) const PREFIX: &'static str = "afteryou";
 
-    /// The line to hand over. It holds the secret: anyone who reads it may use the service.
+    /// Returns the line to hand over. It holds the secret: anyone who reads it may use the service.
     pub fn to_line(&self) -> Result<String, TicketError> {
         if self.addresses.is_empty() || self.addresses.len() > MAX_ADDRESSES {
             return Err(TicketError::Addresses(self.addresses.len()));
@@ -320,8 +320,8 @@ impl FromStr for Ticket {
     }
 }
 
-/// True for what a mailer, an editor or a terminal puts between the characters of a line: breaks, blanks, a byte order mark, and characters
-/// without a width.
+/// Returns `true` for what a mailer, an editor or a terminal puts between the characters of a line: breaks, blanks, a byte
+/// order mark, and characters without a width.
 fn is_of_the_way(character: char) -> bool {
     character.is_whitespace()
         || matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\0')
@@ -333,7 +333,7 @@ fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {
     sum
 }
 
-/// The bytes between the length and the checksum, both checked.
+/// Returns the bytes between the length and the checksum, both checked.
 fn unwrap_base32(encoded: &str, line_length: usize) -> Result<Vec<u8>, TicketError> {
     let prefix = line_length - encoded.len();
     let have = encoded.len();

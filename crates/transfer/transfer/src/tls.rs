@@ -78,7 +78,7 @@ pub struct Admission {
     pub secret: Secret,
 }
 
-/// How the listening side answers handshakes.
+/// Returns how the listening side answers handshakes.
 pub fn server(identity: &Identity, admissions: &[Admission]) -> Result<quinn::ServerConfig, TlsError> {
     let verifier = PinnedClients { keys: public_keys(admissions)?, provider: provider() };
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(identity.key().to_vec()));
@@ -94,7 +94,7 @@ pub fn server(identity: &Identity, admissions: &[Admission]) -> Result<quinn::Se
     Ok(quinn::ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(config)?)))
 }
 
-/// How the owner of a ticket begins handshakes.
+/// Returns how the owner of a ticket begins handshakes.
 pub fn client(ticket: &Ticket) -> Result<quinn::ClientConfig, TlsError> {
     let verifier = PinnedServer { fingerprint: ticket.fingerprint, provider: provider() };
     let key = client_key(ticket.role, &ticket.secret);
@@ -111,7 +111,7 @@ pub fn client(ticket: &Ticket) -> Result<quinn::ClientConfig, TlsError> {
     Ok(quinn::ClientConfig::new(Arc::new(QuicClientConfig::try_from(config)?)))
 }
 
-/// Which of `admissions` the client of this connection was let in for. None only if it was let in by another list.
+/// Returns which of `admissions` the client of this connection was let in for. `None` only if it was let in by another list.
 pub fn admitted(connection: &quinn::Connection, admissions: &[Admission]) -> Option<usize> {
     let certificates = connection.peer_identity()?.downcast::<Vec<CertificateDer<'static>>>().ok()?;
     let shown = public_key(certificates.first()?)?;
@@ -132,7 +132,7 @@ fn key_pair(key: &PrivatePkcs8KeyDer<'_>) -> Result<rcgen::KeyPair, rcgen::Error
     rcgen::KeyPair::from_pkcs8_der_and_sign_algo(key, &rcgen::PKCS_ED25519)
 }
 
-/// DER of the public keys that clients must show.
+/// Returns the DER of the public keys that clients must show.
 fn public_keys(admissions: &[Admission]) -> Result<Vec<Vec<u8>>, rcgen::Error> {
     let of = |admission: &Admission| {
         let pair = key_pair(&client_key(admission.role, &admission.secret))?;

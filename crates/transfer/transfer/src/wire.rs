@@ -92,7 +92,7 @@ pub enum Greeting {
 }
 
 impl Greeting {
-    /// "push", "pull" or "probe".
+    /// Returns "push", "pull" or "probe".
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Greeting::Push { .. } => "push",

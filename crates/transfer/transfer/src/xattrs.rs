@@ -4,7 +4,7 @@ use crate::extras::{Keep, Xattr};
 use std::fs::File;
 use std::io;
 
-/// All that a job asks for, by name.
+/// Reads all attributes that a job asks for, by name.
 #[cfg(unix)]
 pub(crate) fn read(file: &File, keep: Keep) -> io::Result<Vec<Xattr>> {
     use std::os::unix::ffi::OsStrExt;
@@ -41,13 +41,13 @@ pub(crate) fn write(file: &File, keep: Keep, wanted: &[Xattr]) -> io::Result<()>
     Ok(())
 }
 
-/// There are none here.
+/// Returns nothing: there are none here.
 #[cfg(not(unix))]
 pub(crate) fn read(_: &File, _: Keep) -> io::Result<Vec<Xattr>> {
     Ok(Vec::new())
 }
 
-/// There are none here.
+/// Fails if there is anything to write: there are none here.
 #[cfg(not(unix))]
 pub(crate) fn write(_: &File, _: Keep, wanted: &[Xattr]) -> io::Result<()> {
     match wanted.is_empty() {

@@ -55,7 +55,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// The patterns in the order in which they apply. Those of files need not match anything.
+    /// Returns the patterns in the order in which they apply. Those of files need not match anything.
     ///
     /// # Errors
     /// A file that cannot be read, or too many patterns.
@@ -75,7 +75,7 @@ impl Choice {
     }
 }
 
-/// The given options, one by one. A variable has one in a line.
+/// Returns the given options, one by one. A variable has one in a line.
 fn each<'a>(given: &'a [OsString], variable: &str) -> impl Iterator<Item = &'a [u8]> {
     let is_variable = given.len() == 1 && std::env::var_os(variable).as_ref() == given.first();
     given.iter().flat_map(move |one| {
@@ -124,7 +124,7 @@ pub struct Mirroring {
 
     /// Like --delete, even if a directory of the source is empty
     ///
-    /// A disk that is not mounted looks like an empty directory. Without this option such a job stores everything, removes nothing and
+    /// A disk that is not mounted looks like an empty directory. Without this option such a job stores everything, deletes nothing and
     /// ends with exit code 3.
     #[arg(long, env = "AFTERYOU_DELETE_ALL", hide_env_values = true, value_parser = BoolishValueParser::new())]
     pub delete_all: bool,
@@ -184,7 +184,7 @@ pub enum Owner {
 }
 
 impl Keeping {
-    /// The same options as a request.
+    /// Returns the options as a request.
     pub fn keep(&self) -> Keep {
         let naming = |owner| match owner {
             Owner::Names => Naming::Names,
@@ -193,7 +193,7 @@ impl Keeping {
         Keep { owner: self.owner.map(naming), xattrs: self.xattrs, acls: self.acls }
     }
 
-    /// Options of the `receive` that ssh starts.
+    /// Returns the options of the `receive` that ssh starts.
     pub fn far_options(&self) -> Vec<&'static OsStr> {
         let options = [
             (self.owner.is_some(), "--allow-owner"),
@@ -209,7 +209,7 @@ impl Mirroring {
         self.delete || self.delete_all
     }
 
-    /// The same options as a request to the receiver.
+    /// Returns the options as a request to the receiver.
     pub fn wishes(&self) -> Wishes {
         let backup = self.backup_dir.as_deref().map(|dir| dir.trim_end_matches('/').trim_start_matches("./"));
         Wishes {
@@ -224,7 +224,8 @@ impl Mirroring {
         }
     }
 
-    /// Options of the `receive` that ssh starts. It allows what the job needs: the user of that account may do all of it anyway.
+    /// Returns the options of the `receive` that ssh starts. It allows what the job needs: the user of that account may do
+    /// all of it anyway.
     pub fn far_options(&self) -> Vec<&'static OsStr> {
         let options = [(self.deletes(), "--allow-delete"), (self.backup_dir.is_some(), "--allow-backup")];
         options.into_iter().filter(|(asked, _)| *asked).map(|(_, option)| OsStr::new(option)).collect()

@@ -146,7 +146,7 @@ pub struct Common {
 }
 
 impl Common {
-    /// The controller, with the defaults that suit a transfer rather than those of its draft.
+    /// Returns the controller, with the defaults that suit a transfer rather than those of its draft.
     pub fn controller(&self) -> Algorithm {
         let algorithm = self.controller.clone();
         match algorithm.kind == "ledbat++" && !algorithm.params.contains_key("restart") {
@@ -170,7 +170,7 @@ pub enum Symlinks {
     CopyAsIs,
 }
 
-/// A controller that exists, with parameters that it takes.
+/// Parses a controller that exists, with parameters that it takes.
 ///
 /// # Errors
 /// An unknown controller, with the nearest name, or a parameter that its table refuses.

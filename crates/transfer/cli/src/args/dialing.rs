@@ -185,7 +185,7 @@ impl SendArgs {
         Ok((paths, target))
     }
 
-    /// Standard input has no name of its own.
+    /// Checks that standard input is named: it has no name of its own.
     fn check_name(&self, inputs: usize) -> Result<(), Failure> {
         match (&self.name, inputs) {
             (None, 0) => Ok(()),
@@ -205,7 +205,7 @@ impl SendArgs {
         }
     }
 
-    /// The last word, if it is a host and no ticket was given.
+    /// Returns the last word, if it is a host and no ticket was given.
     fn host(&self, words: &mut Vec<OsString>) -> Option<OsString> {
         match self.dialing.ticket {
             Some(_) => None,
@@ -220,7 +220,7 @@ impl SendArgs {
         Ok(target.with_far_options(options.collect()))
     }
 
-    /// Requests to the receiver beyond storing.
+    /// Returns the requests to the receiver beyond storing.
     pub fn wishes(&self) -> Wishes {
         let links_as_is = self.symlinks == Symlinks::CopyAsIs;
         Wishes { links_as_is, keep: self.keeping.keep(), ..self.mirroring.wishes() }
@@ -260,12 +260,12 @@ impl SendArgs {
 }
 
 impl GetArgs {
-    /// The treatment of existing files, and the attributes to keep.
+    /// Returns the treatment of existing files, and the attributes to keep.
     pub fn wishes(&self) -> Wishes {
         Wishes { keep: self.keeping.keep(), ..self.mirroring.wishes() }
     }
 
-    /// The files to get, their source, and the directory for them.
+    /// Returns the files to get, their source, and the directory for them.
     pub fn target_and_directory(&self) -> Result<(Target, PathBuf), Failure> {
         let mut words = self.words.iter().peekable();
         let target = match self.dialing.ssh()? {
@@ -292,7 +292,7 @@ impl GetArgs {
         }
     }
 
-    /// One file fits standard output, and nothing else may be printed there.
+    /// Checks that one file is asked for if it goes to standard output, where nothing else may be printed.
     fn check_output(&self, directory: &Path, target: &Target) -> Result<(), Failure> {
         let (Target::Ticket { path, .. } | Target::Ssh { path, .. }) = target;
         match is_standard(directory) {
@@ -328,7 +328,7 @@ impl GetArgs {
 }
 
 impl Dialing {
-    /// The rest of the value of --via after its kind.
+    /// Returns the rest of the value of --via after its kind.
     fn ssh(&self) -> Result<Option<&str>, Failure> {
         match self.via.as_deref() {
             None => Ok(None),
@@ -340,7 +340,7 @@ impl Dialing {
         }
     }
 
-    /// The target with the programs that the user names.
+    /// Returns the target with the programs that the user names.
     fn named(&self, target: Target) -> Target {
         let Target::Ssh { mut via, path } = target else { return target };
         if !self.ssh_command.is_empty() {
@@ -351,7 +351,7 @@ impl Dialing {
     }
 }
 
-/// Standard input or output, and no file.
+/// Returns whether the path means standard input or output, and no file.
 pub fn is_standard(path: &Path) -> bool {
     path == Path::new(STANDARD)
 }

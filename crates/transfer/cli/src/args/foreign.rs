@@ -109,7 +109,7 @@ const FOREIGN: &[Foreign] = &[
     foreign(&["--itemize-changes", "-i"], "use --list, or --dry-run to see what would change"),
 ];
 
-/// This command's name for `option`, without its value.
+/// Returns this command's name for `option`, without its value.
 pub fn answer(option: &str) -> Option<&'static str> {
     let known = FOREIGN.iter().find(|foreign| foreign.options.contains(&option));
     known.map(|foreign| foreign.answer)

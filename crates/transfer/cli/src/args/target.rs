@@ -61,14 +61,14 @@ fn has_ticket(text: &str) -> bool {
     matches!(redact(text), Cow::Owned(_))
 }
 
-/// Without the blanks, quotes and marks that come along when a word is copied.
+/// Returns the text without the blanks, quotes and marks that come along when a word is copied.
 fn bare(text: &str) -> &str {
     text.trim_matches(|c: char| {
         c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '“' | '”' | '„' | '‘' | '’' | '\u{feff}')
     })
 }
 
-/// `word` as a message may repeat it: not if there is a ticket in it, which is a secret.
+/// Returns `word` as a message may repeat it: not if there is a ticket in it, which is a secret.
 pub fn repeated(word: &OsStr) -> String {
     match word.to_string_lossy().to_ascii_lowercase().contains(PREFIX) {
         true => "a word with a ticket in it".to_owned(),
@@ -76,7 +76,7 @@ pub fn repeated(word: &OsStr) -> String {
     }
 }
 
-/// A ticket of either role, with what stands behind a slash; or @FILE with that in it.
+/// Reads a ticket of either role, with what follows a slash; or @FILE with that in it.
 pub fn read_ticket(word: &OsStr) -> Result<(Ticket, String), Failure> {
     let text = word.to_string_lossy();
     let text = match bare(&text).strip_prefix('@') {
@@ -95,7 +95,7 @@ pub fn read_ticket(word: &OsStr) -> Result<(Ticket, String), Failure> {
 }
 
 impl Target {
-    /// A ticket for what a `role` does, a ticket with a path behind a slash, or @FILE with either in it.
+    /// Reads a ticket for what a `role` does, a ticket with a path behind a slash, or @FILE with either in it.
     pub fn ticket(word: &OsStr, role: Role) -> Result<Target, Failure> {
         let (ticket, path) = read_ticket(word)?;
         match (role, ticket.role) {
@@ -114,19 +114,19 @@ impl Target {
         }
     }
 
-    /// The same, with options for the peer that ssh starts.
+    /// Returns the same target, with options for the peer that ssh starts.
     pub fn with_far_options(self, options: Vec<&'static OsStr>) -> Target {
         let Target::Ssh { mut via, path } = self else { return self };
         via.far_options = options.into_iter().filter_map(OsStr::to_str).map(str::to_owned).collect();
         Target::Ssh { via, path }
     }
 
-    /// The directory at HOST\[:DIR\] that things are sent to.
+    /// Returns the directory at HOST\[:DIR\] that things are sent to.
     pub fn ssh_directory(place: &str) -> Result<Target, Failure> {
         Ok(Target::Ssh { via: via(place)?, path: String::new() })
     }
 
-    /// The path of HOST:PATH, from the directory that it lies in, so that it arrives under its own name as with scp.
+    /// Returns the path of HOST:PATH, from the directory that it lies in, so that it arrives under its own name as with scp.
     pub fn ssh_path(place: &str) -> Result<Target, Failure> {
         // An address of IPv6 has colons, too, in brackets.
         let after_brackets = place.find(']').map_or(0, |at| at + 1);
@@ -160,7 +160,7 @@ fn via(place: &str) -> Result<Via, Failure> {
     Via::parse(place).map_err(|error| Failure::usage(format!("--via: {error}")))
 }
 
-/// The first line of the file, and the next ones as far as the ticket in it is broken off.
+/// Returns the first line of the file, and the next ones as far as the ticket in it is broken off.
 fn read_file(name: &str) -> Result<String, Failure> {
     let refused = |error: std::io::Error| {
         Failure::usage(format!("cannot read the ticket in {name:?}: {}", reason(&error)))
@@ -181,7 +181,7 @@ fn read_file(name: &str) -> Result<String, Failure> {
     Ok(line)
 }
 
-/// The text of a file as editors and shells write it: UTF-8, or UTF-16 with a byte order mark.
+/// Returns the text of a file as editors and shells write it: UTF-8, or UTF-16 with a byte order mark.
 fn text(content: &[u8]) -> String {
     let units = |content: &[u8], unit: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = content.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();

@@ -26,7 +26,7 @@ fn get(words: &[&str]) -> GetArgs {
     }
 }
 
-/// A ticket.
+/// Returns a ticket.
 pub fn line(role: Role) -> String {
     let address = Address::parse("192.0.2.7", 4747).unwrap();
     let secret = Secret::new([7; Secret::BYTES]);
@@ -34,7 +34,7 @@ pub fn line(role: Role) -> String {
     ticket.to_line().unwrap()
 }
 
-/// The path of a ticket, or "ssh" and the path.
+/// Returns the path of a ticket, or "ssh" and the path.
 fn path(target: Target) -> String {
     match target {
         Target::Ticket { path, .. } => path,

@@ -165,7 +165,7 @@ impl What {
     }
 }
 
-/// `afteryou ctl`.
+/// Runs `afteryou ctl`.
 pub fn run(args: &CtlArgs) -> Result<(), Failure> {
     log::start(&args.log, false);
     let answers = answers(args)?;
@@ -192,7 +192,7 @@ fn answers(_: &CtlArgs) -> Result<Vec<Answered>, Failure> {
     .into())
 }
 
-/// Of the job that was meant, or of all.
+/// Returns the answers of the job that was meant, or of all.
 #[cfg(unix)]
 fn answers(args: &CtlArgs) -> Result<Vec<Answered>, Failure> {
     let directory = super::place::directory(args.control_dir.as_deref())?;
@@ -213,7 +213,7 @@ fn answers(args: &CtlArgs) -> Result<Vec<Answered>, Failure> {
     Ok(vec![Answered { status, did, ends: what == What::Stop }])
 }
 
-/// The job that is meant.
+/// Returns the job that is meant.
 fn choose(job: Option<u32>, running: &[Status]) -> Result<u32, Failure> {
     match (job, running) {
         (Some(pid), _) if running.iter().any(|status| status.pid == pid) => Ok(pid),
@@ -234,7 +234,7 @@ fn no_job(pid: u32) -> Failure {
     anyhow::anyhow!("there is no job {pid}: `afteryou ctl` lists those that run").into()
 }
 
-/// How the jobs go that answer. Sockets that nobody listens to any more are removed.
+/// Returns the status of the jobs that answer. Sockets that nobody listens to any more are removed.
 #[cfg(unix)]
 fn running(directory: &std::path::Path) -> Result<Vec<Status>, Failure> {
     super::place::tidy(directory);

@@ -46,7 +46,8 @@ fn page(status: &Status) -> String {
     page
 }
 
-/// A label's value: fit to be shown, with the format's own escapes for backslashes and quotes. No line break is left for its third.
+/// Returns a label's value fit to be shown, with the format's own escapes for backslashes and quotes. No line break is left
+/// for its third.
 fn escaped(text: &str) -> String {
     Shown(text).to_string().replace('\\', "\\\\").replace('"', "\\\"")
 }

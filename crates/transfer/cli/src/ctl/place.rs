@@ -18,7 +18,7 @@ use std::time::Duration;
 /// A job listens at its socket long before that.
 const BEGINNING: Duration = Duration::from_secs(60);
 
-/// The directory, made if it is not there. `chosen` is what the user says.
+/// Returns the directory, made if it is not there. `chosen` is the user's choice. `chosen` is what the user says.
 pub fn directory(chosen: Option<&Path>) -> anyhow::Result<PathBuf> {
     let directory = chosen.map_or_else(usual, Path::to_owned);
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory);
@@ -30,7 +30,7 @@ pub fn directory(chosen: Option<&Path>) -> anyhow::Result<PathBuf> {
     Ok(directory)
 }
 
-/// The jobs with a socket there, whether they still run or not.
+/// Returns the jobs with a socket there, whether they still run or not.
 pub fn jobs(directory: &Path) -> anyhow::Result<Vec<(u32, PathBuf)>> {
     let entries = fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))?;
     let pid = |path: &Path| path.file_name()?.to_str()?.strip_suffix(".sock")?.parse().ok();
@@ -42,8 +42,8 @@ pub fn jobs(directory: &Path) -> anyhow::Result<Vec<(u32, PathBuf)>> {
     Ok(jobs)
 }
 
-/// A socket for job `pid`, closed to others, and its path. It gets its name when it listens already: between the two,
-/// another process would take it for the socket of a job that was killed.
+/// Opens a socket for job `pid`, closed to others, and returns its path, too. It gets its name when it listens already:
+/// between the two, another process would take it for the socket of a job that was killed.
 pub fn listen(directory: &Path, pid: u32) -> anyhow::Result<(UnixListener, PathBuf)> {
     let (name, nameless) = (socket(directory, pid), nameless(directory, pid));
     // A job that was killed had the same number.
@@ -79,7 +79,7 @@ pub fn tidy(directory: &Path) {
     }
 }
 
-/// True unless the job may be about to listen at a socket that it has made.
+/// Returns `true` unless the job may be about to listen at a socket that it has made.
 fn has_begun_long_ago(socket: &Path, pid: u32) -> bool {
     let process = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
     let is_running = process
@@ -107,7 +107,7 @@ pub fn remove(socket: &Path, this: Identity) {
 /// Device and inode: the same socket, whatever its name.
 pub type Identity = (u64, u64);
 
-/// The identity of the socket with this name.
+/// Returns the identity of the socket with this name.
 pub fn identity_of(socket: &Path) -> Option<Identity> {
     found(socket).map(|found| identity(&found))
 }
@@ -121,12 +121,12 @@ fn found(socket: &Path) -> Option<Metadata> {
     fs::symlink_metadata(socket).ok().filter(|found| found.file_type().is_socket())
 }
 
-/// The socket of a job before it listens.
+/// Returns the socket of a job before it listens.
 fn nameless(directory: &Path, pid: u32) -> PathBuf {
     directory.join(format!("{pid}.new"))
 }
 
-/// The socket of a job.
+/// Returns the socket of a job.
 pub fn socket(directory: &Path, pid: u32) -> PathBuf {
     directory.join(format!("{pid}.sock"))
 }

@@ -134,12 +134,12 @@ impl Status {
 }
 
 impl Status {
-    /// "4711 send photos".
+    /// Returns the job's name: "4711 send photos".
     pub fn name(&self) -> String {
         format!("{} {} {}", self.pid, self.command, self.what)
     }
 
-    /// "42 % of 3.1 GB, 12 of 340 files; yielding: queue is …".
+    /// Returns the job's course: "42 % of 3.1 GB, 12 of 340 files; yielding: queue is …".
     pub fn course(&self) -> String {
         match self.partial_files {
             0 => self.progress(),

@@ -39,7 +39,7 @@ pub struct Bar {
     said_paused: bool,
 }
 
-/// Standard error.
+/// Returns standard error as the place of a bar.
 pub fn stderr() -> Place {
     Box::new(|| {
         (ProgressDrawTarget::stderr(), crossterm::terminal::size().map_or(USUAL, |(columns, _)| columns))
@@ -47,7 +47,7 @@ pub fn stderr() -> Place {
 }
 
 impl Bar {
-    /// A bar at once, or when there is a connection or an attempt at one has failed.
+    /// Creates a bar that begins at once, or when there is a connection or an attempt at one has failed.
     pub fn new(at_once: bool, list: bool, place: Place) -> Bar {
         let mut bar = Bar { place, list, bar: None, drawn: None, said_paused: false };
         if at_once {
@@ -70,7 +70,7 @@ impl Bar {
     }
 }
 
-/// Two lines, neither wider than `width`.
+/// Returns two lines, neither wider than `width`.
 fn picture(tally: &Tally, now: Instant, width: u16) -> String {
     let numbers = cut(&numbers(tally), width);
     let rest = usize::from(width).saturating_sub(numbers.chars().count() + 2).min(LONGEST);
@@ -81,7 +81,7 @@ fn picture(tally: &Tally, now: Instant, width: u16) -> String {
     format!("{line}\n{}", cut(&printable(&tally.words(now)), width))
 }
 
-/// A part of a whole in halves of columns.
+/// Draws a part of a whole in halves of columns.
 fn bar(part: u64, whole: u64, columns: usize) -> String {
     let halves = (part.min(whole) as f64 / whole.max(1) as f64 * 2.0 * columns as f64) as usize;
     let (full, half) = (halves / 2, halves % 2);

@@ -29,7 +29,7 @@ struct Line<'a> {
 }
 
 impl<W: Write + Send> Json<W> {
-    /// Nothing was written yet.
+    /// Creates a view that has written nothing yet.
     pub fn new(out: W) -> Json<W> {
         Json { out: Some(out), failure: None, began: Instant::now() }
     }

@@ -22,7 +22,7 @@ pub struct Lines<W> {
 }
 
 impl<W: Write + Send> Lines<W> {
-    /// Nothing was said yet.
+    /// Creates a view that has printed nothing yet.
     pub fn new(list: bool, out: W) -> Lines<W> {
         Lines { out, list, next: None, said_connected: false, said_paused: false }
     }

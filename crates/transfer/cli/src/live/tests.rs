@@ -28,7 +28,7 @@ fn progress() -> Event {
     }
 }
 
-/// Long enough for a rate from which the remaining time is estimated.
+/// Returns events that last long enough for a rate from which the remaining time is estimated.
 fn steady() -> Vec<Event> {
     vec![progress(); 4]
 }

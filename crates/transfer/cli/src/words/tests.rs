@@ -3,7 +3,7 @@
 use super::*;
 use afteryou_cc::list::{Class, CONTROLLERS};
 
-/// A connection at 10 Mbit/s whose controller says this.
+/// Returns a connection at 10 Mbit/s whose controller has this state.
 fn with(phase: &str, queue_ms: Option<u64>, cwnd: u64) -> Situation {
     let state = State {
         base_us: Some(21_000),

@@ -47,7 +47,7 @@ struct List {
 }
 
 impl Filter {
-    /// Patterns in the order in which they apply. The first `optional` of them need not match anything.
+    /// Creates a filter of patterns in the order in which they apply. The first `optional` of them need not match anything.
     ///
     /// # Errors
     /// More than [`MAX_PATTERNS`].
@@ -65,12 +65,12 @@ impl Filter {
         Ok(Self(Arc::new(List { patterns, parsed, matched, optional })))
     }
 
-    /// The patterns.
+    /// Returns the patterns.
     pub fn patterns(&self) -> &Patterns {
         &self.0.patterns
     }
 
-    /// The patterns that have matched nothing, of those that should.
+    /// Returns the patterns that have matched nothing, of those that should.
     pub fn unmatched(&self) -> Vec<EntryPath> {
         let should = self.0.patterns.iter().zip(&self.0.matched).skip(self.0.optional);
         should
@@ -79,13 +79,13 @@ impl Filter {
             .collect()
     }
 
-    /// Positions of the patterns that have matched nothing.
+    /// Returns the positions of the patterns that have matched nothing.
     pub(crate) fn unmatched_at(&self) -> Vec<u32> {
         let all = (0..).zip(&self.0.matched);
         all.filter(|(_, matched)| !matched.load(Relaxed)).map(|(at, _)| at).collect()
     }
 
-    /// A peer found something for each pattern but for those at these positions.
+    /// Notes that a peer found something for each pattern but for those at these positions.
     pub(crate) fn found_but(&self, unmatched: &[u32]) {
         let unmatched: HashSet<_> = unmatched.iter().collect();
         let all = (0..).zip(&self.0.matched);
@@ -96,7 +96,7 @@ impl Filter {
         self.0.parsed.is_empty()
     }
 
-    /// True if the last pattern that matches excludes this path. Its parents are not looked at.
+    /// Returns whether the last pattern that matches excludes this path. Its parents are not looked at.
     fn excludes(&self, path: &[u8], is_directory: bool) -> bool {
         let List { patterns, parsed, matched, optional } = &*self.0;
         let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
@@ -129,12 +129,12 @@ pub struct Filters {
 }
 
 impl Filters {
-    /// The two lists, for paths that lie in the directory `below`.
+    /// Creates the filter of two lists, for paths that lie in the directory `below`.
     pub fn new(below: EntryPath, own: Filter, peer: Filter) -> Self {
         Self { below, own, peer }
     }
 
-    /// True if a path, whose parents are not excluded, is.
+    /// Returns whether a path is excluded whose parents are not.
     pub fn exclude(&self, path: &EntryPath, is_directory: bool) -> bool {
         if path.0.is_empty() || (self.own.is_empty() && self.peer.is_empty()) {
             return false;
@@ -145,13 +145,14 @@ impl Filters {
         }
     }
 
-    /// True if a directory above these components is excluded.
+    /// Returns whether a directory above these components is excluded.
     pub(crate) fn exclude_parents_of(&self, path: &EntryPath) -> bool {
         let mut ends = (0..path.0.len()).filter(|&at| path.0[at] == b'/');
         ends.any(|end| self.excludes(&path.0[..end], true))
     }
 
-    /// The peer learns which of its patterns match. They are not asked about what this side keeps to itself.
+    /// Returns whether a path is excluded, and lets the peer learn which of its patterns match. They are not asked about
+    /// what this side keeps to itself.
     fn excludes(&self, path: &[u8], is_directory: bool) -> bool {
         self.own.excludes(path, is_directory) || self.peer.excludes(path, is_directory)
     }

@@ -41,7 +41,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// The pattern that lies there in the list's bytes. Every text is one; some match nothing.
+    /// Reads the pattern that lies there in the list's bytes. Every text is one; some match nothing.
     pub(super) fn new(all: &[u8], Range { mut start, mut end }: Range<usize>) -> Self {
         let negated = all[start..end].first() == Some(&b'!');
         start += usize::from(negated);
@@ -55,13 +55,13 @@ impl Pattern {
         Self { from, to, plain_to, negated, only_directories, is_path, needed: needed(text) }
     }
 
-    /// False if it certainly does not match what has these bytes.
+    /// Returns `false` if it certainly does not match what has these bytes.
     pub(super) fn may_match(&self, name: Bytes, path: Bytes, is_directory: bool) -> bool {
         let has = if self.is_path { path } else { name };
         self.needed.0 & !has.0 == 0 && (is_directory || !self.only_directories)
     }
 
-    /// True if it matches a path, of which `name` is the last component; `all` are the bytes that it was read from.
+    /// Returns whether it matches a path, of which `name` is the last component; `all` are the bytes that it was read from.
     pub(super) fn matches(&self, all: &[u8], path: &[u8], name: &[u8]) -> bool {
         let [from, to, plain_to] = [self.from, self.to, self.plain_to].map(|at| at as usize);
         let subject = if self.is_path { path } else { name };
@@ -69,7 +69,7 @@ impl Pattern {
     }
 }
 
-/// The bytes that stand for themselves. Slashes beside `**` may stand for nothing, so none counts.
+/// Returns the bytes that stand for themselves. Slashes beside `**` may stand for nothing, so none counts.
 fn needed(pattern: &[u8]) -> Bytes {
     let (mut bytes, mut at) = (Vec::new(), 0);
     while let Some(&byte) = pattern.get(at) {
@@ -90,7 +90,7 @@ fn needed(pattern: &[u8]) -> Bytes {
     Bytes::of(&bytes)
 }
 
-/// True if the pattern matches all of the text.
+/// Returns whether the pattern matches all of the text.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let mut stars = Stars::default();
     let (mut p, mut t) = (0, 0);
@@ -148,7 +148,7 @@ struct Stars {
 }
 
 impl Stars {
-    /// The stars at `p` take nothing yet. Returns where the pattern continues.
+    /// Notes the stars at `p`, which take nothing yet. Returns where the pattern continues.
     fn meet(&mut self, pattern: &[u8], p: usize, text: usize) -> usize {
         let next = p + pattern[p..].iter().take_while(|&&byte| byte == b'*').count();
         let rest = &pattern[next..];
@@ -163,7 +163,7 @@ impl Stars {
         star.pattern
     }
 
-    /// One of the stars takes more. Returns where pattern and text continue; None: none can.
+    /// Lets one of the stars take more. Returns where pattern and text continue; None: none can.
     fn grow(&mut self, text: &[u8]) -> Option<(usize, usize)> {
         self.short = self.short.filter(|star| text[star.text] != b'/');
         if let Some(star) = &mut self.short {
@@ -179,7 +179,8 @@ impl Stars {
     }
 }
 
-/// Whether the class that begins at `at`, after its bracket, has this byte, and where the pattern continues. None: it has no end.
+/// Returns whether the class that begins at `at`, after its bracket, has this byte, and where the pattern continues. `None`:
+/// it has no end.
 fn class(pattern: &[u8], mut at: usize, byte: u8) -> Option<(bool, usize)> {
     let negated = matches!(pattern.get(at), Some(b'!' | b'^'));
     at += usize::from(negated);
@@ -217,7 +218,7 @@ fn class(pattern: &[u8], mut at: usize, byte: u8) -> Option<(bool, usize)> {
     }
 }
 
-/// Whether a named class has this byte.
+/// Returns whether a named class has this byte.
 fn named(name: &[u8], byte: u8) -> Option<bool> {
     Some(match name {
         b"alnum" => byte.is_ascii_alphanumeric(),

@@ -34,24 +34,24 @@ impl Patterns {
         }
     }
 
-    /// The patterns in order.
+    /// Returns the patterns in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let all = self.0.strip_suffix(&[0]).or((!self.0.is_empty()).then_some(&self.0));
         all.into_iter().flat_map(|all| all.split(|&byte| byte == 0))
     }
 
-    /// How many there are.
+    /// Returns the number of patterns.
     pub fn count(&self) -> usize {
         self.iter().count()
     }
 
-    /// All of their bytes.
+    /// Returns all of their bytes.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.0
     }
 }
 
-/// A line without the spaces at its end. A backslash keeps the byte after it; one that ends the line keeps all.
+/// Returns a line without the spaces at its end. A backslash keeps the byte after it; one that ends the line keeps all.
 fn without_spaces(line: &[u8]) -> &[u8] {
     let (mut at, mut end) = (0, 0);
     while at < line.len() {

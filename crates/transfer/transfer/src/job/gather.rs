@@ -21,7 +21,7 @@ impl Gathered {
         self.entries.push(prepared);
     }
 
-    /// They have waited long enough.
+    /// Returns whether they have waited long enough.
     pub(super) fn is_due(&self) -> bool {
         self.entries.len() >= MOST || self.since.is_some_and(|since| since.elapsed() >= WAIT)
     }

@@ -59,7 +59,7 @@ struct Disk {
 }
 
 impl Job {
-    /// The store's directory as it is when there is a connection: until then, a disk may have been mounted over it.
+    /// Opens the store's directory as it is when there is a connection: until then, a disk may have been mounted over it.
     async fn disk(&self) -> Result<&Disk, Error> {
         let begin = || async {
             let wishes = &self.options.wishes;

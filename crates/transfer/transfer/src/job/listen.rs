@@ -209,7 +209,7 @@ impl Host {
         unfinished.fold(books.total.clone(), |total, summary| total.and(summary))
     }
 
-    /// One connection from its greeting to its end.
+    /// Serves one connection from its greeting to its end.
     async fn welcome(self: Arc<Self>, connection: Connection) -> Option<JobDone> {
         let mut closing = self.closing.subscribe();
         let greeted = tokio::select! {
@@ -296,7 +296,7 @@ impl Host {
         })
     }
 
-    /// The job of this number, if there is one. Refused if it asked for something else before.
+    /// Returns the job of this number, if there is one. Refused if it asked for something else before.
     fn known(&self, id: [u8; 16], asked: &Asked) -> Option<Result<Arc<Job>, Answer>> {
         let books = self.books();
         let entry = books.jobs.get(&id)?;
@@ -306,7 +306,7 @@ impl Host {
         })
     }
 
-    /// Patterns that should have matched something by the end of such a job: of everything that is served.
+    /// Returns the patterns that should have matched something by the end of such a job: of everything that is served.
     fn named(&self, asked: &Asked) -> Filter {
         match (&self.service, asked) {
             (Service::Serve { options, .. }, Asked::Pull { path, .. }) if path.is_empty() => {
@@ -316,7 +316,7 @@ impl Host {
         }
     }
 
-    /// The job of this number; made if it is new.
+    /// Returns the job of this number; made if it is new.
     fn job(
         &self,
         id: [u8; 16],
@@ -401,7 +401,7 @@ impl Host {
         Some(Entered { serial, window, older, late: entry.told.is_some() })
     }
 
-    /// Connections of all other jobs, and their windows.
+    /// Returns the connections of all other jobs, and their windows.
     fn others(&self, id: [u8; 16]) -> Vec<(Connection, u32)> {
         let books = self.books();
         let others = books.jobs.iter().filter(|(other, _)| **other != id).map(|(_, entry)| entry);
@@ -453,7 +453,8 @@ impl Host {
         }
     }
 
-    /// Why this side closed the connection, if it did. The connection itself reports that of every end by now.
+    /// Returns the result with the reason for which this side closed the connection, if it did. The connection itself
+    /// reports that of every end by now.
     fn explained(&self, result: Result<(), End>) -> Result<(), End> {
         match result {
             Err(End::Lost(reason)) if reason == ConnectionError::LocallyClosed.to_string() => {
@@ -475,7 +476,7 @@ impl Host {
         job.tally.tell(Event::Disconnected { reason, retry_in_ms: 0 });
     }
 
-    /// A session is over. The last one of a finished job ends it.
+    /// Ends a session. The last one of a finished job ends the job.
     fn leave(&self, id: [u8; 16], lane: u16, serial: u64, finished: bool) -> Option<JobDone> {
         let mut books = self.books();
         let left = books.serial;
@@ -527,12 +528,12 @@ async fn end_silent(connections: Vec<(Connection, u32)>) {
     while pinged.join_next().await.is_some() {}
 }
 
-/// A job's number, by which jobs are distinguished.
+/// Returns a job's number, by which jobs are distinguished.
 fn number(id: &[u8; 16]) -> String {
     id[..4].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// This side's part in a job, if it can begin. The user of this side learns that the directory is gone, too.
+/// Returns this side's part in a job, if it can begin. The user of this side learns that the directory is gone, too.
 fn begun<T>(part: Result<Result<T, Error>, Error>) -> Result<T, Answer> {
     part.and_then(|part| part).map_err(|error| {
         if let Error::Gone { .. } = error {

@@ -66,7 +66,7 @@ impl Dial for Dialer {
     }
 }
 
-/// Somebody answered, and would answer the same again.
+/// Returns whether somebody answered, and would answer the same again.
 fn is_final(failure: &dial::Failure) -> bool {
     matches!(failure, dial::Failure::Refused | dial::Failure::Stranger(_) | dial::Failure::Protocol)
 }
@@ -195,7 +195,7 @@ pub async fn probe(connection: &quinn::Connection) -> Result<Answer, Error> {
     }
 }
 
-/// A number that nobody else has.
+/// Returns a number that nobody else has.
 fn new_id() -> Result<[u8; 16], Error> {
     let mut id = [0; 16];
     let filled = ring::rand::SecureRandom::fill(&ring::rand::SystemRandom::new(), &mut id);
@@ -269,7 +269,7 @@ pub(crate) fn on_thread<T: Send + 'static>(
     }
 }
 
-/// The store for a job that begins. Its disk may not answer, so a thread of its own looks; where the system has none,
+/// Opens the store for a job that begins. Its disk may not answer, so a thread of its own looks; where the system has none,
 /// small files are stored all the same.
 pub(crate) async fn store_for_job(store: &Store, wishes: &Wishes) -> Result<Store, Error> {
     let (looking, wished) = (store.clone(), wishes.clone());

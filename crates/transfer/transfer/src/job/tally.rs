@@ -58,12 +58,12 @@ impl Tally {
         }
     }
 
-    /// The same for a job that names the patterns which matched nothing.
+    /// Returns the same tally for a job that names the patterns which matched nothing.
     pub(crate) fn naming(self, named: Filter) -> Tally {
         Tally { named, ..self }
     }
 
-    /// The patterns that should match something.
+    /// Returns the patterns that should match something.
     pub(crate) fn named(&self) -> &Filter {
         &self.named
     }
@@ -77,7 +77,7 @@ impl Tally {
         (self.listener)(event);
     }
 
-    /// Bytes that need not be sent.
+    /// Counts bytes that need not be sent.
     pub(crate) fn credit(&self, bytes: u64) {
         self.counts().bytes_done += bytes;
     }
@@ -88,14 +88,14 @@ impl Tally {
         counts.bytes_done = counts.bytes_done.saturating_sub(bytes);
     }
 
-    /// Bytes of content that moved.
+    /// Counts bytes of content that moved.
     pub(crate) fn moved(&self, bytes: u64) {
         let mut counts = self.counts();
         counts.bytes_done += bytes;
         counts.summary.bytes_moved += bytes;
     }
 
-    /// A chunk group that arrived.
+    /// Counts a chunk group that arrived.
     pub(crate) fn group(&self, path: &EntryPath, offset: u64, bytes: u64) {
         self.moved(bytes);
         if self.groups {
@@ -112,7 +112,7 @@ impl Tally {
         self.tell(Event::File { path: shown(path), outcome });
     }
 
-    /// False if it was counted before.
+    /// Counts an entry; returns `false` if it was counted before.
     fn count(&self, path: &EntryPath, content: Option<u64>, outcome: &Outcome) -> bool {
         let (files, size) = (u64::from(content.is_some()), content.unwrap_or(0));
         let mut counts = self.counts();
@@ -147,7 +147,7 @@ impl Tally {
         true
     }
 
-    /// Entries that the source leaves out, for reasons of its own. The same for all connections of the job.
+    /// Counts the entries that the source leaves out, for reasons of its own. The same for all connections of the job.
     pub(crate) fn left_out(&self, failed: LeftOut, skipped: LeftOut) {
         {
             let mut counts = self.counts();
@@ -165,7 +165,7 @@ impl Tally {
         skipped.first.into_iter().for_each(|one| tell(one, Outcome::Skipped));
     }
 
-    /// Nothing was removed, for this reason.
+    /// Notes that nothing was removed, for this reason.
     pub(crate) fn spared(&self, spared: Spared) {
         self.counts().summary.spared = Some(spared);
     }

@@ -181,7 +181,7 @@ impl Work {
         }
     }
 
-    /// Files that the sink has otherwise: they are read, and offered again.
+    /// Queues files that the sink has otherwise: they are read, and offered again.
     pub(crate) fn read(&self, offers: Vec<Offer>) {
         if offers.is_empty() {
             return;
@@ -190,13 +190,13 @@ impl Work {
         self.shared.unread.notify_one();
     }
 
-    /// The facts that a sink learns only when everything is settled: failures here, and omitted entries.
+    /// Returns the facts that a sink learns only when everything is settled: failures here, and omitted entries.
     pub(crate) fn left_out(&self) -> (LeftOut, LeftOut) {
         let state = self.shared.state();
         (state.failed.clone(), state.skipped.clone())
     }
 
-    /// All that was offered, when everything is settled; None if something failed or was left out.
+    /// Returns all that was offered, when everything is settled; `None` if something failed or was left out.
     pub(crate) fn extent(&self) -> Option<Extent> {
         let summary = self.tally().summary();
         let state = self.shared.state();
@@ -204,7 +204,7 @@ impl Work {
         is_whole.then(|| self.source.extent(state.stored, state.empty.clone()))
     }
 
-    /// The entry cannot be sent, for a reason of this side's own.
+    /// Settles an entry that cannot be sent, for a reason of this side's own.
     pub(crate) fn fail(&self, offer: Offer, reason: String) {
         self.shared.fail(offer.serial, &offer.prepared.entry().path, reason);
     }
@@ -214,7 +214,7 @@ impl Work {
         self.shared.settle(offer.serial, &offer.prepared, outcome);
     }
 
-    /// The sink has all of these.
+    /// Settles all of these, which the sink has.
     pub(crate) fn had(&self, offers: &[Offer]) {
         for offer in offers {
             let entry = offer.prepared.entry();
@@ -223,7 +223,8 @@ impl Work {
         self.shared.close(offers.len() as u64, offers.iter().map(|offer| (offer.serial, offer.path())));
     }
 
-    /// The sink cannot store it before others are gone there. False: it was informed before, when they were.
+    /// Keeps an offer that the sink cannot store before others are gone there. Returns `false` if it was informed before,
+    /// when they were.
     pub(crate) fn later(&self, offer: Offer) -> bool {
         tracing::debug!(path = %offer.path(), "it waits until other entries are gone at the sink");
         let mut state = self.shared.state();
@@ -234,7 +235,7 @@ impl Work {
         is_first
     }
 
-    /// The sink has removed what it may: what waits is offered again.
+    /// Offers again what waits: the sink has removed what it may.
     pub(crate) fn go_on(&self) {
         let mut state = self.shared.state();
         (state.listing, state.listed) = (false, true);
@@ -245,20 +246,20 @@ impl Work {
         self.shared.wake.notify_waiters();
     }
 
-    /// The connection broke before the sink answered the list.
+    /// Allows another list: the connection broke before the sink answered the last one.
     pub(crate) fn list_again(&self) {
         self.shared.state().listing = false;
         self.shared.wake.notify_waiters();
     }
 
-    /// The connection broke; another may try.
+    /// Gives an offer back, which another connection may try: this one broke.
     pub(crate) fn give_back(&self, offer: Offer) {
         tracing::debug!(path = %offer.path(), "not settled when its connection ended: another may take it");
         self.shared.state().ready.push_front(offer);
         self.shared.wake.notify_waiters();
     }
 
-    /// The file is not what was offered any more: it is looked at again.
+    /// Looks again at a file that is not what was offered any more.
     pub(crate) fn changed(&self, offer: Offer) {
         let Offer { serial, tries, prepared } = offer;
         tracing::debug!(path = %prepared.entry().path, tries, "it changed while it was being sent");
@@ -287,7 +288,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// The thread.
+    /// Runs the thread that prepares entries.
     fn prepare(&self, source: &Source) {
         let _exhausted = Exhausted(self);
         let mut entries = source.entries();
@@ -309,7 +310,7 @@ impl Shared {
         self.hand_over(&mut gathered);
     }
 
-    /// False if nobody requests more.
+    /// Waits for room. Returns `false` if nobody requests more.
     fn wait_for_room(&self) -> bool {
         let full = |state: &mut State| {
             state.ready.len() + state.waiting_links + state.unread.len() >= PREPARED && !state.abandoned
@@ -325,7 +326,7 @@ impl Shared {
         self.wake.notify_waiters();
     }
 
-    /// The totals of the entries that were prepared, if these are all and it did not take long.
+    /// Returns the totals of the entries that were prepared, if these are all and it did not take long.
     fn totals(&self) -> Option<Totals> {
         let waits = |state: &mut State| !state.exhausted;
         let waited = self.prepared.wait_timeout_while(self.state(), SCAN_AFTER, waits);
@@ -333,7 +334,7 @@ impl Shared {
         state.exhausted.then_some(state.totals)
     }
 
-    /// The thread that reads what the sink has otherwise.
+    /// Runs the thread that reads what the sink has otherwise.
     fn read_all(&self) {
         loop {
             let idle = |state: &mut State| {
@@ -368,7 +369,7 @@ impl Shared {
         self.close(0, [(serial, path)]);
     }
 
-    /// These are settled, and the sink has `stored` of them.
+    /// Closes these, which are settled; the sink has `stored` of them.
     fn close<'a>(&self, stored: u64, settled: impl IntoIterator<Item = (u64, &'a EntryPath)>) {
         let mut state = self.state();
         state.stored += stored;
@@ -404,7 +405,7 @@ impl Shared {
         self.prepared_again(serial, tries, path, prepared.again());
     }
 
-    /// An entry that was looked at once more.
+    /// Takes in an entry that was looked at once more.
     fn prepared_again(&self, serial: u64, tries: u32, path: EntryPath, item: Item) {
         match item {
             Item::Entry(prepared) => {

@@ -48,7 +48,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// True if it may share a stream with others.
+    /// Returns whether it may share a stream with others.
     fn is_small(&self) -> bool {
         self.describe.is_none() && self.wanted.bytes() <= SMALL
     }
@@ -105,7 +105,7 @@ pub(super) async fn run(
     thread.await.map_err(End::Failed)
 }
 
-/// The thread: ends when nobody orders or nobody takes the pieces any more.
+/// Runs the thread: ends when nobody orders or nobody takes the pieces any more.
 fn encode_all(
     mut orders: mpsc::UnboundedReceiver<Vec<Order>>,
     out: &mpsc::Sender<Piece>,
@@ -295,7 +295,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// How much of `len` may be written now, by all limits.
+    /// Returns how much of `len` may be written now, by all limits.
     async fn granted(&self, len: usize) -> usize {
         let mut granted = len as u64;
         for (index, pace) in self.paces.iter().enumerate() {

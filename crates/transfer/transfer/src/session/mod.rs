@@ -59,7 +59,8 @@ pub(crate) const SMALL_WINDOW: u32 = 1024 * 1024;
 /// The limit of the sink's answers in quinn; a source sets its own.
 const SEND_WINDOW: u64 = 512 * 1024;
 
-/// Settings of a connection that carries a session, for either side. The congestion controller is left to the caller.
+/// Returns the settings of a connection that carries a session, for either side. The congestion controller is left to the
+/// caller.
 pub fn transport() -> quinn::TransportConfig {
     let mut config = quinn::TransportConfig::default();
     config
@@ -83,7 +84,7 @@ pub(crate) fn ping(connection: &quinn::Connection, window: u32) {
     connection.set_receive_window(VarInt::from_u32(window));
 }
 
-/// The peer's address as people write it: an IPv4 address that reached a socket for both kinds is one.
+/// Returns the peer's address as people write it: an IPv4 address that reached a socket for both kinds is one.
 pub(crate) fn peer(connection: &quinn::Connection) -> String {
     let address = connection.remote_address();
     SocketAddr::new(address.ip().to_canonical(), address.port()).to_string()
@@ -99,7 +100,7 @@ pub(crate) enum End {
 }
 
 impl End {
-    /// The peer did what it must not.
+    /// Returns the end of a session whose peer did what it must not.
     pub(crate) fn violation(what: impl Into<String>) -> End {
         End::Failed(Error::Protocol(what.into()))
     }
@@ -135,7 +136,7 @@ impl From<ConnectionError> for End {
     }
 }
 
-/// TLS alerts: the handshake or a certificate was refused.
+/// Returns whether the code is a TLS alert: the handshake or a certificate was refused.
 fn is_crypto(code: quinn::TransportErrorCode) -> bool {
     (0x100..0x200).contains(&u64::from(code))
 }
@@ -247,7 +248,7 @@ pub(crate) fn close(connection: &quinn::Connection, result: &Result<(), End>) {
     connection.close(VarInt::from_u32(code), reason.as_bytes());
 }
 
-/// A sink's reason, as a sentence.
+/// Returns a sink's reason, as a sentence.
 pub(crate) fn say(why: &Why) -> String {
     match why {
         Why::DiskFull => "no space left on the disk of the receiving side".into(),
@@ -259,7 +260,7 @@ pub(crate) fn say(why: &Why) -> String {
     }
 }
 
-/// A peer's words, fit for a terminal: `longest` characters of them.
+/// Returns a peer's words, fit for a terminal: `longest` characters of them.
 pub(crate) fn printable(words: &str, longest: usize) -> String {
     let end = words.char_indices().nth(longest).map_or(words.len(), |(at, _)| at);
     Shown(&words[..end]).to_string()

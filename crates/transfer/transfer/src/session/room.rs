@@ -33,7 +33,7 @@ fn places(limit: Option<u64>) -> usize {
     limit.map_or(MOST, |limit| (limit.saturating_sub(RESERVED) / FILE).clamp(LEAST, MOST)) as usize
 }
 
-/// Descriptors that the process may have. None: no limit that we know of.
+/// Returns the number of descriptors that the process may have. `None`: no limit that we know of.
 #[cfg(unix)]
 fn limit() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current
@@ -55,7 +55,7 @@ impl Room {
         Room { held: Arc::default(), changes: FREE.subscribe() }
     }
 
-    /// A place for one file, if there is room.
+    /// Takes a place for one file, if there is room.
     pub(super) fn take(&mut self) -> Option<Place> {
         // Before looking, so that no change is missed.
         self.changes.borrow_and_update();

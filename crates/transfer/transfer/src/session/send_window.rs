@@ -49,7 +49,7 @@ pub(super) struct SendWindow {
 }
 
 impl SendWindow {
-    /// Never more than `most` bytes.
+    /// Creates a window that is never more than `most` bytes.
     pub(super) fn new(most: u32) -> SendWindow {
         let most = u64::from(most).max(LEAST);
         SendWindow {
@@ -85,7 +85,7 @@ impl SendWindow {
         tokio::time::sleep((self.rtt / 4).max(ADAPT)).await;
     }
 
-    /// The beginning of `bytes`, or all of it, in pieces that quinn gives back one by one.
+    /// Returns the beginning of `bytes`, or all of it, in pieces that quinn gives back one by one.
     pub(super) fn segments(&self, bytes: &Bytes) -> Vec<Bytes> {
         let longest = usize::try_from(self.bytes / SEGMENTS).unwrap_or(usize::MAX).max(LEAST_SEGMENT);
         let begins = (0..bytes.len()).step_by(longest).take(OFFERED);
@@ -93,7 +93,7 @@ impl SendWindow {
     }
 }
 
-/// Congestion windows that fit a pause, by the round-trip time of a path that loses packets.
+/// Returns the number of congestion windows that fit a pause, by the round-trip time of a path that loses packets.
 fn lossy(rtt: Duration) -> u64 {
     let rounds = PAUSE.as_micros() / rtt.as_micros().max(1);
     rounds.clamp(LOSSY.0, LOSSY.1) as u64

@@ -66,10 +66,10 @@ pub(crate) trait Look: Send + Sync {
     /// Decides on an entry.
     fn consider(&self, entry: &Entry, near: &mut Near) -> Result<Verdict, Why>;
 
-    /// True if a file of this size and these attributes lies there.
+    /// Returns whether a file of this size and these attributes lies there.
     fn has(&self, glance: &Glance, near: &mut Near) -> bool;
 
-    /// True if the sink's directory was removed.
+    /// Returns whether the sink's directory was removed.
     fn is_gone(&self) -> bool;
 }
 
@@ -303,7 +303,8 @@ impl Session {
         self.say_goodbye(connection, control).await
     }
 
-    /// Everything is settled. The source closes, or acknowledges that it may: its close is sent once, and may be lost.
+    /// Ends a session in which everything is settled. The source closes, or acknowledges that it may: its close is sent
+    /// once, and may be lost.
     async fn say_goodbye(
         &mut self,
         connection: &quinn::Connection,
@@ -323,7 +324,7 @@ impl Session {
         Ok(())
     }
 
-    /// The connection is closed: every task ends, and releases its partial file.
+    /// Winds up after the connection was closed: every task ends, and releases its partial file.
     async fn wind_up(&mut self) {
         self.removing = None;
         loop {
@@ -352,7 +353,7 @@ impl Session {
         }
     }
 
-    /// Beside a thread that will soon be done, another helps only if there is much to do.
+    /// Returns whether another thread may consider: beside one that will soon be done, it helps only if there is much to do.
     fn may_consider(&self) -> bool {
         let is_soon_done = self.considering > self.considering_much;
         let is_large = |id: &u64| self.open.get(id).is_some_and(|open| size_of(&open.entry) > SMALL);
@@ -413,7 +414,7 @@ impl Session {
         }
     }
 
-    /// Waiting for descriptors helps as long as somebody may close some.
+    /// Checks whether waiting for descriptors helps, as it does while somebody may close some.
     fn check_descriptors(&mut self) -> Result<(), End> {
         let now = Instant::now();
         let holds =

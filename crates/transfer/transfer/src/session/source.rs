@@ -205,12 +205,12 @@ impl Session {
         !self.ended && !self.listing && self.room() > 0 && (self.ahead() > 0 || is_idle)
     }
 
-    /// Entries that may be offered now.
+    /// Returns the number of entries that may be offered now.
     fn room(&self) -> usize {
         MAX_UNSETTLED.saturating_sub(self.open.len() + self.glances.len()).min(TAKEN)
     }
 
-    /// Bytes that may be offered now.
+    /// Returns the bytes that may be offered now.
     fn ahead(&self) -> u64 {
         (AHEAD / u64::from(self.role.lanes.max(1))).saturating_sub(self.unsent)
     }
@@ -318,19 +318,19 @@ impl Session {
         Ok(())
     }
 
-    /// Patterns of what stays at the sink have matched there.
+    /// Notes which patterns of what stays at the sink have matched there.
     fn swept(&self, unmatched: &[u32]) -> Result<(), End> {
         self.may_remove()?;
         self.role.work.filters().own.found_but(unmatched);
         Ok(())
     }
 
-    /// True if content of it was requested.
+    /// Returns whether content of it was requested.
     fn is_under_way(&self, id: u64) -> bool {
         self.open.get(&id).is_some_and(|open| matches!(open.stage, Stage::Ordered))
     }
 
-    /// A file whose content was not requested yet. None: it was withdrawn, which the sink does not know yet.
+    /// Returns a file whose content was not requested yet. `None`: it was withdrawn, which the sink does not know yet.
     fn offered(&mut self, id: u64, ranges: &Wanted) -> Result<Option<(&mut Open, u64)>, End> {
         let unknown = || End::violation("the sink requests what was not offered");
         let open = self.open.get_mut(&id).ok_or_else(unknown)?;
@@ -370,7 +370,7 @@ impl Session {
         Ok(())
     }
 
-    /// The entry waits until others are gone at the sink.
+    /// Keeps an entry that waits until others are gone at the sink.
     fn later(&mut self, id: u64) -> Result<(), End> {
         let open = self.answer(id)?;
         let work = &self.role.work;
@@ -391,7 +391,7 @@ impl Session {
         }
     }
 
-    /// The sink has the list, and removed what it may.
+    /// Continues once the sink has the list, and removed what it may.
     fn goes_on(&mut self) -> Result<(), End> {
         match std::mem::take(&mut self.listing) {
             true => self.role.work.go_on(),
@@ -400,7 +400,7 @@ impl Session {
         Ok(())
     }
 
-    /// Messages with these entries, and what was settled.
+    /// Returns the messages with these entries, and with what was settled.
     fn list(&self, unsettled: Vec<Unsettled>) -> Vec<FromSource> {
         let listed = |unsettled| FromSource::Listed { unsettled, is_last: false, extent: None };
         let (mut messages, mut some, mut bytes) = (Vec::new(), Vec::new(), 0);
@@ -477,7 +477,7 @@ impl Session {
         }
     }
 
-    /// The controller's state, for the listener and the peer; one lane speaks for all.
+    /// Returns the controller's state, for the listener and the peer; one lane reports for all.
     fn state(&self, connection: &quinn::Connection) -> Option<FromSource> {
         if self.role.lane != 0 {
             return None;
@@ -491,7 +491,7 @@ impl Session {
         Some(FromSource::State(state))
     }
 
-    /// Unsettled entries are the job's again, in their old order.
+    /// Gives unsettled entries back to the job, in their old order.
     fn give_back(&mut self) {
         // Their orders hold them, too.
         self.ordered.clear();

@@ -37,7 +37,7 @@ impl<R: ReadAt> Ahead<R> {
         Self { from, read: RefCell::default() }
     }
 
-    /// The bytes from this offset on, without copying them.
+    /// Returns the bytes from this offset on, without copying them.
     pub(super) fn exactly(&mut self, offset: u64, bytes: usize) -> io::Result<&[u8]> {
         let Self { from, read } = self;
         let read = read.get_mut();
@@ -53,7 +53,7 @@ impl Window {
         self.start.saturating_add(self.held as u64)
     }
 
-    /// The held bytes from this offset on.
+    /// Returns the held bytes from this offset on.
     fn at(&self, offset: u64) -> &[u8] {
         let skipped = offset.checked_sub(self.start).and_then(|skipped| usize::try_from(skipped).ok());
         skipped.and_then(|skipped| self.buffer[..self.held].get(skipped..)).unwrap_or_default()

@@ -84,12 +84,12 @@ impl Cache {
         self.dir.join(format!("{}{SUFFIX}", &hasher.finalize().to_hex()[..32]))
     }
 
-    /// The file of a job's roots.
+    /// Returns the file of a job's roots.
     pub(super) fn roots(&self, job: &[u8; 32]) -> PathBuf {
         self.dir.join(format!("{}{ROOTS}", &blake3::Hash::from_bytes(*job).to_hex()[..32]))
     }
 
-    /// Root and hashes of a file, if they are there and undamaged.
+    /// Returns root and hashes of a file, if they are there and undamaged.
     pub(super) fn find(&self, path: &EntryPath, facts: &Facts) -> Option<([u8; 32], Hashes)> {
         let path = self.path(path, facts);
         let mut file = File::open(&path).ok()?;
@@ -110,7 +110,7 @@ impl Cache {
         Some((root, Hashes::Cached(path, HEADER_BYTES)))
     }
 
-    /// A new file; the hashes of a tree go to [`Self::region`].
+    /// Begins a new file; the hashes of a tree go to [`Self::region`].
     pub(super) fn begin(&self) -> io::Result<NamedTempFile> {
         for _ in 0..ATTEMPTS {
             let file = tempfile::Builder::new().prefix(NEW).suffix(SUFFIX).tempfile_in(&self.dir)?;
@@ -149,7 +149,7 @@ impl Cache {
     }
 }
 
-/// Nothing is removed that was used a short time ago.
+/// Marks a file as used: nothing is removed that was used a short time ago.
 pub(super) fn mark_used(path: &Path) {
     if let Ok(used) = File::options().append(true).open(path) {
         _ = used.set_modified(SystemTime::now());
@@ -164,7 +164,7 @@ fn remove_unlocked(path: &Path) {
     }
 }
 
-/// Of the root and everything from the file's position to its end, where the position returns to.
+/// Returns the checksum of the root and everything from the file's position to its end, where the position returns to.
 fn checksum(root: &[u8; 32], mut file: &File) -> io::Result<[u8; 32]> {
     let from = file.stream_position()?;
     let mut hasher = blake3::Hasher::new();

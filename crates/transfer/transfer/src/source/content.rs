@@ -71,7 +71,7 @@ impl Content {
         &self.bytes
     }
 
-    /// It was read a moment ago. Not if the clock was set back since.
+    /// Returns whether it was read a moment ago. Not if the clock was set back since.
     pub(super) fn is_fresh(&self, now: SystemTime) -> bool {
         now.duration_since(self.read).is_ok_and(|waited| waited < FRESH)
     }

@@ -18,7 +18,7 @@ impl Keeping {
         Self { keep, accounts: Accounts::default() }
     }
 
-    /// The extras of an entry; None if none are asked for.
+    /// Returns the extras of an entry; `None` if none are asked for.
     pub(super) fn of(&self, place: &Place, facts: &Facts) -> Option<Box<Extras>> {
         if self.keep.is_nothing() {
             return None;

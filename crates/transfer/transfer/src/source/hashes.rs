@@ -37,7 +37,7 @@ impl WriteAt for Region<&mut File> {
 }
 
 impl Hashes {
-    /// For reading.
+    /// Opens the hashes for reading.
     pub(super) fn open(&self) -> io::Result<Box<dyn ReadAt + '_>> {
         Ok(match self {
             Self::Memory(bytes) => Box::new(bytes.as_slice()),

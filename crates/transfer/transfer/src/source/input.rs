@@ -24,7 +24,7 @@ impl Input {
     }
 }
 
-/// It arrives with the mode of any new file, so the process's mask decides.
+/// Opens a file without a name. It arrives with the mode of any new file, so the process's mask decides.
 fn unnamed(directory: &Path) -> io::Result<File> {
     #[cfg(target_os = "linux")]
     {

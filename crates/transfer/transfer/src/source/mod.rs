@@ -170,7 +170,7 @@ impl Served {
 }
 
 impl Source {
-    /// These files and directories.
+    /// Creates a source of these files and directories.
     pub fn of(paths: &[PathBuf], options: SourceOptions) -> Result<Self, Error> {
         let mut tops = Vec::new();
         let mut names = HashSet::new();
@@ -202,7 +202,7 @@ impl Source {
         Ok(Self::new(tops, Some(names), options, filters))
     }
 
-    /// The same, with an input that arrives under this name.
+    /// Adds an input that arrives under this name.
     pub fn with_input(mut self, name: &str, input: Input) -> Result<Self, Error> {
         let mut names = self.names.take().map(Arc::unwrap_or_clone).unwrap_or_default();
         let path = arrives_as(name.as_bytes().to_vec(), &mut names)?;
@@ -255,7 +255,7 @@ impl Source {
         Self { tops, names, options, filters, stopper: Stopper::default() }
     }
 
-    /// True if files are offered by size and time first.
+    /// Returns whether files are offered by size and time first.
     pub(crate) fn is_quick(&self) -> bool {
         self.options.quick
     }
@@ -279,13 +279,13 @@ impl Source {
         Extent { entries, whole: self.names.is_none(), below, patterns, empty }
     }
 
-    /// The same below a directory that is opened for this.
+    /// Creates a source of what lies below a directory that is opened for this.
     pub fn below(served: &Path, path: &[u8], options: SourceOptions) -> Result<Self, Error> {
         Self::within(&Served::open(served)?, path, options)
     }
 
-    /// The same, with a switch that stops it: looks at the disk that were begun with it or its clones end soon, in the
-    /// middle of a file, too. Nothing is said about what they did not come to.
+    /// Returns the same source with a switch that stops it: looks at the disk that were begun with it or its clones end
+    /// soon, in the middle of a file, too. Nothing is reported about what they did not come to.
     pub fn stoppable(&self) -> (Self, Stopper) {
         let stopper = Stopper::default();
         (Self { stopper: stopper.clone(), ..self.clone() }, stopper)
@@ -298,7 +298,7 @@ impl Source {
         inside.map_or(Ok(()), |path| Err(Error::SinkInside { path: path.to_string() }))
     }
 
-    /// The path of a sink's directory, if the walk from `top` comes to it.
+    /// Returns the path of a sink's directory, if the walk from `top` comes to it.
     fn sink_below(&self, top: &Top, naming: &Naming, sink: &[Token]) -> Option<EntryPath> {
         let token = |place: &Place, follow| {
             let facts = place.facts(follow).ok().filter(|facts| facts.sort == Sort::Directory)?;
@@ -337,7 +337,7 @@ impl Source {
         totals
     }
 
-    /// One after the other, each hashed when its turn comes, unless the job is quick.
+    /// Returns the entries one after the other, each hashed when its turn comes, unless the job is quick.
     pub fn entries(&self) -> Entries {
         Entries {
             walk: self.walk(),
@@ -352,7 +352,7 @@ impl Source {
         }
     }
 
-    /// A name for the job that sends these paths; none where files are not read.
+    /// Returns a name for the job that sends these paths; `None` where files are not read.
     fn job(&self) -> Option<[u8; 32]> {
         if self.options.quick {
             return None;
@@ -372,7 +372,7 @@ impl Source {
     }
 }
 
-/// The path of something that arrives under this name, which nothing else has.
+/// Returns the path of something that arrives under this name, which nothing else has.
 fn arrives_as(name: Vec<u8>, names: &mut HashSet<Vec<u8>>) -> Result<EntryPath, Error> {
     let path = EntryPath(name.clone());
     if name.eq_ignore_ascii_case(STATE.as_bytes()) {
@@ -397,12 +397,12 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// The directories among the named ones that had nothing in them, excluded entries neither.
+    /// Returns the directories among the named ones that had nothing in them, excluded entries neither.
     pub(crate) fn empty(&self) -> &[EntryPath] {
         self.walk.empty()
     }
 
-    /// The next; `before_large` is called before a file is read that takes a while.
+    /// Returns the next entry; `before_large` is called before a file is read that takes a while.
     pub(crate) fn next_before(&mut self, before_large: impl FnOnce()) -> Option<Item> {
         let Some(found) = self.walk.next() else {
             if !self.trees.stopper.is_stopped() {

@@ -79,7 +79,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Bytes that travel.
+    /// Returns the number of bytes that travel.
     pub(super) fn content_bytes(&self) -> u64 {
         match self.sort {
             Sort::File => self.size,
@@ -87,13 +87,14 @@ impl Facts {
         }
     }
 
-    /// True if a file's content may be taken for the same.
+    /// Returns whether a file's content may be taken for the same.
     pub(super) fn same_content(&self, other: &Self) -> bool {
         let identity = |facts: &Self| (facts.sort, facts.size, facts.mtime, facts.ctime, facts.id);
         identity(self) == identity(other)
     }
 
-    /// The beginning of a hash of everything that identifies a content without reading it. A fact that the system lacks counts as 0.
+    /// Returns the beginning of a hash of everything that identifies a content without reading it. A fact that the system
+    /// lacks counts as 0.
     pub(super) fn content_identity(&self) -> blake3::Hasher {
         let (device, inode) = self.id.unwrap_or_default();
         let mut hasher = blake3::Hasher::new();
@@ -107,7 +108,7 @@ impl Facts {
         hasher
     }
 
-    /// True if any change after `now`, when this was looked at, gives the file other times: they are so old that it
+    /// Returns whether any change after `now`, when this was looked at, gives the file other times: they are so old that it
     /// cannot fall into the same step of the file system's clock.
     pub(super) fn settled(&self, now: SystemTime) -> bool {
         [Some(self.mtime), self.ctime].into_iter().flatten().all(|time| {
@@ -115,7 +116,7 @@ impl Facts {
         })
     }
 
-    /// Of an open file.
+    /// Returns the facts of an open file.
     pub(super) fn of(file: &File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         Ok(from_std(&metadata))
@@ -123,8 +124,8 @@ impl Facts {
 }
 
 impl Place {
-    /// Named by the user, who may read what they may read. The target of a link counts. `opened` has the directories
-    /// that are open already: thousands of names may lie in one.
+    /// Returns the place that the user names, who may read what they may read. The target of a link counts. `opened` has the
+    /// directories that are open already: thousands of names may lie in one.
     pub(super) fn named(path: &Path, symlinks: Symlinks, opened: &mut Opened) -> io::Result<Self> {
         if symlinks == Symlinks::Follow {
             return Ok(Self { reach: Reach::Anywhere, path: path.to_path_buf() });
@@ -145,7 +146,8 @@ impl Place {
         Ok(Self { reach: Reach::Directories(dir), path: name.to_path_buf() })
     }
 
-    /// Inside a served directory, by the words of a peer. A link in them is followed as long as it stays there.
+    /// Returns a place inside a served directory, by the words of a peer. A link in them is followed as long as it stays
+    /// there.
     pub(super) fn within(dir: Arc<Dir>, path: PathBuf, symlinks: Symlinks) -> io::Result<Self> {
         Ok(match symlinks {
             Symlinks::Follow => Self { reach: Reach::Below(dir), path },
@@ -153,7 +155,7 @@ impl Place {
         })
     }
 
-    /// An open file. All that open it share its position, and read from its beginning.
+    /// Returns the place of an open file. All that open it share its position, and read from its beginning.
     pub(super) fn held(file: File) -> Self {
         Self { reach: Reach::Held(Arc::new(file)), path: PathBuf::new() }
     }
@@ -167,7 +169,7 @@ impl Place {
         Self { reach: self.reach.clone(), path }
     }
 
-    /// `follow`: of what a link leads to, if links are followed at all.
+    /// Returns the facts; `follow`: of what a link leads to, if links are followed at all.
     pub(super) fn facts(&self, follow: bool) -> io::Result<Facts> {
         match (&self.reach, follow) {
             (Reach::Directories(top), _) => match self.path.file_name() {
@@ -187,7 +189,7 @@ impl Place {
         }
     }
 
-    /// The facts of an entry of an open directory, without following a link.
+    /// Returns the facts of an entry of an open directory, without following a link.
     pub(super) fn facts_here(&self, here: &Here) -> io::Result<Facts> {
         #[cfg(unix)]
         if let (Some(dir), Some(name)) = (here, self.path.file_name()) {
@@ -211,7 +213,7 @@ impl Place {
         self.open()
     }
 
-    /// The directory itself, open, unless links are followed in it.
+    /// Opens the directory itself, unless links are followed in it.
     pub(super) fn enter(&self) -> io::Result<Here> {
         match &self.reach {
             Reach::Directories(top) => Ok(Some(Arc::new(beneath::open(top, &self.path)?))),
@@ -219,7 +221,7 @@ impl Place {
         }
     }
 
-    /// The same of an entry of a directory that may be open: then the depth costs nothing.
+    /// Opens an entry of a directory that may be open: then the depth costs nothing.
     pub(super) fn enter_here(&self, above: &Here) -> io::Result<Here> {
         #[cfg(unix)]
         if let (Some(dir), Some(name), Reach::Directories(_)) = (above, self.path.file_name(), &self.reach) {

@@ -105,7 +105,7 @@ pub(super) fn prepare(
     }
 }
 
-/// A file that is offered by its size and time.
+/// Prepares a file that is offered by its size and time.
 pub(super) fn unread(path: EntryPath, place: Place, facts: Facts, (trees, keeping): Shared) -> Prepared {
     let extras = keeping.of(&place, &facts);
     let kind = Kind::File { size: facts.size, root: [0; 32] };
@@ -182,7 +182,7 @@ fn file(
 const OF_THE_KERNEL: &str =
     "the kernel makes its content when it is read, so that its size is unknown before; copy it into a file and send that";
 
-/// True for a file whose content exists only while it is read.
+/// Returns whether the content exists only while the file is read.
 #[cfg(target_os = "linux")]
 fn is_of_the_kernel(file: &File) -> bool {
     // linux/magic.h: procfs, sysfs, debugfs, tracefs, cgroup, cgroup2, securityfs.
@@ -197,12 +197,12 @@ fn is_of_the_kernel(_: &File) -> bool {
 }
 
 impl Prepared {
-    /// The offer.
+    /// Returns the offer.
     pub fn entry(&self) -> &Entry {
         &self.entry
     }
 
-    /// True if its root is not known: [`Self::read`].
+    /// Returns whether its root is not known: [`Self::read`].
     pub(crate) fn is_unread(&self) -> bool {
         self.is_unread
     }
@@ -237,7 +237,7 @@ impl Prepared {
         result
     }
 
-    /// The file is still what was read, if that was long ago.
+    /// Checks that the file is still what was read, if that was long ago.
     fn check_kept(&self, content: &Content) -> Result<(), EncodeError> {
         let is_same = || self.place.facts(true).is_ok_and(|now| now.same_content(&self.facts));
         match content.is_fresh(SystemTime::now()) || is_same() {
@@ -246,7 +246,7 @@ impl Prepared {
         }
     }
 
-    /// The same from memory.
+    /// Encodes ranges from memory.
     fn encode_kept(
         &self,
         content: &[u8],
@@ -264,7 +264,7 @@ impl Prepared {
         encode_ranges(content, outboard, ranges, out).map_err(|_| EncodeError::Changed)
     }
 
-    /// The file, which is still what was offered.
+    /// Opens the file, which is still what was offered.
     pub(super) fn open(&self) -> Result<File, EncodeError> {
         let file = self.place.open().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => EncodeError::Gone,
@@ -274,7 +274,7 @@ impl Prepared {
         Ok(file)
     }
 
-    /// The tree's hashes.
+    /// Opens the tree's hashes.
     pub(super) fn open_hashes(&self) -> Result<Box<dyn ReadAt + '_>, EncodeError> {
         self.hashes()?.open().map_err(|error| match error.kind() {
             // A cache that was tidied away: hash again.
@@ -358,7 +358,8 @@ fn encode<R: ReadAt>(
     Ok(())
 }
 
-/// The writer may be in the middle of it. A file that exists by then looks whole, and would be sent as such.
+/// Waits until the file is still: its writer may be in the middle of it. A file that exists by then looks whole, and would
+/// be sent as such.
 fn wait_until_still(place: &Place) {
     let mut before = place.facts(true).ok();
     for _ in 0..WAITS {

@@ -87,7 +87,7 @@ impl Remembered {
         self.next = self.old.as_mut().and_then(|old| Record::read(old).ok());
     }
 
-    /// The root of a file that is as it was. Files come in the order of the walk.
+    /// Returns the root of a file that is as it was. Files come in the order of the walk.
     pub(super) fn find(&mut self, path: &EntryPath, facts: &Facts) -> Option<[u8; 32]> {
         while self.next.as_ref().is_some_and(|next| order(&next.path, &path.0).is_lt()) {
             self.differ();
@@ -118,7 +118,7 @@ impl Remembered {
         }
     }
 
-    /// From here on, the records are not those of the old file.
+    /// Notes that from here on the records are not those of the old file.
     fn differ(&mut self) {
         if matches!(self.new, New::Unneeded) {
             // A cache that fails costs time, nothing else.
@@ -160,7 +160,7 @@ impl Remembered {
         }
     }
 
-    /// A root was wrong.
+    /// Forgets all records: a root was wrong.
     pub(super) fn forget(&mut self) {
         (self.old, self.next, self.new) = (None, None, New::Abandoned);
         _ = std::fs::remove_file(&self.path);
@@ -192,7 +192,7 @@ impl Record {
     }
 }
 
-/// None where the file system does not say enough.
+/// Returns the check of a record, `None` where the file system does not report enough.
 fn check(path: &EntryPath, facts: &Facts, root: &[u8; 32]) -> Option<[u8; CHECK]> {
     facts.id.zip(facts.ctime)?;
     let mut hasher = facts.content_identity();
@@ -200,7 +200,7 @@ fn check(path: &EntryPath, facts: &Facts, root: &[u8; 32]) -> Option<[u8; CHECK]
     hasher.finalize().as_bytes().first_chunk().copied()
 }
 
-/// The order of a walk: components one by one, each by its bytes.
+/// Compares paths in the order of a walk: components one by one, each by its bytes.
 fn order(one: &[u8], other: &[u8]) -> Ordering {
     // No name has a zero byte.
     let rank = |&byte: &u8| if byte == b'/' { 0 } else { byte };
@@ -214,7 +214,7 @@ mod tests {
     struct Yard(tempfile::TempDir);
 
     impl Yard {
-        /// A directory with files, and one for the cache.
+        /// Makes a directory with files, and one for the cache.
         fn with(names: &[&str]) -> Self {
             let yard = Self(tempfile::tempdir().expect("a directory"));
             for name in names {

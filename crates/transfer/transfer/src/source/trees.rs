@@ -46,7 +46,7 @@ pub(super) struct Trees {
 }
 
 impl Trees {
-    /// `job`: whose roots are remembered. `verify`: every file is read.
+    /// Creates the trees. `job`: whose roots are remembered. `verify`: every file is read.
     pub(super) fn new(cache: Option<PathBuf>, job: Option<[u8; 32]>, verify: bool, stopper: Stopper) -> Self {
         let cache = cache.map(Cache::open);
         let remembered = cache.clone().zip(job).map(|(cache, job)| Remembered::open(cache, &job));
@@ -66,7 +66,7 @@ impl Trees {
         self.cache.as_ref().filter(|_| facts.size > IN_MEMORY_BYTES)
     }
 
-    /// Root and hashes of a file that was hashed in an earlier run.
+    /// Returns root and hashes of a file that was hashed in an earlier run.
     pub(super) fn find(&self, path: &EntryPath, facts: &Facts) -> Option<([u8; 32], Hashes)> {
         self.cache_for(facts).filter(|_| !self.verify)?.find(path, facts)
     }
@@ -79,13 +79,13 @@ impl Trees {
         self.remembered.as_ref().map(|remembered| remembered.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The root of a file that was read in an earlier run.
+    /// Returns the root of a file that was read in an earlier run.
     pub(super) fn remembered_root(&self, path: &EntryPath, facts: &Facts) -> Option<[u8; 32]> {
         self.remembered().filter(|_| !self.verify)?.find(path, facts)
     }
 
-    /// True if what is read of a file from now on may be remembered, because every change after `now` sets its times. Takes to
-    /// the disk what was written to it through a memory map, see [`FileSystems`].
+    /// Returns whether what is read of a file from now on may be remembered, because every change after `now` sets its
+    /// times. Takes to the disk what was written to it through a memory map, see [`FileSystems`].
     pub(super) fn may_remember(&self, file: &File, facts: &Facts, now: SystemTime) -> bool {
         let is_kept = match facts.size > IN_MEMORY_BYTES {
             true => self.cache.is_some(),
@@ -111,7 +111,7 @@ impl Trees {
         }
     }
 
-    /// The root of a file that was hashed under another name.
+    /// Returns the root of a file that was hashed under another name.
     pub(super) fn root_of(&self, facts: &Facts) -> Option<[u8; 32]> {
         let roots = self.roots();
         roots.get(&facts.id?).filter(|(known, _)| known.same_content(facts)).map(|(_, root)| *root)
@@ -124,7 +124,7 @@ impl Trees {
         }
     }
 
-    /// The hashes of a file were wrong, or it has changed: `now` has its facts.
+    /// Forgets the hashes of a file, which were wrong, or it has changed: `now` has its facts.
     pub(super) fn forget(&self, path: &EntryPath, facts: &Facts, now: &Facts) {
         if let Some(id) = facts.id {
             self.roots().remove(&id);
@@ -181,7 +181,7 @@ impl Trees {
         Patient::new(file, &self.stopper, &TURNS)
     }
 
-    /// Room in the spool.
+    /// Reserves room in the spool.
     fn reserve(&self, bytes: u64) -> io::Result<(Arc<File>, u64)> {
         let mut spool = self.spool.lock().unwrap_or_else(PoisonError::into_inner);
         let (file, length) = match spool.take() {

@@ -28,7 +28,7 @@ const STOP_POLL: Duration = Duration::from_millis(100);
 pub struct Stopper(Arc<AtomicBool>);
 
 impl Stopper {
-    /// There is nothing more to find; what is being hashed is given up.
+    /// Stops the looks: there is nothing more to find, and what is being hashed is given up.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

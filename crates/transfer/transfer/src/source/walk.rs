@@ -66,7 +66,7 @@ pub(super) struct Walk {
 struct FirstNames(HashMap<(u64, u64), (EntryPath, u64)>);
 
 impl FirstNames {
-    /// The first name of a file that has come before. Files whose names have all come are forgotten.
+    /// Returns the first name of a file that has come before. Files whose names have all come are forgotten.
     fn before(&mut self, path: &EntryPath, facts: &Facts) -> Option<EntryPath> {
         let id = facts.id.filter(|_| facts.names > 1)?;
         let Some((first, left)) = self.0.get_mut(&id) else {
@@ -82,7 +82,7 @@ impl FirstNames {
     }
 }
 
-/// True for the name under which a store keeps its partial files.
+/// Returns `true` for the name under which a store keeps its partial files.
 fn is_state(name: &OsStr) -> bool {
     name.as_encoded_bytes().eq_ignore_ascii_case(STATE.as_bytes())
 }
@@ -111,12 +111,12 @@ impl Walk {
         }
     }
 
-    /// The directories among the tops that were empty.
+    /// Returns the directories among the tops that were empty.
     pub(super) fn empty(&self) -> &[EntryPath] {
         &self.empty
     }
 
-    /// The entry at a place. None: nothing is said about it yet, its content comes first.
+    /// Looks at the entry at a place. `None`: nothing is reported about it yet, its content comes first.
     fn look(&mut self, path: EntryPath, place: Place, here: Here, follow: bool) -> Option<Found> {
         let skipped = |path, reason: String| Some(Found::Skipped { path, reason });
         let facts = if follow { place.facts(true) } else { place.facts_here(&here) };
@@ -142,8 +142,8 @@ impl Walk {
         }
     }
 
-    /// Something with the name under which a store keeps its partial files. They are of no use at the other end, and nothing is
-    /// reported about them.
+    /// Handles something with the name under which a store keeps its partial files. They are of no use at the other end, and
+    /// nothing is reported about them.
     fn state(&mut self, path: EntryPath, place: Place, here: Here) -> Option<Found> {
         let skipped = |path, reason: &str| Some(Found::Skipped { path, reason: reason.into() });
         let is_directory = place.facts(false).is_ok_and(|facts| facts.sort == Sort::Directory);
@@ -202,7 +202,7 @@ impl Walk {
         Some(Found::Skipped { path, reason })
     }
 
-    /// Why a link would lead to nothing at the other end, or worse.
+    /// Returns why a link would lead to nothing at the other end, or worse.
     fn leads_outside(&self, path: &EntryPath, target: &[u8]) -> Option<&'static str> {
         let depth = path.0.iter().filter(|&&byte| byte == b'/').count();
         if let Err(reason) = link_stays_inside(depth, target) {

@@ -24,6 +24,8 @@ use std::fs::{File, FileTimes};
 use std::io;
 
 impl Store {
+    /// Makes the directory of backups, if it is not there.
+    ///
     /// # Errors
     /// The directory of backups is none, or cannot be made.
     pub(super) fn check_backups(&self, directory: &EntryPath) -> Result<(), String> {
@@ -120,7 +122,7 @@ fn copy_file(root: &Root, parent: &Dir, name: &OsStr, dir: &Dir, new: &str) -> i
     to.sync_all()
 }
 
-/// A file system may lack some of them, and not everyone may give files away.
+/// Keeps the attributes, as far as it can: a file system may lack some of them, and not everyone may give files away.
 fn keep_attributes(from: &File, seen: &std::fs::Metadata, to: &File) {
     #[cfg(unix)]
     {

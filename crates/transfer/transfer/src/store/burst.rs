@@ -35,7 +35,7 @@ pub(super) struct Burst {
 }
 
 impl Burst {
-    /// True if a leaf at this offset follows the others.
+    /// Returns whether a leaf at this offset follows the others.
     pub(super) fn takes(&self, offset: u64) -> bool {
         self.bytes == 0 || offset == self.start + self.bytes as u64
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// puts right what came below them later.
 const WAITING: usize = 16 * 1024 * 1024;
 
-/// Bytes that a directory takes while it waits.
+/// Returns the bytes that a directory takes while it waits.
 fn bytes_of(directory: &[u8], attributes: &Attributes) -> usize {
     let extras = attributes.extras.as_ref().map_or(0, |extras| extras.bytes());
     directory.len() + std::mem::size_of::<Attributes>() + extras
@@ -37,19 +37,19 @@ pub(super) struct Active {
 }
 
 impl Active {
-    /// There are partial files with these bases.
+    /// Notes that there are partial files with these bases.
     pub(super) fn left_earlier(&mut self, bases: &[String]) {
         self.older.extend(bases.iter().map(|base| names::path_part(base).to_owned()));
     }
 
-    /// True if something is under way below this directory.
+    /// Returns whether something is under way below this directory.
     fn is_below(&self, directory: &[u8]) -> bool {
         let prefix = [directory, b"/"].concat();
         let next = self.paths.range(prefix.clone()..).next();
         next.is_some_and(|(path, _)| path.starts_with(&prefix))
     }
 
-    /// Paths that are considered or received.
+    /// Returns the paths that are considered or received.
     pub(super) fn paths(&self) -> impl Iterator<Item = EntryPath> + '_ {
         self.paths.keys().map(|path| EntryPath(path.clone()))
     }
@@ -72,7 +72,7 @@ impl Active {
         Some(attributes)
     }
 
-    /// Directories above this path that need wait no longer, the deepest first.
+    /// Returns the directories above this path that need wait no longer, the deepest first.
     fn ready(&mut self, path: &[u8]) -> Vec<(EntryPath, Attributes)> {
         let mut ready = Vec::new();
         if self.waiting.is_empty() {
@@ -147,13 +147,13 @@ impl Claim {
         self.inner.directories.sync(dirs)
     }
 
-    /// A partial file was made or left behind; the next that commits this path looks for it.
+    /// Notes that a partial file was made or left behind; the next that commits this path looks for it.
     pub(super) fn left_behind(&self) {
         let key = names::path_part(&names::prefix(&self.path)).to_owned();
         self.inner.active().older.insert(key);
     }
 
-    /// True if partial files of this path may lie there. Says so once.
+    /// Returns whether partial files of this path may lie there. Says so once.
     pub(super) fn take_older(&self) -> bool {
         let mut active = self.inner.active();
         if active.older.is_empty() {

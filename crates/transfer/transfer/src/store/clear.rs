@@ -13,13 +13,13 @@ use cap_std::fs::Dir;
 use std::ffi::OsString;
 use std::io;
 
-/// The path that steps lead to.
+/// Returns the path that steps lead to.
 pub(super) fn path(steps: &[OsString]) -> EntryPath {
     EntryPath(steps.iter().map(|step| bytes(step)).collect::<Vec<_>>().join(&b'/'))
 }
 
 impl Store {
-    /// True if a directory takes the place of this.
+    /// Returns whether a directory takes the place of this.
     pub(super) fn gives_way(&self, there: &There) -> bool {
         !there.is_directory && (!there.is_link || self.wishes.delete)
     }

@@ -47,8 +47,8 @@ pub enum Next {
 }
 
 impl Delta {
-    /// The ranges are requested at once if there is no older version, or too little of the file is missing to make use
-    /// of it.
+    /// Returns the verdict on a reception. The ranges are requested at once if there is no older version, or too little of
+    /// the file is missing to make use of it.
     pub(super) fn of(reception: Reception) -> Verdict {
         let (size, missing) = (reception.content().size, reception.wanted().bytes());
         if size.min(missing) < LEAST || reception.older_version().is_none() {
@@ -58,7 +58,7 @@ impl Delta {
         Verdict::Describe(Delta { reception, how: How::Groups, ranges })
     }
 
-    /// The ranges that the source should describe.
+    /// Returns the ranges that the source should describe.
     pub fn asks_for(&self) -> (How, &Wanted) {
         (self.how, &self.ranges)
     }
@@ -170,12 +170,12 @@ struct Copied {
 }
 
 impl Copied {
-    /// Of a file of this size: nothing yet.
+    /// Creates the ranges of a file of this size: nothing yet.
     fn of(size: u64) -> Self {
         Self { size, any: false, groups: Vec::new(), last: 0..0 }
     }
 
-    /// Ranges that touch become one.
+    /// Adds a range; ranges that touch become one.
     fn add(&mut self, range: Range<u64>) {
         self.any = true;
         if self.last.end == range.start {
@@ -186,7 +186,7 @@ impl Copied {
         self.last = range;
     }
 
-    /// The last range grows no more.
+    /// Closes the last range, which grows no more.
     fn close(&mut self) {
         let Range { start, end } = std::mem::replace(&mut self.last, 0..0);
         let start = start.next_multiple_of(GROUP_BYTES);
@@ -201,7 +201,7 @@ impl Copied {
         }
     }
 
-    /// The largest ranges.
+    /// Returns the largest ranges.
     fn groups(mut self) -> Vec<(u64, u64)> {
         self.close();
         self.groups

@@ -27,7 +27,7 @@ pub(crate) struct ToSet {
 type Asked = (Option<Arc<ToSet>>, Option<String>);
 
 impl Store {
-    /// The extras of an entry, if the job may have them.
+    /// Returns the extras of an entry, if the job may have them.
     pub(super) fn extras(&self, extras: Option<&Extras>) -> Result<Asked, &'static str> {
         let Some(extras) = extras else { return Ok((None, None)) };
         let keep = self.wishes.keep;
@@ -48,18 +48,18 @@ impl ToSet {
         owned.and(xattrs)
     }
 
-    /// Bytes that they take.
+    /// Returns the number of bytes that they take.
     pub(super) fn bytes(&self) -> usize {
         let bytes = |one: &Xattr| one.name.len() + one.value.len() + std::mem::size_of::<Xattr>();
         self.xattrs.iter().flatten().map(bytes).sum::<usize>() + std::mem::size_of::<Self>()
     }
 
-    /// True if extended attributes may have to be set.
+    /// Returns whether extended attributes may have to be set.
     pub(super) fn has_xattrs(&self) -> bool {
         self.xattrs.is_some()
     }
 
-    /// True if an extended attribute would be set. Those that cannot be read differ.
+    /// Returns whether an extended attribute would be set. Those that cannot be read differ.
     pub(super) fn differs(&self, file: &File) -> bool {
         self.xattrs.as_ref().is_some_and(|wanted| {
             let there = xattrs::read(file, self.keep).unwrap_or_default();
@@ -142,7 +142,7 @@ pub(super) fn give_link(_: &Dir, _: &OsStr, _: (u32, u32)) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// True if this process may give files to other users: root, or a process with that capability.
+/// Returns whether this process may give files to other users: root, or a process with that capability.
 pub(super) fn may_give_away() -> bool {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     if let Ok(held) = rustix::thread::capabilities(None) {

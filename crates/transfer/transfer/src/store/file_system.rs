@@ -19,7 +19,7 @@ pub(super) struct FileSystem {
 }
 
 impl FileSystem {
-    /// Of an open directory.
+    /// Returns the file system of an open directory.
     pub(super) fn of(dir: &Dir) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         {
@@ -35,12 +35,12 @@ impl FileSystem {
     }
 }
 
-/// True if a rename or link failed at a border.
+/// Returns whether a rename or link failed at a border.
 pub(super) fn is_border(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::CrossesDevices
 }
 
-/// The number that distinguishes files under the same name; None where the system has no such number.
+/// Returns the number that distinguishes files under the same name; `None` where the system has no such number.
 pub(crate) fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {

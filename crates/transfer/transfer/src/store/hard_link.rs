@@ -44,7 +44,7 @@ struct Hashed {
 pub(super) struct Roots(Mutex<HashMap<(u64, u64), Known>>);
 
 impl Roots {
-    /// The root of this file of `bytes`. It is hashed if that is not known.
+    /// Returns the root of this file of `bytes`. It is hashed if that is not known.
     pub(super) fn root(&self, file: &File, identity: (u64, u64), bytes: u64) -> Option<[u8; 32]> {
         let known = self.of(identity);
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -56,7 +56,7 @@ impl Roots {
         known.as_ref().map(|known| known.root)
     }
 
-    /// Another name and other attributes change the inode, and not the content.
+    /// Notes another name and other attributes, which change the inode, and not the content.
     pub(super) fn linked(&self, first: &First) {
         let known = self.of(first.identity);
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -131,7 +131,7 @@ impl Store {
         }
     }
 
-    /// The file at `path`, if it has this content.
+    /// Returns the file at `path`, if it has this content.
     pub(super) fn first(&self, path: &EntryPath, content: Content) -> Result<Option<First>, Why> {
         let mut steps = self.steps(path).map_err(|reason| refused(path, reason))?;
         let Some(name) = steps.pop() else { return Ok(None) };
@@ -169,7 +169,7 @@ impl Store {
         })
     }
 
-    /// A copy of the first file, since there can be no link to it.
+    /// Makes a copy of the first file, since there can be no link to it.
     fn copy_of(&self, first: &First, target: Target, content: Content, parent: &Dir) -> Result<Verdict, Why> {
         match self.found(parent, target, content)? {
             Ok(verdict) => Ok(verdict),
@@ -179,7 +179,7 @@ impl Store {
 }
 
 impl Kept {
-    /// The same with a remark about what else differs from the source.
+    /// Adds a remark about what else differs from the source.
     pub(super) fn noting(self, note: &Option<String>) -> Kept {
         match (self, note) {
             (kept, None) => kept,

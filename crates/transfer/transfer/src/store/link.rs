@@ -11,7 +11,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// A link's text as the system has it, if it may be made here.
+/// Returns a link's text as the system has it, if it may be made here.
 pub(super) fn check(store: &Store, target: &Target, to: &[u8]) -> Result<OsString, Why> {
     let as_is = store.wishes.links_as_is;
     if !as_is {
@@ -24,7 +24,7 @@ pub(super) fn check(store: &Store, target: &Target, to: &[u8]) -> Result<OsStrin
     Ok(to)
 }
 
-/// True if this link lies at its place, and it may stay.
+/// Returns whether this link lies at its place, and it may stay.
 pub(super) fn is_there(store: &Store, parent: &Dir, target: &Target, to: &OsStr) -> bool {
     let is_same = parent.read_link_contents(&target.name).is_ok_and(|there| there.as_os_str() == to);
     let is_taken =
@@ -57,7 +57,7 @@ pub(super) fn consider(store: &Store, target: &Target, to: &[u8]) -> Result<Verd
     Ok(verdict(place::kept(owned.and(timed))?.noting(&target.note)))
 }
 
-/// True if the target passes a link of the user's own that leads outside. (A peer's links cannot.)
+/// Returns whether the target passes a link of the user's own that leads outside. (A peer's links cannot.)
 fn leaves_by_another_link(root: &Root, target: &Target, to: &OsStr) -> bool {
     // `..` comes first, where it leaves directories, which may not be there yet.
     let mut steps = target.parents.clone();
@@ -81,7 +81,7 @@ fn leaves_by_another_link(root: &Root, target: &Target, to: &OsStr) -> bool {
     is_refused() && (place::find(root, &steps).is_err() || is_refused())
 }
 
-/// Under a name of its own first, then in one step to its place.
+/// Makes a link under a name of its own first, then moves it in one step to its place.
 fn place_atomically(store: &Store, target: &Target, to: &OsStr, parent: &Dir) -> io::Result<()> {
     let name = format!(
         "{}{}",

@@ -95,17 +95,17 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// 128 bits with keys that no peer knows.
+    /// Returns 128 bits with keys that no peer knows.
     fn hash(&self, path: &EntryPath) -> [u64; 2] {
         [self.hashers[0].hash_one(path), self.hashers[1].hash_one(path)]
     }
 
-    /// How many of the entries lay there before the job.
+    /// Returns the number of entries that lay there before the job.
     fn lay_there(&self) -> u64 {
         (self.settled.all.len() - self.made.intersection(&self.settled.all).count()) as u64
     }
 
-    /// True if this path was settled well.
+    /// Returns whether this path was settled well.
     pub(super) fn has_settled(&self, path: &EntryPath) -> bool {
         self.settled.all.contains(&self.hash(path))
     }
@@ -117,7 +117,7 @@ impl Seen {
         }
     }
 
-    /// Where to look if only directories in the sink's were sent.
+    /// Returns where to look if only directories in the sink's were sent.
     fn top_names(&self) -> std::vec::IntoIter<OsString> {
         let name = |top: &Vec<u8>| components(&EntryPath(top.clone())).ok()?.pop();
         self.tops.iter().filter_map(name).collect::<Vec<_>>().into_iter()
@@ -139,7 +139,7 @@ impl Mirror {
         self.store.seen()
     }
 
-    /// This entry lies at its place, or would.
+    /// Notes that this entry lies at its place, or would.
     pub(crate) fn saw(&self, entry: &Entry) {
         let mut seen = self.seen();
         let hash = seen.hash(&entry.path);
@@ -149,7 +149,7 @@ impl Mirror {
         }
     }
 
-    /// A file of this size and time lies at its place.
+    /// Notes that a file of this size and time lies at its place.
     pub(crate) fn saw_unread(&self, path: &EntryPath) {
         let mut seen = self.seen();
         let hash = seen.hash(path);
@@ -157,12 +157,12 @@ impl Mirror {
         seen.has_unread = true;
     }
 
-    /// True if entries may go before the end.
+    /// Returns whether entries may go before the end.
     pub(crate) fn may_remove_early(&self) -> bool {
         !self.is_over.load(Ordering::Relaxed)
     }
 
-    /// True if that would make room.
+    /// Returns whether that would make room.
     pub(crate) fn makes_room(&self) -> bool {
         let Wishes { dry_run, backup, .. } = &*self.store.wishes;
         let makes_room = !dry_run && backup.is_none() && self.may_remove_early() && !self.seen().has_unread;
@@ -170,7 +170,7 @@ impl Mirror {
         makes_room
     }
 
-    /// The source has these, and they are not settled. False: that is more than a source lists.
+    /// Notes entries that the source has, and that are not settled. Returns `false` if that is more than a source lists.
     pub(crate) fn list(&self, unsettled: &[Unsettled]) -> bool {
         let mut seen = self.seen();
         for Unsettled { path, is_directory } in unsettled {
@@ -203,7 +203,7 @@ impl Mirror {
         self.is_over.store(true, Ordering::Relaxed);
     }
 
-    /// True if a dry run would have removed the directory at this file's place.
+    /// Returns whether a dry run would have removed the directory at this file's place.
     pub(crate) fn would_be_free(&self, path: &EntryPath) -> bool {
         let seen = self.seen();
         seen.would_be_free.contains(&seen.hash(path))
@@ -302,7 +302,8 @@ struct Walked {
     is_stopped: bool,
 }
 
-/// The reason for which nothing is to be removed. `empty`: see [`Extent`]. `lay_there`: entries of the job that lay there before.
+/// Returns the reason for which nothing is to be removed. `empty`: see [`Extent`]. `lay_there`: entries of the job that lay
+/// there before.
 fn spared(goes: &Goes, empty: &[EntryPath], limit: Option<MaxDelete>, lay_there: u64) -> Option<Spared> {
     let is_emptied = |path: &&EntryPath| path.0.is_empty() || goes.tops.contains(&path.0);
     let entries = goes.entries;
@@ -316,7 +317,7 @@ fn spared(goes: &Goes, empty: &[EntryPath], limit: Option<MaxDelete>, lay_there:
     Some(Spared { entries, because })
 }
 
-/// The paths above and including this one under which nothing lies.
+/// Returns the paths above and including this one under which nothing lies.
 fn first_missing(root: &Root, path: &EntryPath) -> Vec<EntryPath> {
     let (Ok(steps), Ok(mut dir)) = (components(path), root.try_clone()) else { return Vec::new() };
     let names: Vec<_> = steps.iter().map(|name| bytes(name)).collect();

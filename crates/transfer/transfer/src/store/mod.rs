@@ -114,7 +114,7 @@ pub struct Allow {
 }
 
 impl Allow {
-    /// Everything: the sink's user is the one who asks.
+    /// Allows everything: the sink's user is the one who asks.
     pub fn all() -> Self {
         Self { delete: true, backup: true, links: true, owner: true, xattrs: true, acls: true }
     }
@@ -158,7 +158,7 @@ impl Made {
         }
     }
 
-    /// True once if it was added.
+    /// Returns `true` once if it was added.
     fn take(&mut self, path: &[u8]) -> bool {
         self.paths.remove(&self.hasher.hash_one(path))
     }
@@ -204,12 +204,12 @@ struct Home {
 }
 
 impl Home {
-    /// The directory that was opened last.
+    /// Returns the directory that was opened last.
     fn opened(&self) -> Arc<Inner> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The directory to which the name leads now, for a job that begins.
+    /// Returns the directory to which the name leads now, for a job that begins.
     fn for_job(&self) -> Result<(Arc<Inner>, Arc<()>), Error> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let root = self.named.open().map_err(|error| match error {
@@ -290,7 +290,7 @@ impl Target {
 }
 
 impl Store {
-    /// A store below `dir`, which is made if it is not there.
+    /// Opens a store below `dir`, which is made if it is not there.
     pub fn open(dir: &Path, options: StoreOptions) -> Result<Self, Error> {
         let failed = |source| Error::File { doing: "open", path: dir.display().to_string(), source };
         std::fs::create_dir_all(dir).map_err(failed)?;
@@ -311,7 +311,7 @@ impl Store {
         })
     }
 
-    /// The store as a job asks for it, in the directory to which its name leads now.
+    /// Returns the store as a job asks for it, in the directory to which its name leads now.
     ///
     /// # Errors
     /// Requests that the store does not allow; a directory that is gone.
@@ -340,7 +340,7 @@ impl Store {
         Naming::of(job).map(|naming| naming.tokens(&self.inner.root)).unwrap_or_default()
     }
 
-    /// True if the directory was removed since the job began.
+    /// Returns whether the directory was removed since the job began.
     pub(crate) fn is_gone(&self) -> bool {
         named::is_removed(&self.inner.root)
     }
@@ -390,7 +390,7 @@ impl Store {
         Ok(Target { path: path.clone(), parents, name, attributes, note })
     }
 
-    /// The components of a path that a peer may use here.
+    /// Returns the components of a path that a peer may use here.
     fn steps(&self, path: &EntryPath) -> Result<Vec<OsString>, &'static str> {
         let steps = components(path)?;
         match self.inner.states.is_among(&steps) {
@@ -399,12 +399,12 @@ impl Store {
         }
     }
 
-    /// The decision on an entry. Directories and links are made at once. Blocks: hashes what is there.
+    /// Decides on an entry. Directories and links are made at once. Blocks: hashes what is there.
     pub fn consider(&self, entry: &Entry) -> Result<Verdict, Why> {
         self.consider_near(entry, &mut Near::default())
     }
 
-    /// The same for an entry that may lie beside the last.
+    /// Decides on an entry that may lie beside the last.
     pub fn consider_near(&self, entry: &Entry, near: &mut Near) -> Result<Verdict, Why> {
         let _work = Work::begin(&self.inner.root);
         self.keep_backups_apart(entry)?;
@@ -495,7 +495,7 @@ impl Store {
         }
     }
 
-    /// The directory an entry goes to, and what lies there under its name.
+    /// Returns the directory an entry goes to, and what lies there under its name.
     fn look(&self, target: &Target) -> Result<(Option<Dir>, Option<There>), Why> {
         let Some(parent) = self.find(&target.parents)? else { return Ok((None, None)) };
         let there = look_at(&parent, target)?;
@@ -539,7 +539,8 @@ pub fn empty(dir: &Path) -> io::Result<()> {
     descent::empty(&Dir::open_ambient_dir(dir, cap_std::ambient_authority())?)
 }
 
-/// Whether anything can be stored here: makes the directory of partial files, and removes it again if nothing is in it.
+/// Checks whether anything can be stored here: makes the directory of partial files, and removes it again if nothing is in
+/// it.
 fn probe(root: &Dir) -> io::Result<()> {
     match state::open_or_make(root) {
         // Nothing may have to be stored; if it has, the source is told, too.

@@ -19,22 +19,22 @@ pub(super) const MODES: &str = ".modes";
 /// End of a link's name before it goes to its place.
 pub(super) const LINK: &str = ".link";
 
-/// The common prefix of all partial files of a path.
+/// Returns the common prefix of all partial files of a path.
 pub(super) fn prefix(path: &EntryPath) -> String {
     format!("{}-", &blake3::hash(&path.0).to_hex()[..32])
 }
 
-/// The part of a base that stands for the path.
+/// Returns the part of a base that stands for the path.
 pub(super) fn path_part(base: &str) -> &str {
     base.split_once('-').map_or(base, |(path, _)| path)
 }
 
-/// Name of the files without their ends.
+/// Returns the name of the files without their ends.
 pub(super) fn base(path: &EntryPath, root: &[u8; 32]) -> String {
     format!("{}{}", prefix(path), &blake3::Hash::from(*root).to_hex()[..32])
 }
 
-/// True if a directory may be one of partial files: each name in it could be ours.
+/// Returns whether a directory may be one of partial files: each name in it could be ours.
 pub(crate) fn are_ours<'a>(names: impl IntoIterator<Item = &'a OsStr>) -> bool {
     let ours = |name: &OsStr| {
         let stem = |end| name.to_str().and_then(|name| name.strip_suffix(end));
@@ -45,12 +45,12 @@ pub(crate) fn are_ours<'a>(names: impl IntoIterator<Item = &'a OsStr>) -> bool {
     names.into_iter().all(ours)
 }
 
-/// A base for this path that is nobody else's.
+/// Returns a base for this path that is nobody else's.
 pub(super) fn any_base(path: &EntryPath) -> String {
     format!("{}{}", prefix(path), any_hash())
 }
 
-/// Bases of the partial files that lie there.
+/// Returns the bases of the partial files that lie there.
 pub(super) fn bases(dir: &Dir) -> io::Result<Vec<String>> {
     let mut bases: Vec<String> = names_in(dir)?
         .iter()
@@ -72,7 +72,7 @@ pub(super) fn names_in(dir: &Dir) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// As long as half a hash, and nobody else's.
+/// Returns a name as long as half a hash, and nobody else's.
 pub(super) fn any_hash() -> String {
     use std::hash::{BuildHasher, RandomState};
     let half = || RandomState::new().hash_one(0);

@@ -30,7 +30,7 @@ struct Known {
 }
 
 impl Near {
-    /// None: nothing is known of it. Some(None): it is not there.
+    /// Returns what is known of a directory. `None`: nothing. `Some(None)`: it is not there.
     fn known(&self, steps: &[OsString]) -> Option<Option<Arc<Dir>>> {
         self.0.as_ref().filter(|known| known.steps == steps).map(|known| known.dir.clone())
     }
@@ -42,7 +42,7 @@ impl Near {
 }
 
 impl Store {
-    /// The directory that an entry goes to, if there is one.
+    /// Returns the directory that an entry goes to, if there is one.
     pub(super) fn find_near(&self, target: &Target, near: &mut Near) -> Result<Option<Arc<Dir>>, Why> {
         if let Some(known) = near.known(&target.parents) {
             return Ok(known);
@@ -52,7 +52,7 @@ impl Store {
         Ok(found)
     }
 
-    /// The directory of partial files for an entry.
+    /// Returns the directory of partial files for an entry.
     pub(super) fn state_near(&self, target: &Target, near: &mut Near) -> Result<Arc<State>, Why> {
         let Some(known) = near.0.as_mut().filter(|known| known.steps == target.parents) else {
             return self.state_of(target);
@@ -65,13 +65,13 @@ impl Store {
         Ok(state)
     }
 
-    /// The same; nothing near is known.
+    /// Returns the directory of partial files when nothing near is known.
     pub(super) fn state_of(&self, target: &Target) -> Result<Arc<State>, Why> {
         self.state(&target.parents).map_err(|error| place::why("look for partial files", error))
     }
 
-    /// The directory that an entry goes to; it is made if it is not there. Directories that got a new entry are added to `changed`, and so is this one,
-    /// once.
+    /// Returns the directory that an entry goes to; it is made if it is not there. Directories that got a new entry are
+    /// added to `changed`, and so is this one, once.
     pub(super) fn make_near(
         &self,
         target: &Target,

@@ -72,7 +72,7 @@ fn tidy(dir: &Dir, under_way: &UnderWay, now: SystemTime) -> io::Result<usize> {
     Ok(left)
 }
 
-/// Partial files, trees without one, and links that never got to their place.
+/// Lists partial files, trees without one, and links that never got to their place.
 fn list(dir: &Dir, under_way: &UnderWay) -> io::Result<Vec<Orphan>> {
     let all: HashSet<String> = names::names_in(dir)?.into_iter().collect();
     let has_part = |base: &str| all.contains(&format!("{base}{PART}"));
@@ -91,7 +91,8 @@ fn list(dir: &Dir, under_way: &UnderWay) -> io::Result<Vec<Orphan>> {
     Ok(all.iter().filter(|name| is_alone(name)).filter(is_idle).filter_map(look).collect())
 }
 
-/// The last write. A whole file has the time of the source's already, and so has a link: then the tree's time counts, or that of the inode's change.
+/// Returns the time of the last write. A whole file has the time of the source's already, and so has a link: then the tree's
+/// time counts, or that of the inode's change.
 #[cfg(unix)]
 fn written(there: &Metadata, tree: Option<&Metadata>) -> i64 {
     use cap_std::fs::MetadataExt;
@@ -122,7 +123,7 @@ fn bytes(there: &Metadata) -> u64 {
     there.len()
 }
 
-/// Bytes that they may take together.
+/// Returns the bytes that they may take together.
 #[cfg(unix)]
 fn room(dir: &Dir) -> u64 {
     rustix::fs::fstatvfs(dir).map_or(u64::MAX, |found| found.f_blocks.saturating_mul(found.f_frsize) / 4)
@@ -133,7 +134,7 @@ fn room(_: &Dir) -> u64 {
     u64::MAX
 }
 
-/// Directories that are mounted below `root`.
+/// Returns the directories that are mounted below `root`.
 #[cfg(target_os = "linux")]
 fn mounted_below(root: &Dir) -> Vec<Dir> {
     use std::os::fd::{AsFd, AsRawFd};
@@ -150,7 +151,7 @@ fn mounted_below(root: &Dir) -> Vec<Dir> {
     mounts.split(|&byte| byte == b'\n').filter_map(open).collect()
 }
 
-/// Blanks and backslashes are three octal digits there.
+/// Returns a path without its escapes: blanks and backslashes are three octal digits there.
 #[cfg(target_os = "linux")]
 fn unescaped(path: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
@@ -169,7 +170,7 @@ fn mounted_below(_: &Dir) -> Vec<Dir> {
     Vec::new()
 }
 
-/// One more partial file was left: the oldest go if there are too many.
+/// Notes that one more partial file was left: the oldest go if there are too many.
 pub(super) fn left_one_more(inner: &Inner, state: &State) {
     let mut left = state.left.lock().unwrap_or_else(PoisonError::into_inner);
     let known = left.map(|left| left + 1);
@@ -187,7 +188,7 @@ impl Inner {
         active.paths().map(path_part).collect()
     }
 
-    /// The open directories of partial files, each with the directory that it lies in.
+    /// Returns the open directories of partial files, each with the directory that it lies in.
     fn all_partial_files(&self) -> Vec<(Dir, Dir)> {
         let mut above = mounted_below(&self.root);
         above.extend(self.root.try_clone());
@@ -210,7 +211,7 @@ impl Inner {
 }
 
 impl Store {
-    /// Partial files in the directory on which this process does not work now.
+    /// Returns the partial files in the directory on which this process does not work now.
     pub fn abandoned(&self) -> Abandoned {
         let inner = self.home.opened();
         let under_way = inner.under_way();

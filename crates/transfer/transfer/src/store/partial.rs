@@ -197,17 +197,17 @@ impl Partial {
         unnamed::link(&self.file, parent, name)
     }
 
-    /// True if nothing was written before it was opened.
+    /// Returns whether nothing was written before it was opened.
     pub(crate) fn is_new(&self) -> bool {
         self.length == 0
     }
 
-    /// True if nothing was ever written.
+    /// Returns whether nothing was ever written.
     pub(crate) fn is_empty(&self) -> io::Result<bool> {
         Ok(self.file.metadata()?.len() == 0)
     }
 
-    /// The missing ranges, found by hashing the existing content.
+    /// Returns the missing ranges, found by hashing the existing content.
     pub(crate) fn wanted(&self) -> io::Result<Wanted> {
         let (size, length) = (self.content.size, self.length);
         if length == 0 {
@@ -356,7 +356,7 @@ fn is_zero(bytes: &[u8]) -> bool {
     bytes.iter().all(|&byte| byte == 0)
 }
 
-/// BLAKE3 of a file from its beginning; None if it has another size.
+/// Returns the BLAKE3 hash of a file from its beginning; `None` if it has another size.
 pub(crate) fn hash(mut file: &File, size: u64) -> io::Result<Option<[u8; 32]>> {
     file.rewind()?;
     let mut hasher = blake3::Hasher::new();
@@ -420,9 +420,9 @@ fn open(dir: &Dir, name: &str, private: bool) -> io::Result<File> {
     Ok(file.into_std())
 }
 
-/// True if there is no such file (any more). A file that gets its final name while it is being opened has left the
-/// directory of partial files by the time the kernel checks that it lies in there. The sandbox then reports, in an
-/// error of its own, that the path led outside.
+/// Returns whether there is no such file (any more). A file that gets its final name while it is being opened has left the
+/// directory of partial files by the time the kernel checks that it lies in there. The sandbox then reports, in an error of
+/// its own, that the path led outside.
 fn is_gone(error: &io::Error) -> bool {
     match error.kind() {
         io::ErrorKind::NotFound => true,
@@ -431,7 +431,7 @@ fn is_gone(error: &io::Error) -> bool {
     }
 }
 
-/// True if the name still means this file.
+/// Returns whether the name still means this file.
 fn names(dir: &Dir, name: &str, held: &std::fs::Metadata) -> io::Result<bool> {
     let named = match There::named(dir, OsStr::new(name)) {
         Err(error) if is_gone(&error) => return Ok(false),

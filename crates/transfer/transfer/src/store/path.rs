@@ -10,7 +10,7 @@ pub(crate) const STATE: &str = ".afteryou";
 const MAX_COMPONENT: usize = 255;
 const MAX_PATH: usize = 4096;
 
-/// The components of a path that stays below the directory it is used in, or what is wrong with it.
+/// Returns the components of a path that stays below the directory it is used in, or what is wrong with it.
 pub(crate) fn components(path: &EntryPath) -> Result<Vec<OsString>, &'static str> {
     let bytes = &path.0;
     if bytes.is_empty() {
@@ -44,9 +44,9 @@ pub(crate) fn components(path: &EntryPath) -> Result<Vec<OsString>, &'static str
     }
 }
 
-/// Whether a link that lies `depth` directories below the root (0: in the root itself) leads to something below the
-/// root, for certain: `..` counts only at the beginning, where the directories it leaves are real ones. After a name
-/// it might leave a directory that the name only points to.
+/// Checks whether a link that lies `depth` directories below the root (0: in the root itself) leads to something below the
+/// root, for certain: `..` counts only at the beginning, where the directories it leaves are real ones. After a name it
+/// might leave a directory that the name only points to.
 pub(crate) fn link_stays_inside(depth: usize, target: &[u8]) -> Result<(), &'static str> {
     if target.is_empty() {
         return Err("the link has no target");

@@ -72,7 +72,7 @@ fn copy_around_holes(from: &mut impl Read, to: &mut File) -> io::Result<u64> {
 /// The attributes that every entry has.
 const MODE_AND_TIME: &str = "set its mode and time";
 
-/// The failure, for the source.
+/// Returns the failure, for the source.
 pub(crate) fn why(doing: &str, error: io::Error) -> Why {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Why::DiskFull,
@@ -81,13 +81,13 @@ pub(crate) fn why(doing: &str, error: io::Error) -> Why {
     }
 }
 
-/// The path was refused because of this.
+/// Returns the refusal of a path for this reason.
 pub(crate) fn refused(path: &EntryPath, reason: &str) -> Why {
     Why::Refused(format!("\"{path}\" is refused: {reason}"))
 }
 
-/// The directory that `parents` lead to, if one call finds it: step by step, a tree costs the square of its depth. Steps
-/// give the reason if it does not.
+/// Returns the directory that `parents` lead to, if one call finds it: step by step, a tree costs the square of its depth.
+/// Steps give the reason if it does not.
 fn whole(root: &Root, parents: &[OsString]) -> Option<Dir> {
     match parents.len() {
         0 | 1 => None,
@@ -103,7 +103,7 @@ pub(crate) fn find(root: &Root, parents: &[OsString]) -> Result<Option<Dir>, Why
     find_unless(root, parents, |_| false)
 }
 
-/// The same; None, too, where something lies that gives way to a directory.
+/// Finds a directory as `find` does; returns `None`, too, where something lies that gives way to a directory.
 pub(super) fn find_unless(
     root: &Root,
     parents: &[OsString],
@@ -125,7 +125,7 @@ pub(super) fn find_unless(
     or_copy(below, root).map(Some)
 }
 
-/// The directory that was reached, which is the root itself if there were no steps.
+/// Returns the directory that was reached, which is the root itself if there were no steps.
 fn or_copy(below: Option<Dir>, root: &Dir) -> Result<Dir, Why> {
     match below {
         Some(dir) => Ok(dir),
@@ -183,8 +183,8 @@ pub(crate) fn make(
     or_copy(below, root)
 }
 
-/// Does something in a directory whose mode, kept from the source, may forbid it to its owner: a run that was cut short
-/// leaves such a directory with files missing in it.
+/// Acts in a directory whose mode, kept from the source, may forbid it to its owner: a run that was cut short leaves such a
+/// directory with files missing in it.
 pub(crate) fn writable(dir: &Dir, act: impl Fn() -> io::Result<()>) -> io::Result<()> {
     let denied = match act() {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => error,
@@ -214,7 +214,7 @@ pub(crate) fn writable(dir: &Dir, act: impl Fn() -> io::Result<()>) -> io::Resul
     Err(denied)
 }
 
-/// Why a component could not be opened as a directory.
+/// Returns why a component could not be opened as a directory.
 pub(super) fn in_the_way(dir: &Dir, name: &OsStr, error: io::Error) -> Why {
     let shown = EntryPath(name.as_encoded_bytes().to_vec());
     match dir.symlink_metadata(name) {
@@ -285,7 +285,7 @@ impl There {
         }
     }
 
-    /// True if it has this time, mode and owner, as far as they are offered and the system has them.
+    /// Returns whether it has this time, mode and owner, as far as they are offered and the system has them.
     pub(crate) fn has(&self, attributes: &Attributes) -> bool {
         let mode = attributes.mode.filter(|_| self.mode.is_some()).map(|mode| mode & MODE_BITS);
         let owner = attributes.owner().filter(|_| self.owner.is_some());
@@ -294,7 +294,7 @@ impl There {
             && owner.is_none_or(|owner| self.owner == Some(owner))
     }
 
-    /// The same; None if there is nothing.
+    /// Returns what lies there; `None` if there is nothing.
     pub(crate) fn if_any(dir: &Dir, name: &OsStr) -> io::Result<Option<Self>> {
         match Self::named(dir, name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -303,7 +303,7 @@ impl There {
     }
 }
 
-/// Bytes that this user may still store in a directory's file system, if it says.
+/// Returns the bytes that this user may still store in a directory's file system, if it reports them.
 pub(super) fn room(dir: &Dir) -> Option<u64> {
     #[cfg(unix)]
     {
@@ -361,7 +361,7 @@ impl Attributes {
         kept(self.set_where_different(file, seen))
     }
 
-    /// User and group here.
+    /// Returns user and group here.
     pub(crate) fn owner(&self) -> Option<(u32, u32)> {
         self.extras.as_ref()?.owner
     }
@@ -406,8 +406,9 @@ impl Attributes {
     }
 }
 
-/// Some file systems have no modes, only its owner may change those of a file, and a file has room for few attributes: that is
-/// no reason not to store it. No space for attributes is no full disk either: ext4 has 4 KiB for those of a file.
+/// Judges attributes that could not be set. Some file systems have no modes, only its owner may change those of a file, and
+/// a file has room for few attributes: that is no reason not to store it. No space for attributes is no full disk either:
+/// ext4 has 4 KiB for those of a file.
 pub(super) fn kept(set: Result<(), Unset>) -> Result<Kept, Why> {
     let is_full =
         |error: &io::Error| matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
@@ -424,7 +425,7 @@ pub(super) fn kept(set: Result<(), Unset>) -> Result<Kept, Why> {
 }
 
 impl Mtime {
-    /// None for a time that this system cannot express.
+    /// Converts the time, `None` for one that this system cannot express.
     pub(crate) fn to_system(self) -> Option<SystemTime> {
         let whole = Duration::from_secs(self.seconds.unsigned_abs());
         let second = match self.seconds < 0 {
@@ -434,7 +435,7 @@ impl Mtime {
         second?.checked_add(Duration::from_nanos(self.nanos.min(999_999_999).into()))
     }
 
-    /// Of a file's metadata.
+    /// Converts a time of a file's metadata.
     pub(crate) fn from_system(time: SystemTime) -> Self {
         match time.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(after) => Self { seconds: after.as_secs() as i64, nanos: after.subsec_nanos() },

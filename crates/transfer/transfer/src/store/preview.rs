@@ -12,7 +12,7 @@ use cap_std::fs::{Dir, Metadata};
 use std::io;
 
 impl Store {
-    /// True if the file at `first` is the one that was found.
+    /// Returns whether the file at `first` is the one that was found.
     fn is_one_file(&self, first: &EntryPath, there: &There) -> bool {
         let first = components(first).ok().and_then(|mut steps| {
             let name = steps.pop()?;
@@ -22,7 +22,7 @@ impl Store {
         first.is_some_and(|first| first.identity.is_some() && first.identity == there.identity)
     }
 
-    /// True if a file lies there that was modified after the one that is offered.
+    /// Returns whether a file lies there that was modified after the one that is offered.
     pub(super) fn is_newer(&self, entry: &Entry, target: &Target) -> Result<bool, Why> {
         let Kind::File { .. } = entry.kind else { return Ok(false) };
         let (Some(parent), Some(_)) = self.look(target)? else { return Ok(false) };
@@ -80,7 +80,7 @@ impl Store {
     }
 }
 
-/// How the time there compares with the offered one.
+/// Returns how the time there compares with the offered one.
 fn time_held(parent: &Dir, attributes: &Attributes, there: &Metadata) -> Held {
     let there = there.modified().map(cap_std::time::SystemTime::into_std);
     match (attributes.mtime.to_system(), there) {
@@ -91,13 +91,13 @@ fn time_held(parent: &Dir, attributes: &Attributes, there: &Metadata) -> Held {
 }
 
 impl Store {
-    /// True if this content lies there.
+    /// Returns whether this content lies there.
     fn lies_there(&self, parent: &Dir, target: &Target, content: Content) -> bool {
         let Ok(file) = self.inner.root.read(parent, &target.name) else { return false };
         partial::hash(&file, content.size).is_ok_and(|root| root == Some(content.root))
     }
 
-    /// True if an extended attribute would be set.
+    /// Returns whether an extended attribute would be set.
     fn extras_differ(&self, parent: &Dir, target: &Target) -> bool {
         let Some(extras) = &target.attributes.extras else { return false };
         let opened = self.inner.root.read(parent, &target.name);
@@ -105,7 +105,7 @@ impl Store {
     }
 }
 
-/// True if mode or owner would be set.
+/// Returns whether mode or owner would be set.
 fn differs(attributes: &Attributes, there: &Metadata) -> bool {
     #[cfg(unix)]
     if let (Some(mode), false) = (attributes.mode, there.is_symlink()) {

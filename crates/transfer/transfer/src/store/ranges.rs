@@ -13,7 +13,7 @@ pub(crate) const MAX_SIZE: u64 = 1 << 56;
 /// Most ranges that are asked for: with two numbers of ten bytes each they fit a control message.
 pub(crate) const MAX_RANGES: usize = 2000;
 
-/// The ranges for the tree; None if they break the rules of [`Wanted`].
+/// Returns the ranges for the tree; `None` if they break the rules of [`Wanted`].
 pub(crate) fn to_chunks(wanted: &Wanted, size: u64) -> Option<ChunkRanges> {
     if size == 0 {
         return (wanted.0 == [(0, 0)]).then(ChunkRanges::all);
@@ -58,7 +58,7 @@ pub(crate) fn missing(have: &[Range<u64>], size: u64) -> Wanted {
     Wanted(wanted)
 }
 
-/// At most `most` ranges: the smallest gaps are asked for once more.
+/// Merges ranges to at most `most`: the smallest gaps are asked for once more.
 pub(crate) fn merge(wanted: Wanted, most: usize) -> Wanted {
     let ranges = wanted.0;
     if ranges.len() <= most {

@@ -94,7 +94,7 @@ impl Reception {
         Self { partial, content, wanted, target, state, claim, store, named: false, has_copies: false }
     }
 
-    /// The missing ranges: request exactly these.
+    /// Returns the missing ranges: request exactly these.
     pub fn wanted(&self) -> &Wanted {
         &self.wanted
     }
@@ -103,7 +103,7 @@ impl Reception {
         self.content
     }
 
-    /// The offered time of modification.
+    /// Returns the offered time of modification.
     pub(super) fn mtime(&self) -> Mtime {
         self.target.attributes.mtime
     }
@@ -113,7 +113,7 @@ impl Reception {
         self.partial.as_mut().ok_or_else(not_open)?.put(offset, data)
     }
 
-    /// The partial file.
+    /// Returns the partial file.
     pub(super) fn file(&mut self) -> io::Result<&mut File> {
         self.partial.as_mut().map(|partial| &mut partial.file).ok_or_else(not_open)
     }
@@ -124,12 +124,12 @@ impl Reception {
         self.partial = None;
     }
 
-    /// True if the file system has less room than the request needs.
+    /// Returns whether the file system has less room than the request needs.
     pub(crate) fn has_no_room(&self) -> bool {
         place::room(self.claim.root()).is_some_and(|room| room < self.wanted.bytes())
     }
 
-    /// The same, if there is one.
+    /// Returns the partial file, if there is one.
     pub(super) fn part(&self) -> Option<&File> {
         self.partial.as_ref().map(|partial| &partial.file)
     }
@@ -140,7 +140,7 @@ impl Reception {
         self.partial.as_ref().is_some_and(|partial| partial.is_named())
     }
 
-    /// The file at the target's place, unless it is a link or worse.
+    /// Returns the file at the target's place, unless it is a link or worse.
     pub(super) fn older_version(&self) -> Option<File> {
         let parent = place::find(self.claim.root(), &self.target.parents).ok()??;
         let file = self.claim.root().read(&parent, &self.target.name).ok()?;
@@ -154,7 +154,7 @@ impl Reception {
         self.has_copies |= any;
     }
 
-    /// [`Self::receive_from`] a reader of which nothing is known: each group is written as it comes.
+    /// Receives as [`Self::receive_from`] does, from a reader of which nothing is known: each group is written as it comes.
     pub fn receive(self, encoded: impl Read, on_group: &mut dyn FnMut(u64, u64)) -> Result<Kept, Why> {
         self.receive_from(Unknown(encoded), on_group)
     }
@@ -196,7 +196,7 @@ impl Reception {
         self.finish()
     }
 
-    /// A file of several groups, which come one by one: what came is kept.
+    /// Opens a file of several groups, which come one by one: what came is kept.
     fn open(&mut self) -> Result<(), Why> {
         let Target { path, attributes, .. } = &*self.target;
         let private = attributes.mode.is_some();
@@ -207,7 +207,8 @@ impl Reception {
         Ok(())
     }
 
-    /// Everything was verified, in this run or at its beginning, under one lock: to the disk, then to its name.
+    /// Finishes a file of which everything was verified, in this run or at its beginning, under one lock: to the disk, then
+    /// to its name.
     pub(super) fn finish(mut self) -> Result<Kept, Why> {
         let kept = self.complete()?;
         self.flush(kept)
@@ -259,7 +260,7 @@ impl Reception {
         self.complete()
     }
 
-    /// All content is in the partial file: it gets its attributes.
+    /// Completes the partial file, which has all content: it gets its attributes.
     fn complete(&mut self) -> Result<Kept, Why> {
         let partial = self.partial.as_mut().ok_or_else(|| why("write", not_open()))?;
         partial.write_out().map_err(unwritten)?;
@@ -278,7 +279,7 @@ impl Reception {
         self.target.attributes.apply_to(&partial.file, &seen)
     }
 
-    /// The content went to the disk, or failed to.
+    /// Takes in that the content went to the disk, or failed to.
     pub(super) fn synced(self, result: io::Result<()>) -> Result<Self, Why> {
         match result {
             Ok(()) => Ok(self),
@@ -359,7 +360,7 @@ impl Named {
         self.0.claim.sync(changed)
     }
 
-    /// All of it is on the disk.
+    /// Ends the reception: all of it is on the disk.
     pub(super) fn finished(self, kept: Kept) -> Kept {
         let Named(Reception { partial, claim, target, state, .. }) = &self;
         if claim.take_older() {

@@ -64,7 +64,7 @@ impl Alike {
         path
     }
 
-    /// Those with this root. Files are read by `root` until there is one.
+    /// Returns the files with this root. Files are read by `root` until there is one.
     fn with(
         &mut self,
         wanted: [u8; 32],
@@ -111,9 +111,9 @@ impl Store {
         Ok(true)
     }
 
-    /// In a job that removes what was not sent: gives a file with the same content and attributes this name, too, if its own was
-    /// not sent so far. That costs neither time nor room. Its old name goes at the end. If that is sent after all, the two are
-    /// parted.
+    /// Links a renamed file. In a job that removes what was not sent: gives a file with the same content and attributes this
+    /// name, too, if its own was not sent so far. That costs neither time nor room. Its old name goes at the end. If that is
+    /// sent after all, the two are parted.
     pub(super) fn link_renamed(
         &self,
         target: &Target,
@@ -145,7 +145,7 @@ impl Store {
         Ok(None)
     }
 
-    /// Large files here that had this content when they were read.
+    /// Returns the large files here that had this content when they were read.
     fn same_content(&self, content: Content, mtime: Mtime) -> Vec<EntryPath> {
         if content.size < LEAST {
             return Vec::new();
@@ -161,7 +161,7 @@ impl Store {
         })
     }
 
-    /// The file is not read again while its inode stays as it is.
+    /// Returns the root of a file, which is not read again while its inode stays as it is.
     fn root_of(&self, file: &File, there: &There) -> Option<[u8; 32]> {
         match there.identity {
             Some(identity) => self.roots.root(file, identity, there.bytes),
@@ -178,14 +178,14 @@ impl Store {
     }
 }
 
-/// Large files below a directory; what cannot be read is not there.
+/// Lists the large files below a directory; what cannot be read is not there.
 fn list(root: &Root) -> BySize {
     let mut found = BySize::new();
     _ = add_all(root, &mut found);
     found
 }
 
-/// With one open directory at a time, however many there are. An error if the way through them is lost.
+/// Adds all with one open directory at a time, however many there are. An error if the way through them is lost.
 fn add_all(root: &Root, found: &mut BySize) -> io::Result<()> {
     let mut way = Descent::below(root)?;
     let (mut levels, mut room) = (vec![(way.names()?, EntryPath::default())], MOST);

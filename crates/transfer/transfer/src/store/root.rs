@@ -83,7 +83,7 @@ struct Notes {
 }
 
 impl Root {
-    /// The directory, after what a killed process left was put right.
+    /// Opens the directory, after what a killed process left was put right.
     pub(crate) fn open(dir: Dir) -> io::Result<Arc<Self>> {
         put_back_earlier(&dir)?;
         Ok(Arc::new(Self { dir, opened: Mutex::default() }))
@@ -123,7 +123,7 @@ impl Root {
         }
     }
 
-    /// The directory has the mode that it should have.
+    /// Notes that the directory has the mode that it should have.
     pub(crate) fn settle(&self, path: &EntryPath) {
         self.opened().changed.retain(|changed| changed.path != *path);
     }
@@ -166,7 +166,7 @@ impl Changed {
         [format!("{:o} {:o} ", self.before, self.since).as_bytes(), &self.path.0, b"\0"].concat()
     }
 
-    /// All whole notes of a file.
+    /// Reads all whole notes of a file.
     fn read(notes: &[u8]) -> Vec<Changed> {
         let whole = notes.iter().rposition(|&byte| byte == 0).map_or(&[][..], |end| &notes[..end]);
         let read = |note: &[u8]| {
@@ -223,7 +223,7 @@ mod linux {
     use std::path::PathBuf;
     use std::sync::LazyLock;
 
-    /// True if modes forbid nothing.
+    /// Returns whether modes forbid nothing.
     pub(super) fn is_privileged() -> bool {
         static IS: LazyLock<bool> = LazyLock::new(|| {
             use rustix::thread::{capabilities, CapabilitySet};
@@ -244,7 +244,7 @@ mod linux {
         stat.st_uid == rustix::process::geteuid().as_raw()
     }
 
-    /// An entry itself, be it forbidden or a link.
+    /// Opens an entry itself, be it forbidden or a link.
     fn handle(parent: &Dir, name: &OsStr) -> io::Result<OwnedFd> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(openat(parent, name, flags, Mode::empty())?)
@@ -268,7 +268,7 @@ mod linux {
     }
 
     impl Root {
-        /// Where an open entry lies.
+        /// Returns where an open entry lies.
         fn path_of(&self, fd: impl AsFd) -> Option<EntryPath> {
             let path = std::fs::read_link(itself(fd)).ok()?;
             let below = path.strip_prefix(std::fs::read_link(itself(&self.dir)).ok()?).ok()?;

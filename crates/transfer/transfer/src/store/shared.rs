@@ -27,7 +27,7 @@ struct Holder {
     attributes: Option<blake3::Hash>,
 }
 
-/// They may have many bytes, and there may be many.
+/// Hashes attributes, which may have many bytes, and there may be many.
 fn hash(attributes: &place::Attributes) -> blake3::Hash {
     blake3::hash(format!("{attributes:?}").as_bytes())
 }
@@ -37,7 +37,7 @@ fn hash(attributes: &place::Attributes) -> blake3::Hash {
 pub(super) struct Taken(Mutex<HashMap<(u64, u64), Holder>>);
 
 impl Taken {
-    /// True if another entry holds the inode, and this one needs its own. Otherwise it may have it.
+    /// Returns whether another entry holds the inode, and this one needs its own. Otherwise it may have it.
     pub(super) fn by_another(&self, target: &Target, there: &There) -> bool {
         let Some(identity) = there.identity.filter(|_| there.names > 1) else { return false };
         let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -46,14 +46,14 @@ impl Taken {
         held.path != path && held.attributes != attributes
     }
 
-    /// True if this job has given the inode to another entry.
+    /// Returns whether this job has given the inode to another entry.
     fn is_renamed(&self, there: &There) -> bool {
         let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let held = there.identity.and_then(|identity| taken.get(&identity));
         held.is_some_and(|held| held.attributes.is_none())
     }
 
-    /// This entry has got the inode of a file that may be another one at the source.
+    /// Notes that this entry has got the inode of a file that may be another one at the source.
     pub(super) fn take(&self, path: &EntryPath, identity: (u64, u64)) {
         let holder = Holder { path: blake3::hash(&path.0), attributes: None };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(identity, holder);
@@ -61,8 +61,8 @@ impl Taken {
 }
 
 impl Store {
-    /// The verdict on a file of the right size, if it is the one that is offered: it gets its mode and time, and is parted from
-    /// another file. An unreadable file counts as missing. Otherwise gives the target back.
+    /// Returns the verdict on a file of the right size, if it is the one that is offered: it gets its mode and time, and is
+    /// parted from another file. An unreadable file counts as missing. Otherwise gives the target back.
     pub(super) fn found(
         &self,
         parent: &Dir,
@@ -76,7 +76,7 @@ impl Store {
         self.had(parent, &file, target, content).map(Ok)
     }
 
-    /// The same for a file that is the one that is offered.
+    /// Returns the verdict on a file that is the one that is offered.
     pub(super) fn had(
         &self,
         parent: &Dir,
@@ -98,7 +98,7 @@ impl Store {
         Ok(Verdict::Have(kept.noting(&target.note)))
     }
 
-    /// A file of its own with the content of another.
+    /// Makes a file of its own with the content of another.
     pub(super) fn copied(&self, from: &File, target: Target, content: Content) -> Result<Verdict, Why> {
         let private = target.attributes.mode.is_some();
         let state = self.state_of(&target)?;

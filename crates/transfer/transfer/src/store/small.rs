@@ -60,7 +60,7 @@ impl Store {
         self.expect(target, content, near)
     }
 
-    /// A file of which nothing lies here, as far as this process knows.
+    /// Expects a file of which nothing lies here, as far as this process knows.
     fn expect(&self, target: Target, content: Content, near: &mut Near) -> Result<Verdict, Why> {
         let state = self.state_near(&target, near)?;
         match Claim::expect(self.inner.clone(), &target.path, &content.root) {
@@ -73,7 +73,7 @@ impl Store {
         }
     }
 
-    /// True if a file of this size and these attributes lies there. Its content is not read.
+    /// Returns whether a file of this size and these attributes lies there. Its content is not read.
     pub(crate) fn has(&self, glance: &Glance, near: &mut Near) -> bool {
         self.differs(glance, near).is_some_and(|differs| !differs)
     }
@@ -220,7 +220,7 @@ mod tests {
         Store::open(dir, StoreOptions::default()).expect("opens")
     }
 
-    /// A store, and one where the system makes no files without a name.
+    /// Runs the test with a store, and with one where the system makes no files without a name.
     fn each_kind(test: impl Fn(&dyn Fn(&Path) -> Store)) {
         test(&open);
         test(&|dir| {

@@ -39,14 +39,14 @@ impl States {
         Ok(Self { root: root.try_clone()?, system, top, below: Mutex::default() })
     }
 
-    /// As where the system makes no files without a name.
+    /// Behaves as where the system makes no files without a name.
     #[cfg(test)]
     pub(super) fn only_named(&self) {
         self.top.makes_unnamed.set(false).expect("no file was made yet");
     }
 
-    /// That of files in the directory that these steps lead to. `found` is called with the bases of the partial files that lie there from
-    /// earlier.
+    /// Returns the state of files in the directory that these steps lead to. `found` is called with the bases of the partial
+    /// files that lie there from earlier.
     fn at(&self, steps: &[OsString], found: impl FnOnce(&[String])) -> io::Result<Arc<State>> {
         let Some((system, dir)) = self.topmost(steps)? else { return Ok(self.top.clone()) };
         let mut below = self.below.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,8 +62,8 @@ impl States {
         Ok(state)
     }
 
-    /// The topmost directory of the file system that these steps lead to, unless that is the receiving directory's. Steps that are missing
-    /// will be made where those before them lie.
+    /// Returns the topmost directory of the file system that these steps lead to, unless that is the receiving directory's.
+    /// Steps that are missing will be made where those before them lie.
     fn topmost(&self, steps: &[OsString]) -> io::Result<Option<(FileSystem, Dir)>> {
         let (mut system, mut below): (_, Option<Dir>) = (self.system, None);
         let mut topmost: Option<Dir> = None;
@@ -82,7 +82,7 @@ impl States {
         Ok(topmost.map(|dir| (system, dir)))
     }
 
-    /// True if one of these steps is a directory of partial files, or would be taken for one.
+    /// Returns whether one of these steps is a directory of partial files, or would be taken for one.
     pub(super) fn is_among(&self, steps: &[OsString]) -> bool {
         let is_state = |name: &OsStr| name.as_encoded_bytes().eq_ignore_ascii_case(STATE.as_bytes());
         let mut named = (0..steps.len()).filter(|&at| is_state(&steps[at]));
@@ -90,7 +90,7 @@ impl States {
         named.any(|at| self.is_topmost(&steps[..at]).unwrap_or(true))
     }
 
-    /// True if partial files may lie in the directory that these steps lead to.
+    /// Returns whether partial files may lie in the directory that these steps lead to.
     fn is_topmost(&self, steps: &[OsString]) -> io::Result<bool> {
         let Some((_, dir)) = self.topmost(steps)? else { return Ok(steps.is_empty()) };
         let mut there = self.root.try_clone()?;
@@ -116,7 +116,7 @@ fn may_write(_: &Dir) -> bool {
 }
 
 impl Store {
-    /// The directory of partial files of what gets its name in the directory that these steps lead to.
+    /// Returns the directory of partial files of what gets its name in the directory that these steps lead to.
     pub(super) fn state(&self, steps: &[OsString]) -> io::Result<Arc<State>> {
         self.inner.states.at(steps, |bases| self.inner.active().left_earlier(bases))
     }
@@ -166,7 +166,7 @@ impl State {
         Ok(dir)
     }
 
-    /// The directory has gone: the next opens it anew.
+    /// Forgets the directory, which has gone: the next opens it anew.
     pub(super) fn forget(&self) {
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Weak::new();
     }
@@ -190,7 +190,7 @@ impl State {
         }
     }
 
-    /// A file without a name, if there can be one here.
+    /// Makes a file without a name, if there can be one here.
     pub(super) fn unnamed(&self, mode: Option<u32>) -> Option<File> {
         let trial = || format!("{}-{}{PART}", any_hash(), any_hash());
         let works = || self.get().is_ok_and(|dir| unnamed::works_in(&dir, &trial()));
@@ -231,7 +231,7 @@ fn make(root: &Dir) -> io::Result<()> {
     root.create_dir(STATE)
 }
 
-/// False if another has locked it.
+/// Locks a file. Returns `false` if another has locked it.
 #[cfg(unix)]
 pub(crate) fn lock(file: &File) -> io::Result<bool> {
     use rustix::fs::{flock, FlockOperation};

@@ -35,7 +35,7 @@ pub(crate) fn contents(files: &[&File]) -> Vec<io::Result<()>> {
     results
 }
 
-/// Indices of the files on each device, in order.
+/// Returns the indices of the files on each device, in order.
 fn by_device(files: &[&File]) -> Vec<Vec<usize>> {
     let mut groups: Vec<(Option<u64>, Vec<usize>)> = Vec::new();
     for (at, file) in files.iter().enumerate() {
@@ -145,7 +145,7 @@ fn sync(dir: &Dir) -> io::Result<()> {
     dir.open(".")?.sync_all()
 }
 
-/// Windows has no such call: its file systems write names to the journal themselves.
+/// Does nothing: Windows has no such call, and its file systems write names to the journal themselves.
 #[cfg(not(unix))]
 fn sync(_dir: &Dir) -> io::Result<()> {
     Ok(())

@@ -18,7 +18,7 @@ pub(super) const NOT_HELD: &str =
 /// The longest steps.
 const STEP: Duration = Duration::from_secs(2);
 
-/// True if a file system that was given `asked` may answer with `kept`, and holds it.
+/// Returns whether a file system that was given `asked` may answer with `kept`, and holds it.
 fn is_rounded(asked: SystemTime, kept: SystemTime) -> bool {
     asked.duration_since(kept).is_ok_and(|less| less < STEP)
 }

@@ -16,7 +16,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 
-/// The mode that a file is made with if it is to have this one: its owner can write it.
+/// Returns the mode that a file is made with if it is to have this one: its owner can write it.
 #[cfg(unix)]
 pub(super) fn mode_at_first(mode: Option<u32>) -> u32 {
     mode.map_or(0o666, |mode| mode & MODE_BITS | 0o600)
@@ -57,7 +57,7 @@ pub(super) fn link(_file: &File, _dir: &Dir, _name: &OsStr) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// True if such files can be made in `dir` and get a name there.
+/// Returns whether such files can be made in `dir` and get a name there.
 pub(super) fn works_in(dir: &Dir, name: &str) -> bool {
     let Ok(file) = create(dir, None) else { return false };
     link(&file, dir, OsStr::new(name)).and_then(|()| dir.remove_file(name)).is_ok()

@@ -17,8 +17,8 @@ use std::ops::Range;
 /// Two hashes.
 const PARENT_BYTES: u64 = 64;
 
-/// The ranges of `data`, which should have `size` bytes that hash to `root`, that verify against `parents`. Ascending, and
-/// apart from each other.
+/// Returns the ranges of `data`, which should have `size` bytes that hash to `root`, that verify against `parents`.
+/// Ascending, and apart from each other.
 pub(crate) fn valid_ranges(
     data: &impl ReadAt,
     parents: &impl ReadAt,

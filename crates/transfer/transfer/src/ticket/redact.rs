@@ -10,8 +10,8 @@ const BEGIN: &str = "afteryou";
 /// hundred; a SHA-256 in hexadecimal has 64, and as good as always a 0, 1, 8 or 9 that base32 does not have.
 const LONG: usize = 50;
 
-/// `text` with "afteryou1…" in the place of each ticket. Whole tickets, pieces of one, capital letters and slips of the
-/// keyboard are found alike: a ticket is a run of letters and digits, and this hides the run.
+/// Returns `text` with "afteryou1…" in the place of each ticket. Whole tickets, pieces of one, capital letters and slips of
+/// the keyboard are found alike: a ticket is a run of letters and digits, and this hides the run.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let mut kept = String::new();
     let mut rest = text;
@@ -26,7 +26,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The first part of `text` that must not be shown.
+/// Returns the first part of `text` that must not be shown.
 fn first(text: &str) -> Option<std::ops::Range<usize>> {
     let mut from = 0;
     while let Some(start) = text[from..].find(is_of_a_ticket).map(|at| from + at) {
@@ -44,7 +44,7 @@ fn is_of_a_ticket(c: char) -> bool {
     c.is_ascii_alphanumeric()
 }
 
-/// Where in a run of letters and digits its ticket's content begins.
+/// Returns where in a run of letters and digits its ticket's content begins.
 fn secret_from(run: &str) -> Option<usize> {
     // Nearly all words and numbers of a result are shorter, and a result has hundreds of thousands of them.
     if run.len() <= BEGIN.len() {

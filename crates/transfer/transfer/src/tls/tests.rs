@@ -48,7 +48,7 @@ fn admissions() -> [Admission; 1] {
     [Admission { role: Role::Serve, secret: Secret::new([3; 16]) }]
 }
 
-/// Both sides' view of a handshake. The client's connection is kept until the server's side is settled.
+/// Returns both sides' view of a handshake. The client's connection is kept until the server's side is settled.
 async fn meet(
     client: quinn::ClientConfig,
     server: quinn::ServerConfig,

@@ -15,7 +15,7 @@ pub enum MaxDelete {
 }
 
 impl MaxDelete {
-    /// True if a job may remove `entries` of a copy that had `before`.
+    /// Returns whether a job may remove `entries` of a copy that had `before`.
     pub(crate) fn allows(self, entries: u64, before: u64) -> bool {
         match self {
             Self::Entries(most) => entries <= most,

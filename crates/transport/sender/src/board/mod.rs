@@ -415,8 +415,7 @@ impl Board {
     }
 
     /// Returns the earlier transmission by which a packet has arrived whose newest transmission is `newest`, if it was one,
-    /// and whether that is beyond doubt. Returns the earlier transmission that did, if it was one, and whether that is
-    /// beyond doubt.
+    /// and whether that is beyond doubt.
     #[cold]
     fn earlier_arrived(
         &self,

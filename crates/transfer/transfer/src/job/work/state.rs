@@ -68,7 +68,7 @@ impl State {
         self.open.insert(self.next_serial - 1, path);
     }
 
-    /// Something at `path` is not settled.
+    /// Notes that something at `path` is not settled.
     fn begin(&mut self, path: &EntryPath) {
         for above in path.parents() {
             let count = self.unsettled.entry(above).or_default();
@@ -79,7 +79,7 @@ impl State {
         }
     }
 
-    /// It is. Directories above it in which nothing else is not may be offered.
+    /// Notes that it is settled. Directories above it in which everything else is may be offered.
     fn end(&mut self, path: &EntryPath) {
         for above in path.parents() {
             let Some(count) = self.unsettled.get_mut(&above) else { return };
@@ -102,13 +102,13 @@ impl State {
         offers
     }
 
-    /// All else is settled, or waits for them.
+    /// Returns whether all else is settled, or waits for them.
     pub(super) fn may_list(&self) -> bool {
         let waiting = self.later.len() + self.held.len() + self.waiting_links;
         self.exhausted && !self.later.is_empty() && !self.listing && self.open.len() == waiting
     }
 
-    /// The entries that are not settled; nothing if that is too much.
+    /// Returns the entries that are not settled; nothing if that is too much.
     pub(super) fn list(&self) -> Vec<Unsettled> {
         if self.open.len() > MAX_LISTED {
             return Vec::new();
@@ -121,13 +121,13 @@ impl State {
         offers.map(unsettled).collect()
     }
 
-    /// Everything is settled.
+    /// Returns whether everything is settled.
     pub(super) fn is_over(&self) -> bool {
         self.exhausted && self.open.is_empty()
     }
 
-    /// Something at `path` is settled: its hard links may be offered, and directories above it if it was the last. True if
-    /// any may.
+    /// Releases what waits for `path`, which is settled: its hard links may be offered, and directories above it if it was
+    /// the last. True if any may.
     pub(super) fn release(&mut self, path: &EntryPath) -> bool {
         let before = self.ready.len();
         let links = match self.links.is_empty() {

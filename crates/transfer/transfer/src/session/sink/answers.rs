@@ -112,7 +112,7 @@ impl Session {
         })
     }
 
-    /// The one answer that ends an offer.
+    /// Returns the one answer that ends an offer.
     pub(super) fn settle(&mut self, id: u64, result: Result<Outcome, Why>) -> Option<FromSink> {
         let open = self.open.remove(&id)?;
         let tally = self.role.tally.clone();
@@ -169,7 +169,7 @@ pub(super) fn size_of(entry: &Entry) -> u64 {
     }
 }
 
-/// A reason that repeats a long path would not fit a message. Both sides show the path beside it.
+/// Shortens a reason: one that repeats a long path would not fit a message. Both sides show the path beside it.
 fn short(why: Why) -> Why {
     match why {
         Why::Refused(reason) => Why::Refused(printable(&reason, REASON)),

@@ -65,7 +65,7 @@ pub(super) async fn collect(mut stream: RecvStream) -> Bundle {
 }
 
 impl Session {
-    /// A bundle came: its files wait to be stored.
+    /// Takes in a bundle: its files wait to be stored.
     pub(super) fn bundled(&mut self, bundle: Bundle) -> Result<(), End> {
         if bundle.is_too_long {
             return Err(End::violation("a bundle of small files is too long"));
@@ -114,7 +114,7 @@ impl Session {
         }
     }
 
-    /// The one answer about a file of a batch.
+    /// Returns the one answer about a file of a batch.
     pub(super) fn stored(&mut self, id: u64, result: Result<Kept, Why>) -> Option<FromSink> {
         let withdrawn = self.open.get(&id)?.withdrawn;
         match result {
@@ -124,7 +124,7 @@ impl Session {
         }
     }
 
-    /// A thread is free for the next batch.
+    /// Notes that a thread is free for the next batch.
     pub(super) fn batch_stored(&mut self) {
         self.bundles.storing -= 1;
     }

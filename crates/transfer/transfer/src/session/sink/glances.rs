@@ -49,7 +49,7 @@ impl Session {
         }
     }
 
-    /// The answer about files that were looked at.
+    /// Returns the answer about files that were looked at.
     pub(super) fn glanced(&mut self, id: u64, files: &[Glance], differing: Vec<u32>) -> FromSink {
         self.glancing -= 1;
         self.glanced_at -= files.len();

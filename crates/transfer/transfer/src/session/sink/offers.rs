@@ -46,7 +46,7 @@ impl Session {
         }
     }
 
-    /// An offer with this id may come.
+    /// Checks that an offer with this id may come.
     pub(super) fn may_offer(&self, id: u64) -> Result<(), End> {
         if self.ended {
             return Err(End::violation("an offer came after the last"));
@@ -82,7 +82,7 @@ impl Session {
         Ok(None)
     }
 
-    /// Nothing is kept of an entry whose words are longer than any disk takes.
+    /// Refuses an entry whose words are longer than any disk takes; nothing of it is kept.
     fn refuse(&self, id: u64, mut entry: Entry) -> FromSink {
         let reason = format!("its path or its target is longer than {MAX_PATH} bytes");
         entry.path.0.truncate(SHOWN);
@@ -108,7 +108,7 @@ impl Session {
         }
     }
 
-    /// The source's words, made fit for a terminal, and not too many of them.
+    /// Shows the source's words, made fit for a terminal, and not too many of them.
     fn show(&mut self, mut state: State) {
         let now = Instant::now();
         if self.role.lane != 0 || self.state_told.is_some_and(|told| now - told < STATE_INTERVAL) {

@@ -37,13 +37,13 @@ impl Session {
         });
     }
 
-    /// Nothing was removed, for this reason.
+    /// Reports that nothing was removed, for this reason.
     pub(super) fn spared(&self, spared: Spared) -> FromSink {
         self.role.tally.spared(spared.clone());
         FromSink::Spared(spared)
     }
 
-    /// True if an entry that fails for this reason may be stored when others are gone.
+    /// Returns whether an entry that fails for this reason may be stored when others are gone.
     pub(super) fn may_wait(&mut self, why: &Why) -> bool {
         let Some(mirror) = &self.role.mirror else { return false };
         match why {
@@ -56,12 +56,12 @@ impl Session {
         }
     }
 
-    /// True if a dry run would have removed the directory at its place.
+    /// Returns whether a dry run would have removed the directory at its place.
     pub(super) fn would_be_free(&self, entry: &Entry) -> bool {
         self.role.mirror.as_ref().is_some_and(|mirror| mirror.would_be_free(&entry.path))
     }
 
-    /// The source has settled all else.
+    /// Takes in the source's list: it has settled all else.
     pub(super) fn listed(
         &mut self,
         unsettled: Vec<Unsettled>,
@@ -100,7 +100,7 @@ impl Session {
     }
 }
 
-/// The next report of a removal, if there is one.
+/// Returns the next report of a removal, if there is one.
 pub(super) async fn next(reports: &mut Option<Reports>) -> Option<(EntryPath, Outcome)> {
     reports.as_mut()?.recv().await
 }

@@ -22,12 +22,12 @@ impl Glances {
         self.open.is_empty()
     }
 
-    /// Files that wait.
+    /// Returns the number of files that wait.
     pub(super) fn len(&self) -> usize {
         self.files
     }
 
-    /// The messages that offer these files.
+    /// Returns the messages that offer these files.
     pub(super) fn offer(&mut self, offers: Vec<Offer>, next_id: &mut u64) -> Vec<FromSource> {
         let mut messages = Vec::new();
         let (mut files, mut waiting, mut bytes) = (Vec::new(), Vec::new(), FRAME);
@@ -62,7 +62,7 @@ impl Glances {
         FromSource::Glance { id, files }
     }
 
-    /// The sink has all but these.
+    /// Settles all but these, which the sink does not have.
     pub(super) fn answered(&mut self, id: u64, differing: &[u32], work: &Work) -> Result<(), End> {
         let unknown = || End::violation("the sink answers what was not asked");
         let offers = self.open.remove(&id).ok_or_else(unknown)?;
@@ -86,7 +86,7 @@ impl Glances {
         Ok(())
     }
 
-    /// Unanswered files are the job's again.
+    /// Gives unanswered files back to the job.
     pub(super) fn give_back(&mut self, work: &Work) {
         while let Some((_, offers)) = self.open.pop_last() {
             offers.into_iter().rev().for_each(|offer| work.give_back(offer));

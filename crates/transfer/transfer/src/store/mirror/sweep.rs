@@ -90,7 +90,7 @@ fn modified(dir: &Dir) -> Option<SystemTime> {
     Some(dir.dir_metadata().ok()?.modified().ok()?.into_std())
 }
 
-/// The next run sets a time that cannot be set now.
+/// Sets a directory's time; the next run sets one that cannot be set now.
 fn set_modified(dir: &Dir, time: Option<SystemTime>) {
     if let (Ok(dir), Some(time)) = (dir.open("."), time) {
         _ = dir.into_std().set_times(FileTimes::new().set_modified(time));
@@ -127,14 +127,14 @@ impl Sweep<'_, '_> {
         }
     }
 
-    /// The entries of the directory that is worked through are gone, or stay.
+    /// Notes that an entry of the directory that is worked through is gone, or stays.
     fn stays_unless(&mut self, is_gone: bool) {
         if let Some(level) = self.levels.last_mut() {
             level.is_empty &= is_gone;
         }
     }
 
-    /// True if it is gone, or would be. A directory is entered first.
+    /// Returns whether it is gone, or would be. A directory is entered first.
     fn look_at(&mut self, name: OsString) -> bool {
         let hash = (self.path.0.len() <= MAX_PATH).then(|| self.seen.hash(&self.path));
         let is_in = |paths: &HashSet<[u64; 2]>| hash.is_some_and(|hash| paths.contains(&hash));
@@ -171,7 +171,7 @@ impl Sweep<'_, '_> {
         }
     }
 
-    /// A directory of partial files: that of the receiving directory, or one on another disk.
+    /// Returns whether it is a directory of partial files: that of the receiving directory, or one on another disk.
     fn is_state(&self, name: &OsStr) -> bool {
         if !bytes(name).eq_ignore_ascii_case(STATE.as_bytes()) {
             return false;
@@ -200,7 +200,7 @@ impl Sweep<'_, '_> {
         }
     }
 
-    /// False if the way up is lost, and with it what lies above.
+    /// Goes up. Returns `false` if the way up is lost, and with it what lies above.
     fn go_up(&mut self) -> bool {
         match self.way.leave() {
             Ok(()) => true,
@@ -212,7 +212,7 @@ impl Sweep<'_, '_> {
         }
     }
 
-    /// The directory is worked through.
+    /// Leaves the directory, which is worked through.
     fn leave(&mut self) {
         let Some(Level { name, stays, is_place, is_empty, .. }) = self.levels.pop() else { return };
         if let Some(before) = stays {
@@ -235,7 +235,7 @@ impl Sweep<'_, '_> {
         self.stays_unless(is_gone);
     }
 
-    /// The directory at a file's place goes without a report: the file's own says that it takes the place.
+    /// Removes the directory at a file's place without a report: the file's own has it.
     fn place_is_free(&mut self, name: &OsStr) -> bool {
         if self.does != Does::Remove {
             self.would_be_free.insert(self.seen.hash(&self.path));
@@ -251,7 +251,7 @@ impl Sweep<'_, '_> {
         }
     }
 
-    /// The directory of backups, what lies in it, or a directory above it.
+    /// Returns whether this is the directory of backups, something in it, or a directory above it.
     fn holds_backups(&self) -> bool {
         let Some(backup) = &self.store.wishes.backup else { return false };
         let is_below = |path: &EntryPath, above: &EntryPath| {
