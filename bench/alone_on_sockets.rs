@@ -105,7 +105,7 @@ impl Measured {
         (n > 0).then(|| (self.valid[(n - 1) / 2] + self.valid[n / 2]) / 2.0)
     }
 
-    /// All runs, invalid ones in brackets.
+    /// Lists all runs, invalid ones in brackets.
     fn list(&self) -> String {
         let valid = self.valid.iter().map(|mbit| format!("{mbit:.2}"));
         let invalid = self.invalid.iter().map(|mbit| format!("({mbit:.2})"));

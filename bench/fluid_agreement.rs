@@ -85,7 +85,7 @@ impl Kind {
         }
     }
 
-    /// Why the engines differ.
+    /// Returns why the engines differ.
     fn explanation(self) -> &'static str {
         match self {
             Kind::Stable => "whole packets in flight: half a packet less per flow than its window, in the mean",
@@ -122,7 +122,7 @@ impl Rule {
 }
 
 impl fmt::Display for Rule {
-    /// As in scenarios.
+    /// Writes the rule as in scenarios.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Rule::Ledbat { target_ms } => write!(f, "ledbat,target={target_ms}ms"),
@@ -197,7 +197,7 @@ impl Point {
         Ok(Flow { start, transport, controller, ..Flow::new(format!("{index}"), role, "", rtt) })
     }
 
-    /// Packets per second that the link carries.
+    /// Returns the packets per second that the link carries.
     fn capacity(&self) -> Result<f64, Box<dyn Error>> {
         let format = self.flow(0)?.packet_format();
         let bytes = format.payload.bytes() + format.overhead.bytes();
@@ -238,7 +238,7 @@ impl Point {
         Ok(self.kind(self.expected()?.as_ref()) == Kind::Stable)
     }
 
-    /// When the window begins and ends, s.
+    /// Returns when the window begins and ends, s.
     fn window_s(&self, kind: Kind, expected: Option<&Expected>) -> (f64, f64) {
         let Some(Expected { settled, delayed, differences }) = expected else { return SAWS_S };
         if kind == Kind::SmallBuffer {
@@ -273,7 +273,7 @@ impl Point {
         })
     }
 
-    /// Mean queue of saws in step, packets.
+    /// Returns the mean queue of saws in step, packets.
     fn saw(&self) -> Result<f64, Box<dyn Error>> {
         let format = self.flow(0)?.packet_format();
         let link = closed::Link {
@@ -359,12 +359,12 @@ impl Compared {
         })
     }
 
-    /// The total, the queue and every flow.
+    /// Returns whether the total, the queue and every flow agree.
     fn agrees(&self) -> bool {
         self.worst() <= TOLERANCE
     }
 
-    /// The same, but for a packet in the queue and a packet of a flow in a round trip.
+    /// Returns whether they agree but for a packet in the queue and a packet of a flow in a round trip.
     fn agrees_but_for_a_packet(&self) -> bool {
         let queue = (self.fluid.queue - self.simulated.queue).abs();
         self.total_off.abs() <= TOLERANCE
@@ -372,7 +372,7 @@ impl Compared {
             && (self.flow_off.abs() <= TOLERANCE || self.flow_off_packets.abs() <= TOLERANCE_PACKETS)
     }
 
-    /// How far apart the engines are.
+    /// Returns how far apart the engines are.
     fn worst(&self) -> f64 {
         self.total_off.abs().max(self.queue_off.abs()).max(self.flow_off.abs())
     }
@@ -406,7 +406,7 @@ impl fmt::Display for Compared {
     }
 }
 
-/// The line of a class.
+/// Returns the line of a class.
 fn summary(name: &str, class: &[&Compared]) -> String {
     let count = |is: fn(&Compared) -> bool| class.iter().filter(|one| is(one)).count();
     let most = |of: fn(&Compared) -> f64| class.iter().map(|one| of(one).abs()).fold(0.0, f64::max) * 100.0;

@@ -65,7 +65,7 @@ const fn row(qdisc: &'static str, queue: &'static str, buffer: &'static str, ker
     Row { qdisc, queue, buffer, mbit: 10.0, rival: Some("tcp-lp"), rivals: 1, kernel, known: None }
 }
 
-/// Eight CUBIC flows in FQ-CoDel.
+/// Returns a row of eight CUBIC flows in FQ-CoDel.
 const fn eight(qdisc: &'static str, mbit: f64, kernel: Figures) -> Row {
     let rival = Some("cubic,hystart=true");
     Row { mbit, rival, rivals: 7, ..row(qdisc, "fq_codel", "10240 packets", kernel) }
@@ -128,7 +128,7 @@ fn figures(window: &WindowFigures, mbit: f64) -> Figures {
     }
 }
 
-/// Means over the seeds.
+/// Returns the means over the seeds.
 fn simulated(row: &Row) -> Result<Figures, Box<dyn Error>> {
     let mut sum = Figures::default();
     for seed in 1..=SEEDS {
@@ -145,7 +145,7 @@ fn simulated(row: &Row) -> Result<Figures, Box<dyn Error>> {
     Ok(sum)
 }
 
-/// Which figures are out of bounds.
+/// Returns which figures are out of bounds.
 fn misses(ours: Figures, kernel: Figures) -> Vec<usize> {
     let differences = [
         (ours.share - kernel.share).abs(),

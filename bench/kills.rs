@@ -176,7 +176,7 @@ fn between(random: &mut Pcg64, range: std::ops::Range<u32>) -> u32 {
     range.start + random.next_u32() % (range.end - range.start)
 }
 
-/// Every file that has its final name must be the source's, byte for byte. How many there are.
+/// Checks that every file that has its final name is the source's, byte for byte. Returns their number. How many there are.
 fn check_final_names(source: &Path, far: &Path, tree: &Tree, older: Option<&[u8]>) -> Result<usize> {
     let mut whole = 0;
     for name in tree.sizes.keys() {
@@ -196,7 +196,7 @@ fn check_final_names(source: &Path, far: &Path, tree: &Tree, older: Option<&[u8]
     Ok(whole)
 }
 
-/// Second names are the files of their first names, and holes are holes.
+/// Checks that second names are the files of their first names, and that holes are holes.
 fn check_forms(source: &Path, far: &Path, tree: &Tree, forms: Forms) -> Result<()> {
     for (second, first) in &tree.links {
         let inode = |name: &str| std::fs::metadata(far.join(name)).map(|metadata| metadata.ino());
@@ -213,7 +213,8 @@ fn check_forms(source: &Path, far: &Path, tree: &Tree, forms: Forms) -> Result<(
     Ok(())
 }
 
-/// Every other stretch of 100 kB is another, and all that follows the first is moved by some bytes.
+/// Returns an older version: every other stretch of 100 kB is another, and all that follows the first is moved by some
+/// bytes.
 fn older_version(new: &[u8], seed: u64) -> Vec<u8> {
     let stretches = new.chunks(100_000).enumerate();
     let mut older: Vec<u8> = stretches

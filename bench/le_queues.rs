@@ -56,7 +56,7 @@ fn file(queue: &str, background: &str, present: Present, seed: u64) -> String {
     )
 }
 
-/// The figures of best effort; without classes there is only one.
+/// Returns the figures of best effort; without classes there is only one.
 fn figures(window: &WindowFigures) -> Figures {
     let link = window.bottleneck().cloned().unwrap_or_default();
     let best = link.classes.iter().find(|class| class.class == class_name(afteryou_aqm::Class::BestEffort));
@@ -69,7 +69,7 @@ fn figures(window: &WindowFigures) -> Figures {
     }
 }
 
-/// Means over the seeds.
+/// Returns the means over the seeds.
 fn mean(queue: &str, background: &str, present: Present) -> Result<Figures, Box<dyn Error>> {
     let mut sum = Figures::default();
     for seed in 1..=SEEDS {
@@ -85,7 +85,7 @@ fn mean(queue: &str, background: &str, present: Present) -> Result<Figures, Box<
     Ok(sum)
 }
 
-/// A row about sparse best effort beside lower effort: its delay, and what of the link is used.
+/// Prints a row about sparse best effort beside lower effort: its delay, and the used part of the link.
 fn sparse_row(queue: &str, what: &str, rate: &str) -> Result<(), Box<dyn Error>> {
     let probe = format!(
         "[[flow]]\nname = \"{what}\"\nrtt = \"50 ms\"\ntraffic = {{ cbr = \"{rate}\", payload = \"160 B\" }}\n"
@@ -102,7 +102,7 @@ fn sparse_row(queue: &str, what: &str, rate: &str) -> Result<(), Box<dyn Error>>
     Ok(())
 }
 
-/// A row of the table; what of the promise is broken.
+/// Prints a row of the table; returns the broken parts of the promise.
 fn row(queue: &str, background: &str, note: &str) -> Result<Vec<&'static str>, Box<dyn Error>> {
     let both = mean(queue, background, Present::Both)?;
     let without = mean(queue, background, Present::BestEffort)?;

@@ -145,7 +145,7 @@ impl Paths {
         }
     }
 
-    /// Seconds from the first packet of a run to `end`.
+    /// Returns the seconds from the first packet of a run to `end`.
     fn seconds(&self, number: usize, end: Instant) -> Result<f64> {
         let first = self.counts[number].first.ok_or("nothing was sent")?;
         Ok(end.saturating_duration_since(self.clock.instant_of(first)).as_secs_f64())
@@ -425,7 +425,7 @@ mod plain {
             Ok(Transfer { end })
         }
 
-        /// When the reader had everything, if it has.
+        /// Returns when the reader had everything, if it has.
         pub fn ended(&mut self) -> Result<Option<Instant>> {
             match self.end.try_recv() {
                 Ok(at) => Ok(Some(at)),

@@ -75,7 +75,7 @@ impl Client {
         self.curve.last().map_or(0, |(_, bytes)| *bytes)
     }
 
-    /// Bytes at a time, by linear interpolation.
+    /// Returns the bytes at a time, by linear interpolation.
     fn at(&self, time: Instant) -> f64 {
         let next = self.curve.partition_point(|(at, _)| *at < time);
         let Some(&(after, above)) = self.curve.get(next) else { return self.moved() as f64 };
@@ -89,7 +89,7 @@ fn text(path: &Path) -> Result<&str> {
     path.to_str().ok_or_else(|| "the temporary directory's name is not UTF-8".into())
 }
 
-/// One link for all; every client is a host of its own.
+/// Builds one link for all; every client is a host of its own.
 fn shared_link(server: SocketAddr, clients: usize) -> Result<(Relay, Vec<FlowId>)> {
     let rate = Rate::from_mbit(RATE_MBIT);
     let limit = BUFFER.parse::<Buffer>()?.limit(rate);
@@ -105,7 +105,7 @@ fn shared_link(server: SocketAddr, clients: usize) -> Result<(Relay, Vec<FlowId>
     Ok((Relay::start(config, Clock::start())?, flows))
 }
 
-/// A process's largest resident set so far without the pages of files, bytes.
+/// Returns a process's largest resident set so far without the pages of files, bytes.
 fn peak_bytes(process: u32) -> Result<f64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
     let bytes = |name: &str| -> Result<f64> {

@@ -35,14 +35,14 @@ fn scenario(queue: &str, run: u64) -> Result<Scenario, Box<dyn Error>> {
     })
 }
 
-/// Shares of backup and upload, then mean and p95 of the call's delay, ms.
+/// Returns the shares of backup and upload, then mean and p95 of the call's delay, ms.
 fn figures(outcome: &Outcome) -> [f64; 4] {
     let flows = &outcome.run.windows[0].flows;
     let delay = flows[2].queuing_delay.unwrap_or_default();
     [flows[0].share_of_payload_capacity, flows[1].share_of_payload_capacity, delay.mean_ms, delay.p95_ms]
 }
 
-/// On real sockets; none if the machine was too busy each time.
+/// Runs the scenario on real sockets; returns `None` if the machine was too busy each time.
 fn real(scenario: &Scenario) -> Result<Option<[f64; 4]>, Box<dyn Error>> {
     for _ in 0..ATTEMPTS {
         let outcome = run(scenario, &Options::default(), &mut |_| true)?;

@@ -56,7 +56,7 @@ struct Run {
 }
 
 impl Run {
-    /// (time s, wait ms, size) of a flow's packets that passed the link forward.
+    /// Returns (time s, wait ms, size) of a flow's packets that passed the link forward.
     fn passed(&self, flow: FlowId) -> impl Iterator<Item = (f64, f64, u32)> + '_ {
         let ours =
             self.records.iter().filter(move |record| record.flow == flow && record.way == Way::Forward);
@@ -74,7 +74,7 @@ impl Run {
         quantile(&mut inside.map(|(_, ms, _)| ms).collect::<Vec<_>>(), 0.95)
     }
 
-    /// The part of the transfer's packets that are marked lower effort (DSCP 1, RFC 8622).
+    /// Returns the part of the transfer's packets that are marked lower effort (DSCP 1, RFC 8622).
     fn marked(&self) -> f64 {
         let ours =
             self.records.iter().filter(|record| record.flow == self.send && record.way == Way::Forward);
@@ -83,13 +83,13 @@ impl Run {
         marked as f64 / f64::from(all)
     }
 
-    /// The transfer's largest size on the link, bytes.
+    /// Returns the transfer's largest size on the link, bytes.
     fn packet(&self) -> u32 {
         self.passed(self.send).map(|(.., size)| size).max().unwrap_or(0)
     }
 }
 
-/// Bytes a second between two times of a curve, by linear interpolation.
+/// Returns the bytes a second between two times of a curve, by linear interpolation.
 fn rate(curve: &[(f64, f64)], (from, to): (f64, f64)) -> f64 {
     (value(curve, to) - value(curve, from)) / (to - from)
 }
@@ -105,7 +105,7 @@ fn value(curve: &[(f64, f64)], at: f64) -> f64 {
     }
 }
 
-/// The emulated link with room for the three flows.
+/// Builds the emulated link with room for the three flows.
 fn relay(transfer: SocketAddr, upload: SocketAddr, call: SocketAddr) -> Result<(Relay, Clock, [FlowId; 3])> {
     let rate = Rate::from_mbit(RATE_MBIT);
     let limit = BUFFER.parse::<Buffer>()?.limit(rate);
@@ -120,7 +120,7 @@ fn relay(transfer: SocketAddr, upload: SocketAddr, call: SocketAddr) -> Result<(
     Ok((Relay::start(config, clock)?, clock, flows))
 }
 
-/// One run, with `send` or, for the baseline, without.
+/// Makes one run, with `send` or, for the baseline, without.
 fn run(folder: &Path, words: &[String], with_send: bool) -> Result<Run> {
     let upload = quinn_pair::Server::open()?;
     let call_end = UdpSocket::bind("127.0.0.1:0")?;
@@ -206,7 +206,7 @@ fn wait_for_data(relay: &Relay, flow: FlowId, records: &mut Vec<Record>, begins:
     Err("nothing was sent within 20 s".into())
 }
 
-/// 50 packets of 160 bytes a second, as telephony sends them.
+/// Starts a thread that sends 50 packets of 160 bytes a second, as telephony does.
 fn call_thread(front: SocketAddr, over: &Arc<AtomicBool>) -> Result<std::thread::JoinHandle<()>> {
     let (socket, over) = (UdpSocket::bind("127.0.0.1:0")?, Arc::clone(over));
     Ok(std::thread::spawn(move || {
@@ -341,7 +341,7 @@ mod quinn_pair {
             Ok(Server { runtime, endpoint, certificate })
         }
 
-        /// Where it listens.
+        /// Returns the address at which it listens.
         pub fn address(&self) -> SocketAddr {
             self.endpoint.local_addr().unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)))
         }

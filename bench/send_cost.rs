@@ -47,13 +47,13 @@ impl<'a> Way<'a> {
     }
 }
 
-/// CPU time of ended children, s.
+/// Returns the CPU time of ended children, s.
 fn of_children() -> Result<f64> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     Ok((usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64 / 1e6)
 }
 
-/// CPU seconds and wall seconds of one transfer between two processes of `program`.
+/// Returns the CPU seconds and wall seconds of one transfer between two processes of `program`.
 fn processes(program: &Path, folder: &Path, file: &Path, options: &[&str]) -> Result<(f64, f64)> {
     let far = folder.join("far");
     std::fs::create_dir_all(&far)?;
@@ -74,7 +74,7 @@ fn processes(program: &Path, folder: &Path, file: &Path, options: &[&str]) -> Re
     Ok((of_children()? - before, wall))
 }
 
-/// CPU seconds and wall seconds of copying the file on the disk.
+/// Returns the CPU seconds and wall seconds of copying the file on the disk.
 fn copied(folder: &Path, file: &Path) -> Result<(f64, f64)> {
     let (to, before, started) = (folder.join("copy"), of_children()?, Instant::now());
     let status = std::process::Command::new("cp").args(["--reflink=never"]).arg(file).arg(&to).status()?;
@@ -86,7 +86,7 @@ fn copied(folder: &Path, file: &Path) -> Result<(f64, f64)> {
     }
 }
 
-/// The same of hashing the file from memory, once for each end.
+/// Returns the CPU seconds and wall seconds of hashing the file from memory, once for each end.
 fn hashed(content: &[u8]) -> Result<(f64, f64)> {
     let (before, started) = (bare::of_self()?, Instant::now());
     for _ in 0..2 {
@@ -173,7 +173,7 @@ mod bare {
         Ok((usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64 / 1e6)
     }
 
-    /// With datagrams as long as loopback takes, or with quinn's own.
+    /// Runs one transfer with datagrams as long as loopback takes, or with quinn's own.
     pub fn run(megabytes: usize, long: bool) -> Result<(f64, f64)> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let (before, started) = (of_self()?, Instant::now());
@@ -248,7 +248,7 @@ mod plain {
         Ok(Endpoint::new(config, server, socket, Arc::new(TokioRuntime))?)
     }
 
-    /// `receive DIR --listen ADDRESS ...`
+    /// Runs `receive DIR --listen ADDRESS ...`
     pub fn receive(words: &[String]) -> Result<()> {
         let [_, directory, _, listen, ..] = words else { return Err("receive DIR --listen ADDRESS".into()) };
         let (directory, listen): (&Path, SocketAddr) = (Path::new(directory), listen.parse()?);
@@ -273,7 +273,7 @@ mod plain {
         Ok(())
     }
 
-    /// `send FILE TICKET ...`
+    /// Runs `send FILE TICKET ...`
     pub fn send(words: &[String]) -> Result<()> {
         let [_, file, ticket, ..] = words else { return Err("send FILE TICKET".into()) };
         let runtime = tokio::runtime::Runtime::new()?;

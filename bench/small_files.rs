@@ -104,7 +104,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Files below a folder and their bytes.
+/// Returns the number of files below a folder and their bytes.
 fn walk(folder: &Path) -> Result<(u64, u64)> {
     let mut all = (0, 0);
     for entry in std::fs::read_dir(folder)? {

@@ -142,7 +142,7 @@ impl Case {
         Ok(Scenario { flow: flow.collect(), ..Scenario::new(self.name, duration, link) })
     }
 
-    /// Seconds and packets of the fastest of `runs`.
+    /// Returns the seconds and packets of the fastest of `runs`.
     fn time(&self, runs: usize) -> Result<(f64, u64), Box<dyn Error>> {
         let scenario = self.scenario()?;
         let mut best = (f64::INFINITY, 0);
@@ -157,7 +157,7 @@ impl Case {
         Ok(best)
     }
 
-    /// Packets per second of ns-2 on the same dumbbell; none if it is not here.
+    /// Returns the packets per second of ns-2 on the same dumbbell; `None` if it is not here.
     fn time_ns(&self, seconds: f64, runs: usize) -> Result<Option<f64>, Box<dyn Error>> {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/speed.tcl");
         let bits = afteryou_scenario::Rate::bits_per_second(self.rate.parse()?);
@@ -175,7 +175,7 @@ impl Case {
     }
 }
 
-/// Iterations per second of a loop that touches no memory.
+/// Returns the iterations per second of a loop that touches no memory.
 fn reference() -> f64 {
     const ITERATIONS: u64 = 200_000_000;
     let started = Instant::now();
@@ -189,7 +189,7 @@ fn reference() -> f64 {
     ITERATIONS as f64 / started.elapsed().as_secs_f64()
 }
 
-/// Most memory that this process has had, MB; Linux only.
+/// Returns the most memory that this process has had, MB; Linux only.
 fn peak_memory_mb() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

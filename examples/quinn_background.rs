@@ -42,7 +42,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     Ok(())
 }
 
-/// quinn's own settings: a server with a certificate of its own making, and a client that trusts it.
+/// Returns quinn's own settings: a server with a certificate of its own making, and a client that trusts it.
 fn configurations() -> Result<(ServerConfig, ClientConfig), Box<dyn std::error::Error + Send + Sync>> {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
     let (certificate, key) =

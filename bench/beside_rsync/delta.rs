@@ -83,7 +83,7 @@ pub fn measure(folder: &Path, megabytes: usize) -> Result<bool> {
     Ok(held)
 }
 
-/// The bytes that ours and rsync need.
+/// Returns the bytes that ours and rsync need.
 fn one(folder: &Path, size: usize, change: &Change) -> Result<(u64, u64)> {
     let folder = tempfile::tempdir_in(folder)?;
     let folder = folder.path();
@@ -124,7 +124,7 @@ fn one(folder: &Path, size: usize, change: &Change) -> Result<(u64, u64)> {
     Ok((ours.0, theirs.0))
 }
 
-/// A command for the other end, which lets itself be reached through a relay.
+/// Returns a command for the other end, which lets itself be reached through a relay.
 fn far_end(folder: &Path, passed: &Passed) -> Result<PathBuf> {
     let listen = free_address()?;
     let relay = relay::udp(listen, passed)?;

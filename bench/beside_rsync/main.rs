@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use support::{median, noise, Result};
 
-/// A tree of small files, a hundred in a directory.
+/// Makes a tree of small files, a hundred in a directory.
 fn make_tree(folder: &Path, files: usize) -> Result<()> {
     let content = noise(2, 100_000);
     let mut random = noise(1, files * 4).into_iter();

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// CPU time of ended children and of theirs, s.
+/// Returns the CPU time of ended children and of theirs, s.
 pub fn of_children() -> Result<f64> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     Ok((usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64 / 1e6)
@@ -59,22 +59,22 @@ impl Server {
         Ok(server)
     }
 
-    /// A folder for what `afteryou` keeps. It goes with the server.
+    /// Returns a folder for what `afteryou` keeps. It goes with the server.
     pub fn state(&self) -> PathBuf {
         self.folder.join("state")
     }
 
-    /// Where it listens.
+    /// Returns the port at which it listens.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The client with its options; to stand before a host.
+    /// Returns the client with its options; to be followed by a host.
     fn ssh(&self) -> String {
         self.ssh_to(self.port)
     }
 
-    /// The same by way of another port.
+    /// Returns the client with its options by way of another port.
     pub fn ssh_to(&self, port: u16) -> String {
         let shown = self.folder.display();
         format!(
@@ -109,12 +109,12 @@ pub fn run(command: &mut Command) -> Result<()> {
 /// One way to take what lies in `from` to `to`.
 pub type Way = Box<dyn Fn(&Server, &Path, &Path) -> Result<()>>;
 
-/// `afteryou send`, of which every run is the first.
+/// Returns `afteryou send`, of which every run is the first.
 pub fn ours(options: &[&'static str]) -> Way {
     ours_in(None, options)
 }
 
-/// `afteryou send`, which keeps in this folder what later runs of it use.
+/// Returns `afteryou send`, which keeps in this folder what later runs of it use.
 pub fn ours_again(state: PathBuf, options: &[&'static str]) -> Way {
     ours_in(Some(state), options)
 }
@@ -127,7 +127,7 @@ fn ours_in(state: Option<PathBuf>, options: &[&'static str]) -> Way {
     })
 }
 
-/// `afteryou send` by way of this ssh client and this command at the other end.
+/// Runs `afteryou send` by way of this ssh client and this command at the other end.
 pub fn send((ssh, far): (&str, &Path), state: &Path, options: &[&str], from: &Path, to: &Path) -> Result<()> {
     run(Command::new(program()?)
         .args(["send", "--quiet", "--controller", "cubic", "--dscp", "default", "--ssh-command", ssh])
@@ -141,19 +141,19 @@ pub fn send((ssh, far): (&str, &Path), state: &Path, options: &[&str], from: &Pa
         .env("XDG_CACHE_HOME", state))
 }
 
-/// `rsync`.
+/// Returns `rsync`.
 pub fn rsync(options: &[&'static str]) -> Way {
     let options = options.to_vec();
     Box::new(move |server, from, to| sync(&server.ssh(), &options, from, to))
 }
 
-/// `rsync` by way of this ssh client.
+/// Runs `rsync` by way of this ssh client.
 pub fn sync(ssh: &str, options: &[&str], from: &Path, to: &Path) -> Result<()> {
     let place = format!("127.0.0.1:{}/", to.display());
     run(Command::new("rsync").args(options).args(["-e", ssh]).arg(from).arg(place))
 }
 
-/// `scp`.
+/// Returns `scp`.
 pub fn scp() -> Way {
     Box::new(|server, from, to| {
         let place = format!("127.0.0.1:{}/", to.display());

@@ -24,7 +24,7 @@ const BOUND_ITERATIONS: f64 = 60.0;
 /// How often what is too slow is measured again before it is said to be.
 const TRIES: u32 = 4;
 
-/// The `i`-th ack: the queue swings between 0 and 160 ms within 4096 acks.
+/// Returns the `i`-th ack: the queue swings between 0 and 160 ms within 4096 acks.
 fn ack(i: u64) -> Ack {
     let queue_us = ((i % 4096).abs_diff(2048) * 78) as u32;
     let rtt = Span::from_micros(40_000 + u64::from(queue_us));
@@ -45,7 +45,7 @@ fn ack(i: u64) -> Ack {
     }
 }
 
-/// Nanoseconds for each call of `work`.
+/// Returns the time of each call of `work`, ns.
 fn time(mut work: impl FnMut(u64)) -> f64 {
     let started = Instant::now();
     (0..ACKS).for_each(&mut work);
@@ -62,7 +62,7 @@ fn cost(entry: &Entry) -> Result<f64, Box<dyn std::error::Error>> {
     }))
 }
 
-/// Nanoseconds for an iteration of a loop that touches no memory.
+/// Returns the time of an iteration of a loop that touches no memory, ns.
 fn reference() -> f64 {
     let mut x = 1u64;
     let ns = time(|_| {

@@ -38,7 +38,7 @@ const RINGS_PER_NS: f64 = 0.116;
 /// How often what is too slow is measured again.
 const TRIES: u32 = 4;
 
-/// The parameters that differ from the defaults.
+/// Returns the parameters that differ from the defaults.
 fn overrides(name: &str) -> Vec<(&'static str, Value)> {
     match name {
         "red" | "le_red" | "choke" => vec![
@@ -57,7 +57,7 @@ fn queue(name: &str) -> Result<Box<dyn Queue<u32>>, Box<dyn Error>> {
     Ok(entry.build(&overrides(name), site)?)
 }
 
-/// Nanoseconds for a packet.
+/// Returns the time of a packet, ns.
 fn cost(name: &str, flows: u32) -> Result<f64, Box<dyn Error>> {
     let mut queue = queue(name)?;
     let mut dropped: Vec<Dropped<u32>> = Vec::with_capacity(64);
@@ -79,7 +79,7 @@ fn cost(name: &str, flows: u32) -> Result<f64, Box<dyn Error>> {
     Ok(started.elapsed().as_nanos() as f64 / PACKETS as f64)
 }
 
-/// Nanoseconds for a packet in a ring of the standard library, over the same backlog.
+/// Returns the time of a packet in a ring of the standard library, over the same backlog, ns.
 fn ring() -> f64 {
     let mut ring = VecDeque::with_capacity(2 * BACKLOG as usize);
     let (mut flow, mut now) = (0, Time::ZERO);
@@ -114,7 +114,7 @@ fn measured(runs: u32, name: &str, flows: u32) -> Result<Measured, Box<dyn Error
     Ok(Measured { best, rings: ratios[ratios.len() / 2] })
 }
 
-/// Is it slower than `least` million packets a second?
+/// Returns whether it is slower than `least` million packets a second.
 fn is_too_slow(measured: &Measured, least: f64) -> bool {
     let most_ns = 1e3 / least;
     measured.best > most_ns && measured.rings > most_ns * RINGS_PER_NS

@@ -18,7 +18,7 @@ pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// Words for a command behind an emulated link, which it would take for loopback.
 pub const ETHERNET: [&str; 2] = ["--route-mtu", "1500"];
 
-/// The command, built beside the example.
+/// Returns the command, built beside the example.
 pub fn program() -> Result<PathBuf> {
     let path = std::env::current_exe()?.with_file_name("").join("../afteryou");
     let path = path.with_extension(std::env::consts::EXE_EXTENSION);
@@ -26,8 +26,8 @@ pub fn program() -> Result<PathBuf> {
         .map_err(|error| format!("{}: {error}; run `cargo build --release` first", path.display()).into())
 }
 
-/// A UDP port of the loopback that nobody had a moment ago, each time another one. It is below those that a system gives out by itself, so no
-/// other socket gets it before the command listens there.
+/// Returns a UDP port of the loopback that nobody had a moment ago, each time another one. It is below those that a system
+/// gives out by itself, so no other socket gets it before the command listens there.
 pub fn free_address() -> Result<SocketAddr> {
     const FIRST: u16 = 20_000;
     const PORTS: u16 = 10_000;
@@ -53,12 +53,12 @@ pub struct Line {
 }
 
 impl Line {
-    /// Is it this event?
+    /// Returns whether it is this event.
     pub fn is(&self, event: &str) -> bool {
         self.value["event"] == event
     }
 
-    /// A number in it, zero if it is not there.
+    /// Returns a number in it, zero if it is not there.
     pub fn number(&self, name: &str) -> u64 {
         self.value[name].as_u64().unwrap_or(0)
     }
@@ -76,7 +76,7 @@ impl Running {
         Running::of(&program()?, state, words)
     }
 
-    /// The same of another program that takes the same words.
+    /// Starts another program that takes the same words.
     pub fn of(program: &Path, state: &Path, words: &[&str]) -> Result<Running> {
         let mut child = Command::new(program)
             .args(words)
@@ -94,17 +94,17 @@ impl Running {
         Ok(Running { child, lines })
     }
 
-    /// The process.
+    /// Returns the process's id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// The next line, if one comes in time.
+    /// Waits for the next line, if one comes in time.
     pub fn next(&self, patience: Duration) -> Option<Line> {
         self.lines.recv_timeout(patience).ok()
     }
 
-    /// The ticket that it prints first.
+    /// Returns the ticket that it prints first.
     pub fn ticket(&self) -> Result<String> {
         let deadline = Instant::now() + Duration::from_secs(20);
         while let Some(line) = self.next(deadline.saturating_duration_since(Instant::now())) {
@@ -115,12 +115,12 @@ impl Running {
         Err("no ticket came".into())
     }
 
-    /// Everything that has come so far.
+    /// Returns everything that has come so far.
     pub fn drain(&self) -> Vec<Line> {
         self.lines.try_iter().collect()
     }
 
-    /// Has it ended, and well?
+    /// Returns whether it has ended, and well.
     pub fn ended(&mut self) -> Result<Option<bool>> {
         Ok(self.child.try_wait()?.map(|status| status.success()))
     }
@@ -130,7 +130,7 @@ impl Running {
         Ok(self.child.wait()?.success())
     }
 
-    /// SIGKILL, and waits for the end.
+    /// Kills the process, and waits for the end.
     pub fn kill(&mut self) -> Result<()> {
         self.child.kill()?;
         self.child.wait()?;
@@ -156,7 +156,7 @@ fn read_lines(stdout: impl Read, sender: &mpsc::Sender<Line>) {
     }
 }
 
-/// Bytes that nothing can compress, the same for the same seed.
+/// Returns bytes that nothing can compress, the same for the same seed.
 pub fn noise(seed: u64, bytes: usize) -> Vec<u8> {
     let mut reader = blake3::Hasher::new().update(&seed.to_be_bytes()).finalize_xof();
     let mut content = vec![0; bytes];
@@ -164,14 +164,14 @@ pub fn noise(seed: u64, bytes: usize) -> Vec<u8> {
     content
 }
 
-/// The value below which a part `p` of `values` lies.
+/// Returns the value below which a part `p` of `values` lies.
 pub fn quantile(values: &mut [f64], p: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let index = (values.len() as f64 * p).ceil() as usize;
     values.get(index.saturating_sub(1)).copied().unwrap_or(f64::NAN)
 }
 
-/// The middle of `values`.
+/// Returns the middle of `values`.
 pub fn median(values: &[f64]) -> f64 {
     quantile(&mut values.to_vec(), 0.5)
 }

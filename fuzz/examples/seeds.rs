@@ -83,7 +83,7 @@ fn packets() -> io::Result<()> {
     save("packet", "type-5", &bytes)
 }
 
-/// The datagrams of a short conversation as they are sent.
+/// Writes the datagrams of a short conversation as they are sent.
 fn handshake() -> io::Result<()> {
     let build = || {
         list::find("ledbat++")
@@ -124,7 +124,7 @@ fn handshake() -> io::Result<()> {
     Ok(())
 }
 
-/// A packet as the target `connection` reads it: numbers near the honest ones.
+/// Returns a packet as the target `connection` reads it: numbers near the honest ones.
 fn forged(kind: u8, seq: i8, ack: i8, sack: Option<&[u8]>, wnd: u16, payload: u16) -> Vec<u8> {
     let mut bytes = vec![0, kind | if sack.is_some() { 1 << 5 } else { 0 }, seq as u8, ack as u8];
     if let Some(mask) = sack {
@@ -210,7 +210,7 @@ fn connections() -> io::Result<()> {
     Ok(())
 }
 
-/// Each message alone, and conversations of all of one side.
+/// Writes each message alone, and conversations of all of one side.
 fn transfer_control() -> io::Result<()> {
     let job = [7; 16];
     let greetings = [

@@ -71,7 +71,7 @@ impl Endpoint {
         })
     }
 
-    /// One round; says whether there was anything to do.
+    /// Runs one round; returns whether there was anything to do.
     pub(crate) fn round(&mut self, now: Instant) -> bool {
         let got = self.receive();
         let read = self.read(now);
@@ -91,23 +91,23 @@ impl Endpoint {
         got || wrote
     }
 
-    /// Whether the connection is over and the linger time has passed.
+    /// Returns whether the connection is over and the linger time has passed.
     pub(crate) fn is_done(&self, now: Instant) -> bool {
         let linger = self.job.options.linger;
         self.over_since.is_some_and(|since| now >= since + linger)
     }
 
-    /// Whether the connection is over.
+    /// Returns whether the connection is over.
     pub(crate) fn is_over(&self) -> bool {
         self.over_since.is_some()
     }
 
-    /// Whether the job has taken too long.
+    /// Returns whether the job has taken too long.
     pub(crate) fn is_late(&self, now: Instant) -> bool {
         now >= self.started + self.job.deadline
     }
 
-    /// What happened; the connection is freed, without a FIN if still open.
+    /// Returns the outcome; the connection is freed, without a FIN if still open.
     pub(crate) fn into_outcome(self, otherwise: Ended) -> Outcome {
         let mut notes = self.context.callbacks().notes();
         Outcome {
@@ -134,8 +134,7 @@ impl Endpoint {
         true
     }
 
-    /// The application's reading, at once or at the asked rate; says whether
-    /// anything was read.
+    /// Reads as the application does, at once or at the asked rate; returns whether anything was read.
     fn read(&mut self, now: Instant) -> bool {
         let mut notes = self.context.callbacks().notes();
         let allowed = match self.job.options.read_rate {

@@ -59,7 +59,7 @@ impl Events {
         Events { socket, accepting, notes: RefCell::new(notes) }
     }
 
-    /// The notes; not to be held while libutp is called.
+    /// Returns the notes; not to be held while libutp is called.
     pub(crate) fn notes(&self) -> RefMut<'_, Notes> {
         self.notes.borrow_mut()
     }

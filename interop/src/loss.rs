@@ -43,7 +43,7 @@ impl Gate {
         Gate { lose, ..self }
     }
 
-    /// Whether the next datagram goes through.
+    /// Returns whether the next datagram goes through.
     pub(crate) fn pass(&mut self) -> bool {
         // A 64-bit linear congruential generator (Knuth's constants); the high
         // bits are the good ones.

@@ -45,8 +45,7 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// A packet without extensions and payload, with plausible times and 1 MiB
-    /// of window.
+    /// Creates a packet without extensions and payload, with plausible times and 1 MiB of window.
     pub fn new(kind: Kind, conn_id: u16, seq_nr: u16, ack_nr: u16) -> Self {
         Packet {
             kind,
@@ -74,13 +73,13 @@ impl Packet {
         self
     }
 
-    /// The mask of the selective ack, if there is one.
+    /// Returns the mask of the selective ack, if there is one.
     pub fn sack(&self) -> Option<&[u8]> {
         let found = self.extensions.iter().find(|(number, _)| *number == SACK);
         found.map(|(_, mask)| mask.as_slice())
     }
 
-    /// The datagram. Extensions are cut after 255 bytes.
+    /// Returns the datagram. Extensions are cut after 255 bytes.
     pub fn encode(&self) -> Vec<u8> {
         let next = |i: usize| self.extensions.get(i).map_or(0, |(number, _)| *number);
         let mut out = vec![(self.kind as u8) << 4 | VERSION, next(0)];

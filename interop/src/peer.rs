@@ -35,8 +35,7 @@ impl LibutpPeer {
         Running::start(vec![end]).map(Handle)
     }
 
-    /// Two libutp ends over loopback in one thread: the first connects to the
-    /// second.
+    /// Starts two libutp ends over loopback in one thread: the first connects to the second.
     pub fn pair(connecting: Job, accepting: Job) -> Result<PairHandle, Error> {
         let accepting = Plan::new(None, accepting)?;
         let connecting = Plan::new(Some(accepting.addr), connecting)?;
@@ -49,7 +48,7 @@ impl LibutpPeer {
 pub struct Handle(Running);
 
 impl Handle {
-    /// The peer's UDP address.
+    /// Returns the peer's UDP address.
     pub fn local_addr(&self) -> SocketAddr {
         self.0.addr
     }
@@ -72,7 +71,7 @@ impl Handle {
 pub struct PairHandle(Running);
 
 impl PairHandle {
-    /// Like [`Handle::join`], for both: the connecting end first.
+    /// Joins both as [`Handle::join`] does: the connecting end first.
     pub fn join(self, timeout: Duration) -> Result<(Outcome, Outcome), Error> {
         let mut both = self.0.join(timeout)?;
         let accepting = both.pop().ok_or(Error::Died)?;
@@ -169,7 +168,7 @@ impl Drop for Running {
     }
 }
 
-/// The loop of the libutp thread.
+/// Runs the loop of the libutp thread.
 fn run(turn: &Turn, plans: Vec<Plan>, stop: &AtomicBool) -> Result<Vec<Outcome>, Error> {
     let mut ends = Vec::with_capacity(plans.len());
     for plan in plans {

@@ -13,7 +13,7 @@ pub enum End {
 }
 
 impl End {
-    /// The address to bind a socket to: a sender takes any port.
+    /// Returns the address to bind a socket to: a sender takes any port.
     pub fn local(self) -> SocketAddr {
         match self {
             End::Receive(at) => at,
@@ -53,7 +53,7 @@ fn parse(name: &str, words: &[&str]) -> Result<End, String> {
     }
 }
 
-/// The sentence about a connection that ended before it should.
+/// Returns the sentence about a connection that ended before it should.
 pub fn ended(name: &str, to: SocketAddr) -> String {
     format!("the connection ended: is {name} receive running at {to}?")
 }

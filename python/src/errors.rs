@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 /// The module that defines the exceptions.
 const MODULE: &str = "afteryou.errors";
 
-/// A file or a setting that is wrong: `ScenarioError` with the place.
+/// Returns a file or a setting that is wrong: `ScenarioError` with the place.
 pub fn of_file(py: Python<'_>, error: &FileError) -> PyErr {
     let text = error.to_string();
     let (file, place, message) = match error {
@@ -20,7 +20,7 @@ pub fn of_file(py: Python<'_>, error: &FileError) -> PyErr {
     raised(py, "ScenarioError", (text.as_str(), message, file, line, column, suggestion(message)))
 }
 
-/// An error of a plan or a run.
+/// Returns an error of a plan or a run.
 pub fn of_run(py: Python<'_>, error: &Error) -> PyErr {
     match error {
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
@@ -37,12 +37,12 @@ pub fn of_run(py: Python<'_>, error: &Error) -> PyErr {
     }
 }
 
-/// Any other error of the project: `Error` with its words.
+/// Returns any other error of the project: `Error` with its words.
 pub fn other(py: Python<'_>, error: &dyn std::error::Error) -> PyErr {
     raised(py, "Error", (error.to_string(),))
 }
 
-/// An exception in a method of a rule: `RuleError` with the simulated time, caused by the exception.
+/// Returns an exception in a method of a rule: `RuleError` with the simulated time, caused by the exception.
 pub fn of_rule(py: Python<'_>, rule: &str, method: &str, time_s: Option<f64>, cause: PyErr) -> PyErr {
     let name = cause.get_type(py).name().map_or_else(|_| "an exception".to_owned(), |name| name.to_string());
     let when = time_s.map_or(String::new(), |time_s| format!(" at {time_s:.6} s of simulated time"));
@@ -52,7 +52,7 @@ pub fn of_rule(py: Python<'_>, rule: &str, method: &str, time_s: Option<f64>, ca
     failure
 }
 
-/// The word that the message proposes, if it does.
+/// Returns the word that the message proposes, if it does.
 fn suggestion(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("did you mean \"")?;
     rest.split_once('"').map(|(word, _)| word)

@@ -152,7 +152,7 @@ impl Result {
         py.detach(|| serde_json::to_string(&*self.outcome)).map_err(|error| errors::other(py, &error))
     }
 
-    /// A notebook shows the figure and the key numbers.
+    /// Returns the figure and the key numbers for a notebook.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         let svg =
             py.detach(|| afteryou_report::svg(&self.outcome)).map_err(|error| errors::other(py, &error))?;
@@ -189,7 +189,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Every point of every curve. A value stands at the end of the step that it is of.
+/// Returns every point of every curve. A value stands at the end of the step that it is of.
 fn series(outcome: &Outcome) -> std::result::Result<RecordBatch, arrow_schema::ArrowError> {
     let runs: [(&str, Option<&Run>); 2] =
         [("run", Some(&outcome.run)), ("baseline", outcome.baseline.as_ref())];
@@ -239,7 +239,7 @@ fn series(outcome: &Outcome) -> std::result::Result<RecordBatch, arrow_schema::A
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
 }
 
-/// A time in seconds, to the microsecond.
+/// Returns a time in seconds, rounded to the microsecond.
 fn microseconds(time_s: f64) -> f64 {
     (time_s * 1e6).round() / 1e6
 }

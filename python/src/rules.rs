@@ -92,7 +92,7 @@ fn entry(name: &str, parameters: &[(String, f64)], background: bool) -> &'static
     }))
 }
 
-/// The first flow of `scenario` whose controller is a rule in Python, and the name of the rule.
+/// Returns the first flow of `scenario` whose controller is a rule in Python, and the name of the rule.
 pub fn used(scenario: &Scenario) -> Option<(String, String)> {
     let rules = RULES.lock().unwrap_or_else(PoisonError::into_inner);
     scenario.flow.iter().find_map(|flow| {
@@ -160,7 +160,7 @@ impl Instance {
         Ok(Instance { rule: rule.unbind(), methods, paces, needs })
     }
 
-    /// The rule's window and rate.
+    /// Returns the rule's window and rate.
     fn directive(&self, py: Python<'_>) -> PyResult<Directive> {
         let read = |name: &str| -> PyResult<Option<f64>> {
             let value = self.rule.bind(py).getattr(name)?;

@@ -140,7 +140,7 @@ impl Scenario {
         hasher.finish()
     }
 
-    /// A pickle holds the files that the scenario names, so it can be read on a machine that has none of them.
+    /// Returns a pickle that holds the files that the scenario names, so it can be read on a machine that has none of them.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Saved)> {
         let restore = py.get_type::<Scenario>().getattr("_restore")?;
         let name = match &self.source {

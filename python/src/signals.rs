@@ -36,7 +36,7 @@ impl Signals {
         }
     }
 
-    /// The exception that ends the runs.
+    /// Returns the exception that ends the runs.
     pub fn take(self) -> Option<PyErr> {
         self.raised
     }

@@ -24,13 +24,13 @@ const PROGRESS: Duration = Duration::from_millis(200);
 /// A finished run on its way to the folder: index, key, the line of the journal.
 type Line = (usize, String, String);
 
-/// The hash of this extension module, part of the key of each run in a sweep.
+/// Returns the hash of this extension module, part of the key of each run in a sweep.
 #[pyfunction]
 pub fn build(py: Python<'_>) -> PyResult<String> {
     Ok(hash(py)?.to_string())
 }
 
-/// The file of this extension module.
+/// Returns the file of this extension module.
 pub fn program(py: Python<'_>) -> PyResult<PathBuf> {
     py.import("afteryou._afteryou")?.getattr("__file__")?.extract()
 }

@@ -23,7 +23,7 @@ impl Table {
         Table { batch }
     }
 
-    /// The rows with the columns that such a table always has, and every other one that a row has.
+    /// Returns the rows with the columns that such a table always has, and every other one that a row has.
     pub fn of_rows(py: Python<'_>, mut columns: Columns, rows: &[Row]) -> PyResult<Table> {
         rows.iter().for_each(|row| columns.add(row));
         let mut builders: Vec<Builder> =

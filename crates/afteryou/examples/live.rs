@@ -35,7 +35,7 @@ fn curve(name: &str, role: Option<Role>) -> Curve {
     Curve { name: name.to_owned(), role, ..Curve::default() }
 }
 
-/// A foreground flow is there in the middle third.
+/// Advances the frame; a foreground flow is there in the middle third.
 fn advance(frame: &mut Frame, now_s: f64) {
     let third = frame.total_s / 3.0;
     let competing = (third..2.0 * third).contains(&now_s);

@@ -118,12 +118,12 @@ impl Command {
     }
 }
 
-/// The whole program: reads `words`, does what they say and complains on stderr.
+/// Runs the whole program: reads `words`, acts on them and complains on stderr.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(code(words, &[]))
 }
 
-/// The whole program, with controllers of your own: every subcommand knows them by name.
+/// Runs the whole program with controllers of your own: every subcommand finds them by name.
 ///
 /// ```no_run
 /// # use afteryou_base::About;
@@ -148,7 +148,7 @@ pub fn is_within(library: PathBuf) {
     runs::is_within(library);
 }
 
-/// The same as [`main_with`]; returns the exit code as a number, for a program that is started from another language.
+/// Runs [`main_with`]; returns the exit code as a number, for a program that is started from another language.
 pub fn code(words: impl IntoIterator<Item = OsString>, controllers: &[&'static Entry]) -> u8 {
     if let Err(error) = controllers.iter().try_for_each(|entry| catalogue::register(entry)) {
         return Failure::from(error).report();
@@ -163,7 +163,7 @@ pub fn code(words: impl IntoIterator<Item = OsString>, controllers: &[&'static E
     }
 }
 
-/// A value that its own reader refuses is answered in that reader's words; clap answers the rest (and `--help`).
+/// Answers a refused value in the words of its own reader; clap answers the rest (and `--help`).
 fn refused(error: &clap::Error) -> u8 {
     if let Some(failure) = refused_value(error).or_else(|| foreign(error)) {
         return failure.report();
@@ -184,7 +184,7 @@ fn refused(error: &clap::Error) -> u8 {
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
-/// An option of rsync, rclone, scp or curl.
+/// Returns the answer to an option of rsync, rclone, scp or curl.
 fn foreign(error: &clap::Error) -> Option<Failure> {
     if error.kind() != ErrorKind::UnknownArgument {
         return None;

@@ -104,7 +104,7 @@ impl DemoArgs {
         self.link().build_queue::<()>(self.seed, "").map(drop).map_err(refused)
     }
 
-    /// The bottleneck.
+    /// Returns the bottleneck.
     pub fn link(&self) -> Link {
         Link { loss: self.loss, queue: self.queue.clone(), ..Link::new(self.rate, self.buffer) }
     }

@@ -55,7 +55,7 @@ fn open() -> Result<(), Failure> {
     }
 }
 
-/// The system's program that opens a file with the user's choice.
+/// Returns the system's program that opens a file with the user's choice.
 fn opener(file: &Path) -> Command {
     let (program, words): (&str, &[&str]) = match std::env::consts::OS {
         "windows" => ("cmd", &["/C", "start", ""]),

@@ -71,7 +71,7 @@ pub trait View: Send {
     fn finish(&mut self);
 }
 
-/// The view that suits stderr: `is_terminal` if it is one, `no_color` if NO_COLOR asks for none.
+/// Returns the view that suits stderr: `is_terminal` if it is one, `no_color` if NO_COLOR asks for none.
 pub fn view(is_terminal: bool, no_color: bool) -> Box<dyn View> {
     if !is_terminal || afteryou_terminal::is_dumb() {
         return Box::new(plain::Plain::new(std::io::stderr()));
@@ -79,7 +79,7 @@ pub fn view(is_terminal: bool, no_color: bool) -> Box<dyn View> {
     Box::new(painter::OnTerminal::new(!no_color))
 }
 
-/// A value for people: three digits or so, and a dash for nothing.
+/// Formats a value for people: three digits or so, and a dash for nothing.
 fn figure(value: Option<f64>) -> String {
     match value.filter(|value| value.is_finite()) {
         None => "–".to_owned(),

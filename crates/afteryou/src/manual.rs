@@ -47,12 +47,12 @@ Examples:
 /// A file and its content.
 pub type Page = (String, Vec<u8>);
 
-/// `afteryou completions`; `command` is the whole command line.
+/// Runs `afteryou completions`; `command` is the whole command line.
 pub fn completions(args: &CompletionsArgs, command: Command) -> Result<(), Failure> {
     output::print(&String::from_utf8_lossy(&completion(command, args.shell)))
 }
 
-/// `afteryou man`; `command` is the whole command line.
+/// Runs `afteryou man`; `command` is the whole command line.
 pub fn man(args: &ManArgs, command: Command) -> Result<(), Failure> {
     let pages = man_pages(command)?;
     if let Some(folder) = &args.out {
@@ -108,7 +108,7 @@ fn collect(name: String, command: &Command, pages: &mut Vec<Page>) -> std::io::R
     Ok(())
 }
 
-/// clap requires names with a static lifetime. There are a dozen, and the program ends soon.
+/// Leaks a name: clap requires names with a static lifetime. There are a dozen, and the program ends soon.
 fn leak(name: &str) -> &'static str {
     Box::leak(name.to_owned().into_boxed_str())
 }

@@ -153,12 +153,12 @@ Exit codes:
   2    a file or the command line is invalid, or the engine does not support a setting of a file
   130  interrupted";
 
-/// Only one engine follows from closed forms.
+/// Returns whether the engine follows from closed forms, as only one does.
 fn explains(engine: &dyn Engine) -> bool {
     engine.name() == Fluid.name()
 }
 
-/// Only one engine starts programs, and lets the kernel queue.
+/// Returns whether the engine starts programs, and lets the kernel queue, as only one does.
 fn has_real_packets(engine: &dyn Engine) -> bool {
     engine.name() == Bed.name()
 }
@@ -261,12 +261,12 @@ impl fmt::Debug for EngineCommand {
 }
 
 impl RunArgs {
-    /// Threads for the runs.
+    /// Returns the threads for the runs.
     pub fn pool(&self) -> Pool {
         self.jobs.map_or_else(Pool::default, |jobs| Pool::of(jobs.into()))
     }
 
-    /// Settings that replace those of a plan's files.
+    /// Returns the settings that replace those of a plan's files.
     pub fn choices(&self) -> Choices {
         Choices { seed: self.seed, repeat: self.repeat }
     }
@@ -277,7 +277,7 @@ impl RunArgs {
         read(file, &self.sets).map_err(Failure::usage)
     }
 
-    /// A folder name for each file: no two may be the same.
+    /// Returns a folder name for each file: no two may be the same.
     pub fn folders(&self) -> Result<Vec<String>, Failure> {
         let mut names: Vec<String> = Vec::new();
         for file in &self.files {

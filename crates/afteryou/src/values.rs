@@ -15,19 +15,19 @@ const LEAST_BYTES_PER_SECOND: u64 = 12_500;
 /// Paths over a satellite are at 600 ms.
 const MOST_RTT: Duration = Duration::from_millis(2_000);
 
-/// A queue that exists, with parameters that it takes.
+/// Parses a queue that exists, with parameters that it takes.
 pub fn queue(text: &str) -> Result<Algorithm, afteryou_scenario::Error> {
     let algorithm: Algorithm = text.parse()?;
     algorithm.queue()?;
     Ok(algorithm)
 }
 
-/// The seed of random choices.
+/// Parses the seed of random choices.
 pub fn seed(text: &str) -> Result<u64, String> {
     whole(text, 0, u64::MAX)
 }
 
-/// Repetitions of a run.
+/// Parses the repetitions of a run.
 pub fn repeat(text: &str) -> Result<u32, String> {
     whole(text, 1, 100_000).map(|number| number as u32)
 }
@@ -37,14 +37,14 @@ pub fn jobs(text: &str) -> Result<u16, String> {
     whole(text, 1, 1024).map(|number| number as u16)
 }
 
-/// A whole number within bounds.
+/// Parses a whole number within bounds.
 fn whole(text: &str, least: u64, most: u64) -> Result<u64, String> {
     let number = text.parse().ok().filter(|number| (least..=most).contains(number));
     let range = if most == u64::MAX { "such as 7".to_owned() } else { format!("from {least} to {most}") };
     number.ok_or_else(|| format!("{text:?} is not a whole number {range}"))
 }
 
-/// Seconds that a demo may take.
+/// Parses the seconds that a demo may take.
 pub fn seconds(text: &str) -> Result<u64, String> {
     let bounds = format!("use {LEAST_SECONDS} to {MOST_SECONDS} seconds");
     let seconds: u64 =
@@ -56,7 +56,7 @@ pub fn seconds(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A rate at which half a minute shows something.
+/// Parses a rate at which half a minute shows something.
 pub fn rate(text: &str) -> Result<Rate, String> {
     let rate: Rate = text.parse().map_err(|error: afteryou_scenario::Error| error.to_string())?;
     match rate.bytes_per_second() {
@@ -67,7 +67,7 @@ pub fn rate(text: &str) -> Result<Rate, String> {
     }
 }
 
-/// A round-trip time that leaves room for several in the demo's time table.
+/// Parses a round-trip time that leaves room for several in the demo's time table.
 pub fn rtt(text: &str) -> Result<Duration, String> {
     let rtt: Duration = text.parse().map_err(|error: afteryou_scenario::Error| error.to_string())?;
     match rtt > MOST_RTT {
@@ -76,7 +76,7 @@ pub fn rtt(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A file that is there.
+/// Checks that a file is there.
 pub fn file(path: PathBuf) -> Result<PathBuf, String> {
     match std::fs::metadata(&path) {
         Err(error) => Err(format!("cannot read {path:?}: {}", afteryou_terminal::failure::reason(&error))),

@@ -99,7 +99,8 @@ impl Polite {
         self.queue = queue_us.map(|us| Span::from_micros(us.into()));
     }
 
-    /// Below the floor the delay means nothing: the receiver may have delayed a single packet's acknowledgement.
+    /// Returns whether the delay exceeds its limit. Below the floor it means nothing: the receiver may have delayed a single
+    /// packet's acknowledgement.
     fn exceeds_limit(&self) -> bool {
         self.cwnd >= self.floor() && self.queue.is_some_and(|queue| queue > self.limit)
     }

@@ -99,7 +99,7 @@ pub enum Op {
     Abort,
 }
 
-/// The target: reads [`Setup`] and [`Op`]s from `data` and runs them.
+/// Runs the target: reads [`Setup`] and [`Op`]s from `data` and runs them.
 pub fn run(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let Ok(setup) = Setup::read(&mut input) else {
@@ -196,8 +196,8 @@ impl Number {
 }
 
 impl Forged {
-    /// One byte of flags (kind, how the numbers are given, whether there is a SACK, whether the window is large, and whether marks
-    /// are counted), then the fields.
+    /// Reads one byte of flags (kind, how the numbers are given, whether there is a SACK, whether the window is large, and
+    /// whether marks are counted), then the fields.
     fn read(input: &mut Unstructured<'_>) -> Result<Forged> {
         let flags: u8 = input.arbitrary()?;
         let on = |bit: u8| flags >> bit & 1 == 1;
@@ -239,7 +239,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A connection in the state that `setup` names.
+    /// Opens a connection in the state that `setup` names.
     pub fn new(setup: Setup) -> Machine {
         let config = setup.config();
         let controller = list::CONTROLLERS[usize::from(setup.controller) % list::CONTROLLERS.len()]
@@ -289,7 +289,7 @@ impl Machine {
         assert_eq!(self.connection.is_closed(), start == Start::Closed);
     }
 
-    /// Something happens, then everything is checked.
+    /// Runs one operation, then checks everything.
     pub fn run(&mut self, op: &Op) {
         let connection = &mut self.connection;
         match op {
@@ -327,7 +327,7 @@ impl Machine {
         self.check();
     }
 
-    /// Nothing more happens: deadlines only.
+    /// Ends the run: deadlines only.
     pub fn end(&mut self) {
         for _ in 0..LAST_DEADLINES {
             self.run(&Op::Deadline);
@@ -404,7 +404,7 @@ impl Machine {
     }
 }
 
-/// What an honest peer would send with nothing to say.
+/// Returns a packet that an honest peer would send without data.
 pub fn forged(kind: Kind) -> Forged {
     Forged {
         kind,
@@ -420,7 +420,7 @@ pub fn forged(kind: Kind) -> Forged {
 }
 
 impl Forged {
-    /// The header, given the connection's newest number and the one that it expects.
+    /// Returns the header, given the connection's newest number and the one that it expects.
     pub fn packet_header(&self, newest: u16, expected: u16) -> Header {
         Header {
             kind: self.kind,

@@ -38,7 +38,7 @@ fn reads_back<T: FromStr + Display>(text: &str, same: impl Fn(&T, &T) -> bool) {
     assert!(again.is_ok_and(|again| same(&value, &again)), "{text:?} was written as {written:?}");
 }
 
-/// A controller whose parameters are accepted can be made.
+/// Checks that a controller whose parameters are accepted can be made.
 fn build(text: &str) {
     let Ok(algorithm) = text.parse::<Algorithm>() else {
         return;

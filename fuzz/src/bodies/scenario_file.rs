@@ -5,7 +5,7 @@ use afteryou_scenario::Experiment;
 /// Most runs that are made of one input: a sweep may stand for many.
 const MOST_RUNS: usize = 200;
 
-/// What is accepted must make runs that pass their own check; what is refused must say why.
+/// Checks that what is accepted makes runs that pass their own check, and that what is refused has a reason.
 pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;

@@ -9,7 +9,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-/// The first byte says which message and whether the rest is one message or a stream of them.
+/// Reads messages: the first byte chooses which, and whether the rest is one message or a stream of them.
 pub fn run(data: &[u8]) {
     let Some((which, rest)) = data.split_first() else { return };
     match which % 4 {
@@ -27,7 +27,7 @@ fn run_as<M: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(which: 
     }
 }
 
-/// A message is refused with a reason, or written so that it reads back.
+/// Checks that a message is refused with a reason, or written so that it reads back.
 fn one<M: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(data: &[u8]) {
     match decode::<M>(data) {
         Ok(message) => reads_back(&message, data.len()),
@@ -47,7 +47,7 @@ fn reads_back<M: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(mes
     }
 }
 
-/// A stream ends between two messages or in an error; each message fits the bytes that were there for it.
+/// Checks that a stream ends between two messages or in an error; each message fits the bytes that were there for it.
 fn stream<M: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(data: &[u8]) {
     let mut incoming = Incoming::new(data);
     let mut left = data.len();
@@ -64,7 +64,7 @@ fn stream<M: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(data: &
     }
 }
 
-/// Bytes in memory never make anybody wait.
+/// Returns the result of a future over bytes in memory, which never make anybody wait.
 fn ready<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,

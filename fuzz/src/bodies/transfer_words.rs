@@ -5,7 +5,7 @@ use afteryou_transfer::entry::EntryPath;
 use afteryou_transfer::filter::{Filter, Filters, Patterns};
 use afteryou_transfer::ticket::{Address, Ticket};
 
-/// What is read is written so that it reads back; what is refused is refused with a reason.
+/// Checks that what is read is written so that it reads back, and that what is refused has a reason.
 pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match Ticket::with_path(text) {
@@ -34,7 +34,8 @@ pub fn run(data: &[u8]) {
     exclude(text);
 }
 
-/// The first line is a path, the others are a file of patterns. A path is excluded by a pattern that matched.
+/// Checks exclusion: the first line is a path, the others are a file of patterns. A path is excluded by a pattern that
+/// matched.
 fn exclude(text: &str) {
     let (path, lines) = text.split_once('\n').unwrap_or((text, ""));
     let mut patterns = Patterns::default();

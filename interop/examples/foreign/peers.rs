@@ -31,7 +31,7 @@ fn foreign(path: &str) -> PathBuf {
 }
 
 impl Peer {
-    /// Why it cannot be tried.
+    /// Returns why it cannot be tried.
     pub fn missing(&self) -> Option<String> {
         let made = match (self.program, self.script) {
             (None, _) => return None,
@@ -83,12 +83,12 @@ impl Running {
         Ok(line.trim().to_owned())
     }
 
-    /// Where it listens.
+    /// Returns the address at which it listens.
     pub fn address(&mut self) -> anyhow::Result<SocketAddr> {
         Ok(self.line()?.parse()?)
     }
 
-    /// The number of bytes that it has received, and their hash.
+    /// Returns the number of bytes that it has received, and their hash.
     pub fn finish(&mut self) -> anyhow::Result<String> {
         self.line()
     }
@@ -102,19 +102,19 @@ impl Drop for Running {
     }
 }
 
-/// What every sender sends.
+/// Returns the bytes that every sender sends.
 pub fn pattern(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|at| (at * 31) as u8).collect()
 }
 
-/// Number and hash of bytes, as a receiver prints them.
+/// Returns number and hash of bytes, as a receiver prints them.
 pub fn digest(bytes: &[u8]) -> String {
     let hash = ring::digest::digest(&SHA256, bytes);
     let hex: String = hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{} {hex}", bytes.len())
 }
 
-/// This process is one of the peers that are libraries.
+/// Runs one of the peers that are libraries in this process.
 pub async fn run(words: &[String]) -> anyhow::Result<()> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {

@@ -57,7 +57,7 @@ fn main() -> anyhow::Result<()> {
     }
 }
 
-/// The receiving process: reports its address, and when all has arrived the bytes, the time and its usage.
+/// Runs the receiving process: reports its address, and when all has arrived the bytes, the time and its usage.
 fn receive(peer: &str) -> anyhow::Result<()> {
     let (bytes, took) = match peer {
         "kernel TCP" => tcp::receive()?,
@@ -71,7 +71,7 @@ fn receive(peer: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The sending process: reports its usage when all has arrived.
+/// Runs the sending process: reports its usage when all has arrived.
 fn send(peer: &str, work: Work) -> anyhow::Result<()> {
     match peer {
         "kernel TCP" => tcp::send(&work)?,
@@ -137,7 +137,7 @@ fn compare(args: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One transfer between two fresh processes.
+/// Makes one transfer between two fresh processes.
 fn transfer(path: &Path, peer: &'static str, bytes: u64, pace: u64) -> anyhow::Result<Sample> {
     let mut receiver = Process::start(path, End::Receiver, &["receive", peer])?;
     let to = receiver.line()?;

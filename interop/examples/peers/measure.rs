@@ -15,7 +15,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Of this process so far.
+    /// Returns the usage of this process so far.
     pub fn now() -> anyhow::Result<Usage> {
         let usage = getrusage(UsageWho::RUSAGE_SELF)?;
         let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();

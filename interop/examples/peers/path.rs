@@ -27,7 +27,7 @@ impl Path {
         }
     }
 
-    /// A command that runs `program` at that end.
+    /// Returns a command that runs `program` at that end.
     pub fn command(&self, end: End, program: &std::path::Path) -> Command {
         let Path::Veth(namespaces) = self else { return Command::new(program) };
         let mut command = Command::new("ip");

@@ -15,7 +15,7 @@ const STEP: Duration = Duration::from_millis(10);
 /// The variable by which `--window` reaches the processes, bytes.
 pub const WINDOW: &str = "PEERS_WINDOW";
 
-/// The window that was asked for, if one was.
+/// Returns the window that was asked for, if one was.
 pub fn window() -> Option<u64> {
     std::env::var(WINDOW).ok()?.parse().ok()
 }
@@ -31,7 +31,7 @@ pub struct Work {
 /// The variable that has the address of this process, if it is not on loopback.
 pub const HERE: &str = "PEERS_HERE";
 
-/// Any port of this process's address.
+/// Returns any port of this process's address.
 pub fn here() -> SocketAddr {
     let address = std::env::var(HERE).ok().and_then(|address| address.parse().ok());
     SocketAddr::from((address.unwrap_or(Ipv4Addr::LOCALHOST), 0))
@@ -44,7 +44,7 @@ pub fn announce(address: SocketAddr) {
     _ = std::io::stdout().flush();
 }
 
-/// What is to be written by now, of `left` bytes.
+/// Returns the bytes to be written by now, of `left` bytes.
 fn due(work: &Work, began: Instant, left: u64) -> u64 {
     let steps = began.elapsed().as_millis() / STEP.as_millis();
     let seconds = steps as f64 * STEP.as_secs_f64();
@@ -80,7 +80,7 @@ pub async fn read(stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<(u64
     }
 }
 
-/// As [`write`], on a blocking stream.
+/// Writes as [`write`] does, on a blocking stream.
 pub fn write_blocking(stream: &mut impl Write, work: &Work) -> std::io::Result<()> {
     let (chunk, began, mut left) = (vec![7; CHUNK], Instant::now(), work.bytes);
     while left > 0 {

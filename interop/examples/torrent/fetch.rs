@@ -95,7 +95,7 @@ pub async fn run(
     Ok(())
 }
 
-/// Piece and offset of each block.
+/// Returns piece and offset of each block.
 fn blocks(torrent: &Torrent, piece: u32) -> impl Iterator<Item = (u32, u32)> {
     (0..torrent.len_of(piece)).step_by(BLOCK as usize).map(move |begin| (piece, begin))
 }
@@ -111,7 +111,7 @@ impl Fetch<'_> {
         Ok(())
     }
 
-    /// A block has come; returns its piece if that is complete.
+    /// Takes in a block; returns its piece if that is complete.
     fn take(&mut self, piece: u32, begin: u32, block: &[u8]) -> anyhow::Result<Option<u32>> {
         let Some(at) = self.asked.iter().position(|asked| *asked == (piece, begin)) else {
             return Ok(None); // asked for before a choke

@@ -61,7 +61,7 @@ impl Torrent {
         (self.hashes.len() / 20) as u32
     }
 
-    /// Where a piece begins in the file.
+    /// Returns where a piece begins in the file.
     pub fn offset(&self, piece: u32) -> u64 {
         u64::from(piece) * u64::from(self.piece_len)
     }
@@ -70,7 +70,7 @@ impl Torrent {
         (self.len - self.offset(piece)).min(self.piece_len.into()) as u32
     }
 
-    /// Are these the bytes of the piece?
+    /// Returns whether these are the bytes of the piece.
     pub fn is_piece(&self, piece: u32, bytes: &[u8]) -> bool {
         let hash = digest(&SHA1_FOR_LEGACY_USE_ONLY, bytes);
         self.hashes.chunks(20).nth(piece as usize) == Some(hash.as_ref())

@@ -59,7 +59,7 @@ impl Wire {
         _ = self.stream.shutdown().await;
     }
 
-    /// What the connection has done.
+    /// Returns the connection's counters.
     pub fn statistics(&self) -> afteryou_utp::Statistics {
         self.stream.statistics()
     }

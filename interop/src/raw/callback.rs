@@ -37,7 +37,7 @@ impl<C> State<C> {
         conn
     }
 
-    /// The C socket, as long as it may be used: not closed, not destroyed.
+    /// Returns the C socket, as long as it may be used: not closed, not destroyed.
     pub(super) fn usable(&self, conn: Conn) -> Option<*mut sys::utp_socket> {
         let live = self.live.borrow();
         let found = live.iter().find(|l| l.conn == conn && !l.closed);
@@ -60,7 +60,7 @@ impl<C> State<C> {
     }
 }
 
-/// What libutp calls for everything.
+/// Handles all calls of libutp.
 ///
 /// # Safety
 /// To be called by libutp only, from a context whose user data is a live

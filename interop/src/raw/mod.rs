@@ -44,10 +44,9 @@ pub(crate) enum Event<'a> {
 pub(crate) trait Callbacks {
     /// Sends a datagram.
     fn send(&self, datagram: &[u8], to: SocketAddr);
-    /// Whether to accept one more connection.
+    /// Returns whether to accept one more connection.
     fn may_accept(&self) -> bool;
-    /// Bytes delivered but not yet read by the application; they take away
-    /// from the advertised window.
+    /// Returns the bytes delivered but not yet read by the application; they take away from the advertised window.
     fn unread(&self) -> usize;
     /// Takes note of an event.
     fn event(&self, conn: Conn, event: Event<'_>);
@@ -153,13 +152,13 @@ impl<C: Callbacks> Context<C> {
         }
     }
 
-    /// To be called when the UDP socket has been read empty.
+    /// Sends the deferred acknowledgements; to be called when the UDP socket has been read empty.
     pub(crate) fn issue_deferred_acks(&mut self) {
         // SAFETY: the context is live.
         unsafe { sys::utp_issue_deferred_acks(self.raw.as_ptr()) }
     }
 
-    /// To be called often; libutp itself acts on it every 500 ms.
+    /// Checks the timeouts; to be called often, since libutp itself acts on it every 500 ms.
     pub(crate) fn check_timeouts(&mut self) {
         // SAFETY: the context is live.
         unsafe { sys::utp_check_timeouts(self.raw.as_ptr()) }
@@ -192,7 +191,7 @@ impl<C: Callbacks> Context<C> {
         });
     }
 
-    /// Closes; libutp finishes on its own and then frees the socket. Not for a
+    /// Closes a connection; libutp finishes on its own and then frees the socket. Not for a
     /// connection that has failed: that one waits for the context's end.
     pub(crate) fn close(&mut self, conn: Conn) {
         self.with(conn, |socket| {

@@ -73,7 +73,7 @@ pub fn answer(written: &Written) -> Result<String, Error> {
     json(&Controls { duration_s: scenario.duration.as_secs_f64(), groups })
 }
 
-/// The tables under `key` with their paths: one table, an array of tables or an array of inline tables.
+/// Returns the tables under `key` with their paths: one table, an array of tables or an array of inline tables.
 fn entries<'a>(item: Option<&'a Item>, key: &str) -> Vec<(Vec<Step>, &'a Item)> {
     let Some(item) = item else { return Vec::new() };
     let root = || vec![Step::Name(key.to_owned())];
@@ -149,7 +149,7 @@ impl Dials<'_> {
         self.path.iter().cloned().chain(below).collect()
     }
 
-    /// A slider, unless the text has a law where a number would be.
+    /// Adds a slider, unless the text has a law where a number would be.
     fn slide(
         &mut self,
         key: &str,
@@ -187,7 +187,7 @@ impl Dials<'_> {
         }
     }
 
-    /// A uniform jitter from 0 ms; other laws stay in the text.
+    /// Adds a uniform jitter from 0 ms; other laws stay in the text.
     fn jitter(&mut self) {
         let law = self.item.get("jitter");
         let most = law.and_then(|law| law.get("uniform")).and_then(Item::as_str);

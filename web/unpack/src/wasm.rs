@@ -16,7 +16,7 @@ pub extern "C" fn room(length: usize) -> *mut u8 {
     })
 }
 
-/// Unpacks; returns the content's address. The content of damaged bytes is empty.
+/// Unpacks the bytes; returns the content's address. The content of damaged bytes is empty.
 #[no_mangle]
 pub extern "C" fn unpack() -> *const u8 {
     let content = crate::unpack(&BYTES.take()).unwrap_or_default();

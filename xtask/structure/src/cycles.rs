@@ -45,7 +45,7 @@ pub(crate) fn find(source: &Source, uses: &Uses) -> Vec<Cycle> {
     found
 }
 
-/// The files that a file uses, directly or through others.
+/// Returns the files that a file uses, directly or through others.
 fn reachable(uses: &Uses, from: usize) -> BTreeSet<usize> {
     let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(file) = open.pop() {
@@ -64,7 +64,7 @@ fn describe(source: &Source, uses: &Uses, members: &[usize]) -> Cycle {
     }
 }
 
-/// The shortest way from a file back to itself, breadth first.
+/// Returns the shortest way from a file back to itself, breadth first.
 fn way_around(uses: &Uses, start: usize) -> Option<Vec<(usize, Place)>> {
     let mut open = VecDeque::from([(start, Vec::new())]);
     let mut seen = BTreeSet::new();

@@ -76,8 +76,8 @@ pub fn house(root: &Path) -> Result<String, Error> {
     Ok(svg)
 }
 
-/// Each crate of the house, without the words that all names have in common, and those that it uses. Programs that judge,
-/// examples and checks of the source stand outside.
+/// Returns each crate of the house, without the words that all names have in common, and those that it uses. Programs that
+/// judge, examples and checks of the source stand outside.
 fn uses(root: &Path) -> Result<Uses, Error> {
     let mut uses = Uses::new();
     for folder in packages(root)? {
@@ -91,7 +91,7 @@ fn uses(root: &Path) -> Result<Uses, Error> {
     Ok(uses)
 }
 
-/// Dependencies on crates of the workspace, those of one system included.
+/// Returns the dependencies on crates of the workspace, those of one system included.
 fn ours(manifest: &Table) -> BTreeSet<String> {
     let of_systems = manifest.get("target").and_then(|targets| targets.as_table());
     let tables = of_systems
@@ -109,7 +109,7 @@ fn short(name: &str) -> String {
     name.strip_prefix(COMMON).unwrap_or(name).to_owned()
 }
 
-/// The rooms of each floor, the lowest first.
+/// Returns the rooms of each floor, the lowest first.
 fn floors(uses: &Uses) -> Vec<Vec<String>> {
     fn floor(room: &str, uses: &Uses) -> usize {
         uses.get(room).into_iter().flatten().map(|below| floor(below, uses) + 1).max().unwrap_or(0)
@@ -123,7 +123,7 @@ fn floors(uses: &Uses) -> Vec<Vec<String>> {
     floors
 }
 
-/// Those of `used` that no other of them uses, however indirectly.
+/// Returns those of `used` that no other of them uses, however indirectly.
 fn direct<'a>(used: &'a BTreeSet<String>, uses: &'a Uses) -> impl Iterator<Item = &'a str> {
     fn reaches(from: &str, to: &str, uses: &Uses) -> bool {
         uses.get(from).into_iter().flatten().any(|next| next == to || reaches(next, to, uses))

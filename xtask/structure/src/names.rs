@@ -56,7 +56,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Everything that bears a name in a scope: types, values and modules have name spaces of their own.
+    /// Returns everything that bears a name in a scope: types, values and modules have name spaces of their own.
     fn lookup(&self, scope: usize, name: &str, depth: usize) -> BTreeSet<Meaning> {
         let here = &self.source.scopes[scope];
         let mut found: BTreeSet<Meaning> =

@@ -114,7 +114,7 @@ impl Source {
     }
 }
 
-/// The file of `mod name;` and the folder of its own children.
+/// Returns the file of `mod name;` and the folder of its own children.
 fn locate(folder: &Path, name: &str, path: Option<String>) -> (PathBuf, PathBuf) {
     if let Some(path) = path {
         let file = folder.join(path);
@@ -133,7 +133,7 @@ fn path_attribute(attributes: &[syn::Attribute]) -> Option<String> {
     }
 }
 
-/// True of `#[cfg(test)]` and `#[cfg(all(test, …))]`.
+/// Returns `true` for `#[cfg(test)]` and `#[cfg(all(test, …))]`.
 fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")

@@ -83,14 +83,14 @@ impl Group {
     }
 }
 
-/// The lines of text of a manual page. Each option's help is a line.
+/// Returns the lines of text of a manual page. Each option's help is a line.
 fn manual(content: &str) -> Vec<String> {
     let text = content.lines().filter(|line| !line.starts_with(['.', '\'']));
     text.map(|line| line.replace("\\fB", "").replace("\\fI", "").replace("\\fR", "").replace('\\', ""))
         .collect()
 }
 
-/// The sources of the crates, of the lab page's engine, and of what checks the project.
+/// Returns the sources of the crates, of the lab page's engine, and of what checks the project.
 fn sources(root: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
     for wing in ["crates", "web", "xtask"] {
@@ -99,7 +99,8 @@ fn sources(root: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(found)
 }
 
-/// The files below a folder whose names end in `.extension`. Programs and tests of crates are code, too; build output is not.
+/// Returns the files below a folder whose names end in `.extension`. Programs and tests of crates are code, too; build
+/// output is not.
 fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Error> {
     let unreadable = |source| Error::Read { path: folder.to_owned(), source };
     let mut found = Vec::new();

@@ -48,7 +48,7 @@ impl Numbers<'_> {
         self.comparison(ALONE, CALL)?.added_delay_p95_ms
     }
 
-    /// The later of the two runs' lateness counts: either spoils the comparison.
+    /// Returns the later of the two runs' lateness: either spoils the comparison.
     fn lateness_ms(&self) -> Option<(f64, f64)> {
         let runs = [Some(&self.outcome.run), self.outcome.baseline.as_ref()];
         let lateness = runs.into_iter().flatten().filter_map(|run| run.lateness);
@@ -65,7 +65,7 @@ impl Numbers<'_> {
             .map(|transfer| transfer.identical())
     }
 
-    /// Why nothing can be said about how the backup yields, if that is so.
+    /// Returns why nothing can be said about how the backup yields, if that is so.
     fn too_short(&self) -> Option<&'static str> {
         let upload = self.outcome.scenario.flow.iter().find(|flow| flow.name == UPLOAD)?;
         let (came_s, left_s) = (upload.start.as_secs_f64(), upload.stop?.as_secs_f64());
@@ -76,7 +76,7 @@ impl Numbers<'_> {
         (left_s - came_s + 0.01 < LEAST_STAY_S).then_some("the upload had no time to show what it lost")
     }
 
-    /// Something that counts could not be measured.
+    /// Returns whether something that counts could not be measured.
     fn is_incomplete(&self, checks: &[Check]) -> bool {
         checks.iter().any(|check| check.counts && check.value.is_none())
     }
@@ -125,7 +125,7 @@ impl Numbers<'_> {
         ]
     }
 
-    /// The bound on the last sixth holds for LEDBAT++; other controllers are shown without one.
+    /// Returns the bound on the last sixth, which holds for LEDBAT++; other controllers are shown without one.
     fn back_at_least(&self) -> Option<f64> {
         let backup = self.outcome.scenario.flow.iter().find(|flow| flow.name == BACKUP)?;
         let controller = backup.controller.as_ref().filter(|controller| controller.kind == "ledbat++")?;

@@ -65,7 +65,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     }
 }
 
-/// With the kernel's TCP.
+/// Runs the scenario with the kernel's TCP.
 #[cfg(target_os = "linux")]
 fn run_real(
     scenario: &Scenario,
@@ -75,7 +75,7 @@ fn run_real(
     afteryou_bed::testbed::run(scenario, options, observe)
 }
 
-/// The testbed is for Linux; the relay refuses the upload and says so.
+/// Runs the scenario without it: the testbed is for Linux; the relay refuses the upload with a message.
 #[cfg(not(target_os = "linux"))]
 fn run_real(
     scenario: &Scenario,
@@ -85,7 +85,7 @@ fn run_real(
     run::run(scenario, options, observe)
 }
 
-/// The result for programs on stdout, or the verdict for people.
+/// Prints the result for programs on stdout, or the verdict for people.
 fn tell(
     args: &DemoArgs,
     outcome: &Outcome,

@@ -45,7 +45,7 @@ impl Received {
 }
 
 impl Show {
-    /// A show of `scenario` that is expected to take `expected_s` without its baseline.
+    /// Creates a show of `scenario` that is expected to take `expected_s` without its baseline.
     pub fn new(scenario: &Scenario, expected_s: f64) -> Show {
         let flow = |name: &str| scenario.flow.iter().find(|flow| flow.name == name);
         let upload = flow(UPLOAD);
@@ -164,7 +164,7 @@ impl Show {
         past.map(|(at_s, text)| Mark { at_s, text }).collect()
     }
 
-    /// The engine knows a file's limit only; we know how long it should take.
+    /// Returns how long the run should take: the engine knows a file's limit only.
     fn total_s(&self, progress: &Progress) -> f64 {
         let baseline_s = self.upload_s.1 - self.upload_s.0 + 2.0;
         progress.total_s.min(self.expected_s + baseline_s).max(progress.elapsed_s)

@@ -47,7 +47,7 @@ const SHORTEST_S: f64 = 3.0;
 const LIMIT_FACTOR: f64 = 100.0;
 const LIMIT_LEAST_S: f64 = 3600.0;
 
-/// How long the demo is expected to take, s, without its baseline.
+/// Returns how long the demo is expected to take, s, without its baseline.
 pub fn expected_s(args: &DemoArgs, file_bytes: Option<u64>) -> f64 {
     let Some(bytes) = file_bytes else {
         return args.seconds as f64;
@@ -56,7 +56,7 @@ pub fn expected_s(args: &DemoArgs, file_bytes: Option<u64>) -> f64 {
     (alone / (1.0 - (UPLOAD_PART.1 - UPLOAD_PART.0))).max(SHORTEST_S)
 }
 
-/// The scenario; `file_bytes` is the size of the file to send, if there is one.
+/// Returns the scenario; `file_bytes` is the size of the file to send, if there is one.
 pub fn scenario(args: &DemoArgs, file_bytes: Option<u64>) -> Scenario {
     let whole = expected_s(args, file_bytes);
     let at = |part: f64| Duration::from_secs_f64(whole * part);
@@ -100,7 +100,7 @@ pub fn scenario(args: &DemoArgs, file_bytes: Option<u64>) -> Scenario {
     }
 }
 
-/// The backup's controller: LEDBAT++ with a quick restart by default. The result names the setting.
+/// Returns the backup's controller: LEDBAT++ with a quick restart by default. The result names the setting.
 pub fn controller(args: &DemoArgs) -> Algorithm {
     let algorithm = args.controller.clone();
     if algorithm.kind == "ledbat++" && !algorithm.params.contains_key("restart") {

@@ -37,7 +37,7 @@ enum Tcp {
     Silent,
 }
 
-/// All addresses at once, then the path to the first that answered.
+/// Checks all addresses at once, then the path to the first that answered.
 pub fn checks(ticket: &Ticket) -> Result<Vec<Check>, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let seen = runtime.block_on(look(ticket))?;
@@ -92,7 +92,7 @@ fn judge(seen: &[Seen]) -> Vec<Check> {
     checks
 }
 
-/// One that fails is a failure only if there is no other.
+/// Judges an address. One that fails is a failure only if there is no other.
 fn address(seen: &Seen, another_works: bool) -> Check {
     let name = format!("peer {}", seen.address);
     let failure = match &seen.path {
@@ -148,7 +148,7 @@ fn mtu(path: &Path) -> Check {
     }
 }
 
-/// How our packets look at the peer.
+/// Judges how our packets look at the peer.
 fn arrival(path: &Path) -> Vec<Check> {
     const DSCP: &str = "DSCP at the peer";
     const ECN: &str = "ECN at the peer";
@@ -197,7 +197,7 @@ fn arrival(path: &Path) -> Vec<Check> {
     vec![origin, dscp, ecn]
 }
 
-/// Text from a peer must not move the cursor.
+/// Returns a peer's text in a form that does not move the cursor.
 fn printable(text: &str) -> String {
     afteryou_terminal::output::printable(&text.chars().take(200).collect::<String>())
 }

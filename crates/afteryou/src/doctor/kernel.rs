@@ -19,7 +19,7 @@ const LEAST_MTU: u64 = 1248;
 const CONTROLLERS: [(&str, &str); 4] =
     [("lp", "tcp_lp"), ("cdg", "tcp_cdg"), ("vegas", "tcp_vegas"), ("bbr", "tcp_bbr")];
 
-/// All of them.
+/// Runs all of these checks.
 pub fn checks() -> Vec<Check> {
     let system = System { root: PathBuf::from("/") };
     vec![
@@ -60,7 +60,7 @@ fn testbed(tried: Result<Ready, afteryou_bed::Error>) -> Check {
     }
 }
 
-/// The same without root. A run makes a user namespace before it does anything else, which cannot be tried here.
+/// Judges the testbed without root. A run makes a user namespace before it does anything else, which cannot be tried here.
 fn testbed_of_user(may_make_namespaces: bool, opens_tun: bool) -> Check {
     let todo = match (may_make_namespaces, opens_tun) {
         (true, true) => {
@@ -182,7 +182,7 @@ impl System {
         }
     }
 
-    /// In a file of the running kernel's modules.
+    /// Returns whether a file of the running kernel's modules lists the module.
     fn has_module(&self, module: &str) -> bool {
         let Some(release) = self.text("proc/sys/kernel/osrelease") else { return false };
         let directory = format!("lib/modules/{}", release.trim());
@@ -261,7 +261,7 @@ fn mtu(system: &System) -> Check {
     }
 }
 
-/// The interface that packets to the internet would leave by. Connecting a UDP socket sends nothing.
+/// Returns the interface that packets to the internet would leave by. Connecting a UDP socket sends nothing.
 fn way_out() -> Option<String> {
     // TEST-NET-1 and the documentation prefix: nobody is there.
     let local = [("0.0.0.0:0", "192.0.2.1:9"), ("[::]:0", "[2001:db8::1]:9")].into_iter().find_map(

@@ -18,7 +18,7 @@ const SEGMENT_BYTES: usize = 1200;
 const SEGMENTS: usize = 4;
 const BATCH_BYTES: usize = SEGMENT_BYTES * SEGMENTS;
 
-/// All of them.
+/// Runs all of these checks.
 pub fn checks() -> Vec<Check> {
     let mut checks = marks();
     checks.extend([gso(), gro()]);

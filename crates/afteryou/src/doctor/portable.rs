@@ -13,7 +13,7 @@ const SLEEP: Duration = Duration::from_millis(1);
 /// Packets that leave later than this come in bursts that a queue can feel: 2 ms at 100 Mbit/s are 17 packets.
 const LATE: Duration = Duration::from_millis(2);
 
-/// All of them.
+/// Runs all of these checks.
 pub fn checks() -> Vec<Check> {
     vec![udp(), timer()]
 }
@@ -37,7 +37,7 @@ fn udp() -> Check {
     }
 }
 
-/// How many datagrams came through, and how long it took.
+/// Returns the number of datagrams that came through, and how long it took.
 fn exchange() -> io::Result<(usize, Duration)> {
     let (from, to) = pair()?;
     to.set_read_timeout(Some(Duration::from_millis(500)))?;
@@ -54,7 +54,7 @@ fn exchange() -> io::Result<(usize, Duration)> {
     Ok((arrived, began.elapsed()))
 }
 
-/// Two sockets on loopback, the first connected to the second.
+/// Opens two sockets on loopback, the first connected to the second.
 pub fn pair() -> io::Result<(UdpSocket, UdpSocket)> {
     let from = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     let to = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;

@@ -5,7 +5,7 @@ use crate::list::wrap::wrap;
 
 const STATE_COLUMNS: usize = 6;
 
-/// Lines of at most `width` columns.
+/// Formats the checks in lines of at most `width` columns.
 pub fn text(checks: &[Check], width: usize) -> String {
     let names = checks.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
     let indent = STATE_COLUMNS + names + 2;

@@ -42,7 +42,7 @@ impl ReportArgs {
     }
 }
 
-/// The fault is in a path that the user named, or else in the machine.
+/// Returns the failure: the fault is in a path that the user named, or else in the machine.
 fn failure(error: report::Error) -> Failure {
     use report::Error as E;
     match error {

@@ -36,7 +36,7 @@ struct PresetOf {
     values: BTreeMap<&'static str, serde_json::Value>,
 }
 
-/// `entries` as a JSON array, with a line feed at the end.
+/// Returns `entries` as a JSON array, with a line feed at the end.
 pub fn json(entries: &[Listed]) -> Result<String, serde_json::Error> {
     let entries: Vec<_> = entries.iter().map(entry).collect();
     Ok(serde_json::to_string_pretty(&entries)? + "\n")
@@ -81,7 +81,7 @@ fn parameter(param: &Param) -> Parameter {
     }
 }
 
-/// The value in its parameter's unit, which is ms for times.
+/// Returns the value in its parameter's unit, which is ms for times.
 fn plain(value: Value) -> serde_json::Value {
     match value {
         Value::Time(span) => number(span.as_millis_f64()),
@@ -92,7 +92,7 @@ fn plain(value: Value) -> serde_json::Value {
     }
 }
 
-/// 60 rather than 60.0, which is what people write.
+/// Returns a number as people write it: 60 rather than 60.0.
 fn number(value: f64) -> serde_json::Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match value.fract() == 0.0 && value.abs() < EXACT {

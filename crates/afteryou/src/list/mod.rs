@@ -114,7 +114,7 @@ impl List {
         self.entries().iter().map(|entry| entry.name).collect()
     }
 
-    /// Everything in it.
+    /// Returns everything in it.
     pub fn entries(self) -> Vec<Listed> {
         match self {
             List::Controllers => catalogue::controllers()
@@ -158,7 +158,7 @@ impl List {
 }
 
 impl Listed {
-    /// Its class as scenarios call it.
+    /// Returns its class as scenarios call it.
     fn class_name(&self) -> Option<&'static str> {
         self.class.map(|class| match class {
             Class::Foreground => "foreground",
@@ -181,7 +181,7 @@ pub fn run(args: &ListArgs) -> Result<(), Failure> {
     output::print(&text)
 }
 
-/// The names in each list.
+/// Returns the names in each list.
 fn names(width: usize) -> String {
     let mut lines = Vec::new();
     for (title, list) in LISTS {

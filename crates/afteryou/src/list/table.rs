@@ -19,7 +19,7 @@ struct Row {
     help: String,
 }
 
-/// `entries` in lines of at most `width` characters. Columns are the same for all of them.
+/// Formats `entries` in lines of at most `width` characters. Columns are the same for all of them.
 pub fn text(entries: &[Listed], width: usize) -> String {
     let tables: Vec<Vec<Row>> = entries.iter().map(|entry| entry.params.iter().map(row).collect()).collect();
     let layout = Layout::of(tables.iter().flatten(), width);
@@ -85,7 +85,7 @@ impl Layout {
         lines
     }
 
-    /// A paragraph whose first line stands out.
+    /// Formats a paragraph whose first line is not indented.
     fn hanging(&self, text: &str) -> Vec<String> {
         let lines = wrap(text, self.width - 2 * INDENT.len()).into_iter().enumerate();
         lines
@@ -98,7 +98,7 @@ impl Layout {
     }
 }
 
-/// A line of the table, or as many as its fullest cell takes.
+/// Formats a line of the table, or as many as its fullest cell takes.
 fn side_by_side(cells: &[&str; 4], columns: &[usize; 4]) -> Vec<String> {
     let cells: Vec<_> = cells.iter().zip(columns).map(|(text, width)| wrap(text, *width)).collect();
     let height = cells.iter().map(Vec::len).max().unwrap_or(0);
@@ -120,7 +120,7 @@ fn row(param: &Param) -> Row {
     }
 }
 
-/// "preset=linux: as in Linux; target = 20 ms"
+/// Formats a preset: "preset=linux: as in Linux; target = 20 ms"
 fn preset_in_words(entry: &Listed, preset: &Preset) -> String {
     let words = format!("preset={}: {}", preset.name, preset.help);
     match changes_in_words(entry.params, preset).join(", ") {
@@ -129,7 +129,7 @@ fn preset_in_words(entry: &Listed, preset: &Preset) -> String {
     }
 }
 
-/// The changes that a preset makes to a table, each as "target = 20 ms".
+/// Returns the changes that a preset makes to a table, each as "target = 20 ms".
 pub fn changes_in_words(table: &[Param], preset: &Preset) -> Vec<String> {
     let change = |(name, value): &(&str, Value)| {
         let param = table.iter().find(|param| param.name == *name);
@@ -138,7 +138,7 @@ pub fn changes_in_words(table: &[Param], preset: &Preset) -> Vec<String> {
     preset.rows.iter().map(change).collect()
 }
 
-/// A parameter's default with its unit.
+/// Returns a parameter's default with its unit.
 pub fn default(param: &Param) -> String {
     with_unit(param, param.default)
 }
@@ -152,7 +152,7 @@ fn with_unit(param: &Param, value: Value) -> String {
     }
 }
 
-/// The values that a parameter may have.
+/// Returns the values that a parameter may have.
 pub fn range(param: &Param) -> String {
     match param.kind {
         Kind::Flag => "true or false".to_owned(),
@@ -169,7 +169,7 @@ fn figure(value: Value) -> String {
     }
 }
 
-/// "1 packet per RTT" where the unit is "packets per RTT".
+/// Returns the unit: "1 packet per RTT" where it is "packets per RTT".
 fn unit_of(value: &str, unit: &str) -> String {
     let (first, rest) = unit.split_once(' ').map_or((unit, None), |(first, rest)| (first, Some(rest)));
     let first = match first.strip_suffix('s') {

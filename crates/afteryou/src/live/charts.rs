@@ -35,12 +35,12 @@ pub struct Plot<'a> {
     pub marks: &'a [Mark],
 }
 
-/// Width at which the values up to each of `ceilings` are beside one another, so that time axes agree.
+/// Returns the width at which the values up to each of `ceilings` are beside one another, so that time axes agree.
 pub fn value_width(ceilings: &[f64]) -> usize {
     ceilings.iter().map(|ceiling| value(*ceiling).chars().count()).max().unwrap_or(0).max(VALUES)
 }
 
-/// A round value at or above `value` and `least`: 1, 2, 3 or 5 times a power of ten.
+/// Returns a round value at or above `value` and `least`: 1, 2, 3 or 5 times a power of ten.
 pub fn round_up(value: f64, least: f64) -> f64 {
     let mut decade = 0.001;
     while decade < LARGEST {
@@ -53,7 +53,7 @@ pub fn round_up(value: f64, least: f64) -> f64 {
     LARGEST
 }
 
-/// Largest finite value of `curve`.
+/// Returns the largest finite value of `curve`.
 pub fn highest(curve: &Curve) -> f64 {
     curve.points.iter().map(|point| point.1).filter(|value| value.is_finite()).fold(0.0, f64::max)
 }
@@ -103,12 +103,12 @@ impl Plot<'_> {
         }
     }
 
-    /// Lines of the curves, without those of the times.
+    /// Returns the number of lines of the curves, without those of the times.
     fn rows(&self, area: Rect) -> u16 {
         area.height - if self.times { 2.min(area.height - 1) } else { 0 }
     }
 
-    /// The foreground is drawn last: who must not notice stays visible.
+    /// Returns the order of drawing: the foreground is last, so that what must stay visible does.
     fn in_order(&self) -> Vec<usize> {
         let mut order: Vec<_> = (0..self.curves.len()).collect();
         order.sort_by_key(|i| match self.curves[*i].role {
@@ -139,14 +139,14 @@ impl Plot<'_> {
     }
 }
 
-/// The column of a time between the columns `left` and `right`; none beyond them.
+/// Returns the column of a time between the columns `left` and `right`; `None` beyond them.
 pub fn column(at_s: f64, until_s: f64, left: u16, right: u16) -> Option<u16> {
     let part = at_s / until_s;
     let width = right.checked_sub(left).filter(|width| *width > 0 && (0.0..=1.0).contains(&part))?;
     Some(left + (part * f64::from(width)).min(f64::from(width - 1)) as u16)
 }
 
-/// A value on an axis: no digits that say nothing.
+/// Formats a value on an axis, without digits that mean nothing.
 fn value(value: f64) -> String {
     let digits = format!("{value:.1}");
     digits.strip_suffix(".0").map(str::to_owned).unwrap_or(digits)

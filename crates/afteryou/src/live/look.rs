@@ -30,7 +30,7 @@ const BACKGROUND: [u8; 2] = [166, 172];
 const OTHER: [u8; 1] = [133];
 
 impl Look {
-    /// The pen of `curves[i]`.
+    /// Returns the pen of `curves[i]`.
     pub fn pen(self, curves: &[Curve], i: usize) -> Pen {
         let role = curves.get(i).and_then(|curve| curve.role);
         let before = curves.iter().take(i).filter(|curve| curve.role == role).count();
@@ -54,12 +54,12 @@ impl Look {
         Pen { style: Style::new(), marker, mark }
     }
 
-    /// Of what steps back: axes and units.
+    /// Returns the style of what steps back: axes and units.
     pub fn faint(self) -> Style {
         Style::new().add_modifier(Modifier::DIM)
     }
 
-    /// Of what matters: values and the stage.
+    /// Returns the style of what matters: values and the stage.
     pub fn strong(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }

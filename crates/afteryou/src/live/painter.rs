@@ -25,7 +25,7 @@ pub struct OnTerminal {
 }
 
 impl OnTerminal {
-    /// A view that has painted nothing yet.
+    /// Creates a view that has painted nothing yet.
     pub fn new(colour: bool) -> OnTerminal {
         OnTerminal { look: Look { colour }, painter: Painter::new(io::stderr()) }
     }
@@ -60,7 +60,7 @@ pub struct Painter<W> {
 }
 
 impl<W: Write> Painter<W> {
-    /// A painter that has painted nothing yet.
+    /// Creates a painter that has painted nothing yet.
     pub fn new(out: W) -> Painter<W> {
         Painter { out, lines: Vec::new(), screen: (0, 0) }
     }
@@ -96,7 +96,7 @@ impl<W: Write> Painter<W> {
         self.out.flush()
     }
 
-    /// Lines that the last picture takes now: a terminal that became narrower has wrapped its lines.
+    /// Returns the number of lines that the last picture takes now: a terminal that became narrower has wrapped its lines.
     fn height_on(&self, (columns, rows): (u16, u16)) -> u16 {
         let height = |line: &Painted| line.width.div_ceil(columns.max(1)).max(1);
         let lines: u16 = self.lines.iter().map(height).sum();
@@ -114,7 +114,7 @@ fn encode(picture: &Buffer) -> Vec<Painted> {
     picture.content.chunks(width).map(line).collect()
 }
 
-/// One line, without the blanks at its end.
+/// Returns one line, without the blanks at its end.
 fn line(cells: &[Cell]) -> Painted {
     let used = cells.iter().rposition(|cell| cell.symbol() != " ").map_or(0, |last| last + 1);
     let mut codes = String::new();
@@ -143,7 +143,7 @@ fn line(cells: &[Cell]) -> Painted {
 /// How every line begins and ends.
 const PLAIN: (Paint, Modifier) = (Paint::Reset, Modifier::empty());
 
-/// The colours and modifiers that `look` uses; it uses no others.
+/// Writes the colours and modifiers that `look` uses; it uses no others.
 fn restyle(codes: &mut String, (colour, modifier): (Paint, Modifier)) {
     put(codes, SetAttribute(Attribute::Reset));
     if let Paint::Indexed(index) = colour {

@@ -37,7 +37,7 @@ const LEAST_DELAY: f64 = 20.0;
 const UNIT_WIDTH: usize = 6;
 const APART: &str = "  ";
 
-/// `frame` on at most `width` by `height` characters.
+/// Draws `frame` on at most `width` by `height` characters.
 pub fn picture(frame: &Frame, look: Look, width: u16, height: u16) -> Buffer {
     let area = Rect::new(0, 0, width.clamp(1, LARGEST.0), height.clamp(1, LARGEST.1));
     let mut buffer = Buffer::empty(area);
@@ -87,7 +87,7 @@ fn gauge(frame: &Frame, look: Look, area: Rect, buffer: &mut Buffer) {
         .render(area, buffer);
 }
 
-/// Legends and charts in what is left.
+/// Draws legends and charts in what is left.
 fn curves(frame: &Frame, look: Look, mut room: Room, buffer: &mut Buffer) {
     let width = usize::from(room.left.width);
     let rates = legend("Mbit/s", &frame.rates, look, width);
@@ -136,7 +136,7 @@ fn events(frame: &Frame, until_s: f64, left: u16, area: Rect, look: Look, buffer
     }
 }
 
-/// The link's capacity; larger values are drawn as this. If it is not known, room for what was seen.
+/// Returns the link's capacity; larger values are drawn as this. If it is not known, room for what was seen.
 fn rates_ceiling(frame: &Frame) -> f64 {
     match frame.capacity_mbit {
         capacity if capacity.is_finite() && capacity > 0.0 => capacity.clamp(0.001, LARGEST_VALUE),
@@ -144,13 +144,13 @@ fn rates_ceiling(frame: &Frame) -> f64 {
     }
 }
 
-/// The right end of the time axis: it gives way, in whole seconds, if the run takes longer than it should.
+/// Returns the right end of the time axis: it gives way, in whole seconds, if the run takes longer than it should.
 fn until_s(frame: &Frame) -> f64 {
     let times = [frame.total_s, frame.elapsed_s.floor()];
     times.into_iter().filter(|s| s.is_finite()).fold(1.0, f64::max).min(LARGEST_VALUE)
 }
 
-/// How many lines the upper and the lower chart get of `lines`. The rates come first.
+/// Returns the number of lines that the upper and the lower chart get of `lines`. The rates come first.
 fn heights(lines: u16) -> (u16, u16) {
     if lines < LEAST_CHART + TIMES {
         return (0, 0);

@@ -12,7 +12,7 @@ pub struct Plain<W> {
 }
 
 impl<W: Write + Send> Plain<W> {
-    /// A view that has said nothing yet.
+    /// Creates a view that has printed nothing yet.
     pub fn new(out: W) -> Plain<W> {
         Plain { out, said: None }
     }

@@ -15,7 +15,7 @@ fn curve(name: &str, role: Option<Role>, value: impl Fn(f64) -> f64) -> Curve {
     Curve { name: name.to_owned(), role, points, latest }
 }
 
-/// 18 s of a demo of 30 s: an upload comes after 10 s.
+/// Returns the frame after 18 s of a demo of 30 s: an upload comes after 10 s.
 fn frame() -> Frame {
     let away = |s: f64| ((s - 10.0) / 2.0).clamp(0.0, 1.0);
     Frame {

@@ -11,14 +11,14 @@ pub struct Bounds {
     pub step_s: f64,
 }
 
-/// The stretches of `points` between gaps.
+/// Returns the stretches of `points` between gaps.
 pub fn stretches(points: &[(f64, f64)], bounds: Bounds) -> Vec<Vec<(f64, f64)>> {
     let gap = |point: &(f64, f64)| !(0.0..=bounds.until_s).contains(&point.0) || !point.1.is_finite();
     let stretches = points.split(gap).filter(|stretch| !stretch.is_empty());
     stretches.map(|stretch| thin(stretch, bounds)).collect()
 }
 
-/// Means over steps.
+/// Returns the means over steps.
 fn thin(points: &[(f64, f64)], bounds: Bounds) -> Vec<(f64, f64)> {
     let Bounds { step_s, ceiling, .. } = bounds;
     let same_step = |a: &(f64, f64), b: &(f64, f64)| (a.0 / step_s).floor() == (b.0 / step_s).floor();

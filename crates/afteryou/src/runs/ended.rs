@@ -41,7 +41,7 @@ impl From<Ended> for Failure {
     }
 }
 
-/// The exit code follows from whose fault it is.
+/// Returns the failure, whose exit code follows from whose fault it is.
 pub(super) fn failure(error: afteryou_engines::Error) -> Failure {
     match error {
         afteryou_engines::Error::Interrupted => Failure::Interrupted,

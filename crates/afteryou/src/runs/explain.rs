@@ -60,7 +60,7 @@ fn json(name: &str, point: &BTreeMap<String, String>, analysis: &Analysis) -> Re
     Ok(serde_json::to_string(&explained)? + "\n")
 }
 
-/// The conclusions, and below them the numbers from which they follow.
+/// Returns the conclusions, and below them the numbers from which they follow.
 fn words(title: &str, analysis: &Analysis) -> String {
     let mut text = format!("{title}\n");
     if !analysis.notes.is_empty() {
@@ -84,13 +84,13 @@ fn words(title: &str, analysis: &Analysis) -> String {
     text
 }
 
-/// Four significant digits.
+/// Formats a value with four significant digits.
 fn value(quantity: &Quantity) -> String {
     let number = significant(quantity.value);
     format!("{number} {}", quantity.unit).trim_end().to_owned()
 }
 
-/// Four significant digits without an exponent.
+/// Formats a value with four significant digits and without an exponent.
 fn significant(value: f64) -> String {
     let magnitude = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
     format!("{value:.*}", usize::try_from(3 - magnitude).unwrap_or(0))

@@ -43,8 +43,8 @@ struct Job<'a> {
     lineup: Lineup<'a>,
 }
 
-/// The testbed needs root. A user without it is root of a namespace of their own, where the system allows that; this has to
-/// come before the first thread.
+/// Becomes root if a run needs it, as the testbed does. A user without it is root of a namespace of their own, where the
+/// system allows that; this has to come before the first thread.
 #[cfg(target_os = "linux")]
 fn become_root_if_needed(command: &EngineCommand, files: &[File]) -> Result<(), Failure> {
     if command.engine.name() != Bed.name() {
@@ -131,7 +131,7 @@ impl Job<'_> {
         self.lineup.number() > 1 || args.shard.is_some() || varies()
     }
 
-    /// How many runs of it are to be made.
+    /// Returns the number of its runs that are to be made.
     fn runs(&self, args: &RunArgs) -> usize {
         let all = 0..self.lineup.number();
         all.filter(|index| args.shard.is_none_or(|shard| shard.has(*index))).count()
@@ -151,7 +151,7 @@ fn read(args: &RunArgs) -> Result<Vec<File>, Failure> {
     Ok(files)
 }
 
-/// Set by Ctrl-C: the runs end, and nothing half-written stays.
+/// Returns the flag that Ctrl-C sets: the runs end, and nothing half-written stays.
 pub(crate) fn on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let handler = Arc::clone(&stop);
@@ -163,7 +163,7 @@ fn complain(name: &str, warning: &str) {
     output::complain(&format!("warning: {name}: {warning}\n"));
 }
 
-/// Traces are of one run.
+/// Checks that an option has one run to be of, as traces are.
 fn stands_for_one_run(jobs: &[Job], args: &RunArgs, option: &str) -> Result<(), Failure> {
     let runs: usize = jobs.iter().map(|job| job.lineup.number()).sum();
     if runs == 1 && args.shard.is_none() {
@@ -173,7 +173,7 @@ fn stands_for_one_run(jobs: &[Job], args: &RunArgs, option: &str) -> Result<(), 
     Err(Failure::usage(format!("{option} is for one run, and this command line stands for {runs}: {advice}")))
 }
 
-/// One run, whose files go into `out`, or many whose results are printed alone.
+/// Makes one run, whose files go into `out`, or many whose results are printed alone.
 fn run_job(
     command: &EngineCommand,
     job: &Job,
@@ -247,14 +247,14 @@ fn run_job(
     }
 }
 
-/// An outcome that keeps its figures alone.
+/// Returns an outcome that keeps its figures alone.
 fn without_curves(mut outcome: Outcome) -> Outcome {
     outcome.run.series.clear();
     outcome.baseline.iter_mut().for_each(|run| run.series.clear());
     outcome
 }
 
-/// The first runs of a sweep, as many as a terminal shows.
+/// Returns the first runs of a sweep, as many as a terminal shows.
 fn words_of_all(title: &str, briefs: &[Brief], runs: usize, page: Option<&Path>, verbose: bool) -> String {
     let (width, colour) = (output::table_width(), in_colour());
     let text = match verbose {
@@ -267,7 +267,7 @@ fn words_of_all(title: &str, briefs: &[Brief], runs: usize, page: Option<&Path>,
     format!("{text}{}", where_it_is(page, verbose))
 }
 
-/// Where everything is that the terminal does not show.
+/// Returns where everything is that the terminal does not show.
 fn where_it_is(page: Option<&Path>, verbose: bool) -> String {
     match (page, verbose) {
         (Some(path), true) => format!("\nReport: {}\n", path.display()),

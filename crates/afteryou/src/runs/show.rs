@@ -30,7 +30,7 @@ pub(crate) struct Show {
 }
 
 impl Show {
-    /// A line about `total` runs; nothing is drawn unless somebody sees it.
+    /// Creates a line about `total` runs; nothing is drawn unless somebody sees it.
     pub(crate) fn new(total: usize, is_terminal: bool) -> Show {
         Show {
             total,
@@ -97,7 +97,7 @@ struct State {
 }
 
 impl State {
-    /// The line with as much as fits into `columns`.
+    /// Returns the line with as much as fits into `columns`.
     fn line(self, columns: usize) -> String {
         let part = ((self.there as f64 + self.work) / self.total.max(1) as f64).clamp(0.0, 1.0);
         let full = (part * BAR as f64) as usize;
@@ -118,7 +118,7 @@ impl State {
         (self.total > 1).then(|| format!("  run {under_way} of {}", self.total))
     }
 
-    /// By the rate of the work done here.
+    /// Estimates the time left by the rate of the work done here.
     fn left(self) -> Option<String> {
         let to_do = self.total.saturating_sub(self.there) as f64;
         let left_s = self.elapsed_s * (to_do / self.work - 1.0);

@@ -127,7 +127,7 @@ pub(crate) fn is_within(library: PathBuf) {
     PROGRAM.get_or_init(|| library);
 }
 
-/// The hash of this program.
+/// Returns the hash of this program.
 pub(crate) fn build() -> Result<ContentHash, Failure> {
     let opened = match PROGRAM.get() {
         Some(library) => File::open(library),

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Equations have no packets and no senders.
+/// Returns whether the engine has packets and senders, which equations have not.
 pub fn sees_packets(engine: &dyn Engine) -> bool {
     engine.name() != Fluid.name()
 }
@@ -32,7 +32,7 @@ impl Traces {
         Err(Failure::usage(format!("{reason}: use afteryou {one} or {other}")))
     }
 
-    /// The option that was given, if any.
+    /// Returns the option that was given, if any.
     pub fn option(&self) -> Option<&'static str> {
         let trace = self.trace.as_ref().map(|_| "--trace");
         trace.or(self.qlog.as_ref().map(|_| "--qlog"))
@@ -100,7 +100,7 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// The run is over; `is_whole`: with an outcome. Without one nothing stays.
+    /// Finishes the trace of a run that is over; `is_whole`: with an outcome. Without one nothing stays.
     fn finish(self, is_whole: bool) -> Result<(), Ended> {
         let Trace { path, file, capture, broken } = self;
         if let Some(error) = broken {

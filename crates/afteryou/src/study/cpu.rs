@@ -1,6 +1,6 @@
 //! The processor time of a thread.
 
-/// So far, s; 0 where the system does not say.
+/// Returns the CPU time so far, s; 0 where the system does not report it.
 #[cfg(unix)]
 pub(super) fn of_this_thread() -> f64 {
     use rustix::time::{clock_gettime, ClockId};

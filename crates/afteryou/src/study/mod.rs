@@ -90,7 +90,7 @@ impl StudyArgs {
         }
     }
 
-    /// The papers and entries that are named; none for all.
+    /// Returns the papers and entries that are named; nothing for all.
     fn names(&self) -> &[String] {
         match &self.ids[..] {
             [only] if only == ALL => &[],

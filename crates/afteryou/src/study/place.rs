@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-/// The user's cache: `XDG_CACHE_HOME`, `LOCALAPPDATA` on Windows, or `~/.cache`; none without any of them.
+/// Returns the user's cache: `XDG_CACHE_HOME`, `LOCALAPPDATA` on Windows, or `~/.cache`; `None` without any of them.
 pub(super) fn cache() -> Option<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = || set("HOME").map(|home| home.join(".cache"));

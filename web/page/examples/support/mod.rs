@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::{fs, io};
 
-/// Contents of the traces and samples in `scenarios/` and `scenarios/gallery`, by their names.
+/// Returns the contents of the traces and samples in `scenarios/` and `scenarios/gallery`, by their names.
 pub fn files() -> io::Result<BTreeMap<String, String>> {
     let mut files = BTreeMap::new();
     for folder in ["scenarios", "scenarios/gallery"] {

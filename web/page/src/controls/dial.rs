@@ -43,7 +43,7 @@ pub enum Form {
 const AROUND: f64 = 20.0;
 
 impl Dial {
-    /// A slider of a setting.
+    /// Creates a slider of a setting.
     pub fn slider(
         path: Vec<Step>,
         label: &str,
@@ -57,14 +57,14 @@ impl Dial {
         Dial { path, label: label.to_owned(), help: String::new(), parameter: false, what }
     }
 
-    /// A menu of names, each with a few words.
+    /// Creates a menu of names, each with a few words.
     pub fn menu(path: Vec<Step>, label: &str, value: &str, choices: Vec<(&str, &str)>) -> Dial {
         let choices = choices.into_iter().map(|(name, words)| (name.to_owned(), words.to_owned())).collect();
         let what = What::Menu { value: value.to_owned(), choices };
         Dial { path, label: label.to_owned(), help: String::new(), parameter: false, what }
     }
 
-    /// A parameter of its table.
+    /// Creates the dial of a parameter of its table.
     pub fn parameter(path: Vec<Step>, param: &'static Param, value: Value) -> Dial {
         let what = match (param.kind, value) {
             (Kind::Choice(words), Value::Choice(word)) => What::Menu {
@@ -92,7 +92,7 @@ fn slider_of(param: &'static Param, value: Value) -> What {
     What::Slider { value: now, unit, min, max, form, whole }
 }
 
-/// Times in milliseconds, the rest as it is.
+/// Returns times in milliseconds, the rest as it is.
 fn number(value: Value) -> f64 {
     match value {
         Value::Time(span) => span.as_secs_f64() * 1e3,
