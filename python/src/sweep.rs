@@ -187,7 +187,7 @@ impl Sweep {
         self.warnings.clone()
     }
 
-    /// The runs that the folder does not have, as indices from 0.
+    /// Returns the runs that the folder does not have, as indices from 0.
     fn pending(&self) -> Vec<usize> {
         self.kept().folder.pending()
     }

@@ -57,7 +57,7 @@ impl Limit {
         }
     }
 
-    /// The limit in bytes, if it is one.
+    /// Returns the limit in bytes, if it is one.
     pub fn in_bytes(&self) -> Option<u64> {
         match *self {
             Limit::Packets(_) => None,

@@ -13,12 +13,12 @@ pub struct Buckets {
 }
 
 impl Buckets {
-    /// That many buckets, a salt from `random`.
+    /// Creates that many buckets, with a salt from `random`.
     pub fn new(buckets: u32, random: &mut Pcg64) -> Buckets {
         Buckets { buckets, salt: random.next_u64() }
     }
 
-    /// The bucket of a flow.
+    /// Returns the bucket of a flow.
     pub fn of(&self, flow: u32) -> usize {
         // The finaliser of splitmix64: every bit of the flow and of the salt reaches every bit of the result.
         let mut hash = (u64::from(flow) ^ self.salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -29,7 +29,7 @@ impl Buckets {
         (((hash >> 32) * u64::from(self.buckets)) >> 32) as usize
     }
 
-    /// How many there are.
+    /// Returns the number of buckets.
     pub fn count(&self) -> usize {
         self.buckets as usize
     }
@@ -39,7 +39,7 @@ impl Buckets {
 mod tests {
     use super::*;
 
-    /// In how many of `salts` hashes no two of `flows` flows share a bucket.
+    /// Returns the part of `salts` hashes in which no two of `flows` flows share a bucket.
     fn without_collision(flows: u32, buckets: u32, salts: u32) -> f64 {
         let mut random = Pcg64::new(1, 2);
         let free = (0..salts).filter(|_| {

@@ -89,7 +89,7 @@ pub struct Choke<T> {
 }
 
 impl<T> Choke<T> {
-    /// An empty queue.
+    /// Creates an empty queue.
     ///
     /// # Errors
     /// Thresholds in the wrong order, or such that tc's rule finds no weight.
@@ -164,7 +164,7 @@ mod tests {
         Packet::from_tos(1500, flow, 0, ())
     }
 
-    /// A queue of `n` packets of one flow whose average is its length, with thresholds of 5 and 15.
+    /// Returns a queue of `n` packets of one flow whose average is its length, with thresholds of 5 and 15.
     fn filled(n: u32, flow: u32) -> Choke<()> {
         let overrides = [("preset", Value::Choice("classic")), ("queue_weight", Value::Number(1.0))];
         let settings = Settings::new(PARAMS, &overrides).unwrap().with_preset(PRESETS);
@@ -176,7 +176,7 @@ mod tests {
         queue
     }
 
-    /// Packets in the queue and drops after one more packet, of flow `OWN`.
+    /// Returns the packets in the queue and the drops after one more packet, of flow `OWN`.
     fn after_arrival(queue: &mut Choke<()>) -> (u64, usize) {
         let mut dropped = Vec::new();
         queue.enqueue(Time::ZERO, packet(OWN), &mut dropped);

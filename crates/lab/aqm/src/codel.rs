@@ -94,12 +94,12 @@ pub struct Law {
 }
 
 impl Law {
-    /// By the rows of [`PARAMS`].
+    /// Creates the law from the rows of [`PARAMS`].
     pub fn new(settings: &Settings<'_>) -> Law {
         Law::with(settings.time("target"), settings.time("interval"), settings)
     }
 
-    /// With times of its own; the rest by the rows of [`PARAMS`].
+    /// Creates the law with times of its own; the rest comes from the rows of [`PARAMS`].
     pub fn with(target: Span, interval: Span, settings: &Settings<'_>) -> Law {
         Law {
             target,
@@ -115,23 +115,23 @@ impl Law {
         }
     }
 
-    /// The same, but a queue that is found empty is still taken to have stood: Linux' `codel_dequeue` returns before it looks at
-    /// the time. Only a short wait, or a drop that empties the queue, ends that.
+    /// Returns the same law, except that a queue that is found empty still counts as a standing queue: Linux'
+    /// `codel_dequeue` returns before it looks at the time. Only a short wait, or a drop that empties the queue, ends that.
     pub fn keeping_time_when_empty(self) -> Law {
         Law { keeps_time_when_empty: true, ..self }
     }
 
-    /// Packets dropped because the buffer was full: when dropping is next due, it continues from a higher count.
+    /// Counts packets dropped because the buffer was full: when dropping is next due, it continues from a higher count.
     pub fn count_drops(&mut self, packets: u64) {
         self.count += packets;
     }
 
-    /// §5.3: when the drop after one at `at` is due.
+    /// Returns when the drop after one at `at` is due (§5.3).
     fn next_drop(&self, at: Time) -> Time {
         at + Span((self.interval.0 as f64 / (self.count.max(1) as f64).sqrt()) as u64)
     }
 
-    /// §5.6: takes a packet from `source`; the flag says that it may be dropped.
+    /// Takes a packet from `source` (§5.6); the flag is whether it may be dropped.
     // As a call it would copy the packet once more, and reading a copy waits until all of its parts are written.
     #[inline(always)]
     fn pop<T>(&mut self, now: Time, source: &mut impl Source<T>) -> Option<(Packet<T>, Span, bool)> {
@@ -147,7 +147,7 @@ impl Law {
         Some((packet, sojourn, now >= due))
     }
 
-    /// §5.5: the next packet of `source`; what must go goes to `dropped` or is marked.
+    /// Returns the next packet of `source` (§5.5); what must go goes to `dropped` or is marked.
     pub fn dequeue<T>(
         &mut self,
         now: Time,
@@ -189,7 +189,7 @@ impl Law {
         Some((packet, sojourn))
     }
 
-    /// §5.5: dropping begins.
+    /// Enters the dropping state (§5.5).
     fn enter(&mut self, now: Time) {
         self.dropping = true;
         let went_on_for = self.count.saturating_sub(self.last_count);
@@ -205,8 +205,8 @@ impl Law {
     }
 }
 
-/// Target and interval for a link on which a packet of `mtu` bytes may take longer than `target`: a queue of one packet
-/// must not count as a standing queue. CAKE's rule, for the rate of each of its tins.
+/// Returns target and interval for a link on which a packet of `mtu` bytes may take longer than `target`: a queue of one
+/// packet must not count as a standing queue. CAKE's rule, for the rate of each of its tins.
 pub fn on_slow_link(target: Span, interval: Span, mtu: u64, bits_per_second: u64) -> (Span, Span) {
     let packet = Span::of_bytes(8 * mtu, bits_per_second).min(Span::from_secs(3600));
     let raised = target.max(packet + packet / 2);
@@ -241,7 +241,7 @@ pub(crate) fn check_times(
 }
 
 impl<T> Codel<T> {
-    /// An empty queue.
+    /// Creates an empty queue.
     ///
     /// # Errors
     /// A target longer than the interval.
@@ -299,7 +299,7 @@ mod tests {
     }
 
     impl Bench {
-        /// `n` packets that arrived at time zero.
+        /// Returns a bench with `n` packets that arrived at time zero.
         fn standing(n: usize, ecn: bool) -> Bench {
             let settings = [("ecn", Value::Flag(ecn))];
             let law = Law::new(&Settings::new(PARAMS, &settings).unwrap());

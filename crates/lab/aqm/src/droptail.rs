@@ -36,7 +36,7 @@ pub struct DropTail<T> {
 }
 
 impl<T> DropTail<T> {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit) -> DropTail<T> {
         DropTail { limit: limit.resolved(), fifo: Fifo::new(), statistics: Statistics::default() }
     }

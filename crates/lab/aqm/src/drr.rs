@@ -86,7 +86,7 @@ pub struct Drr<T> {
 }
 
 impl<T> Drr<T> {
-    /// An empty queue.
+    /// Creates an empty queue.
     ///
     /// # Errors
     /// None so far.
@@ -105,7 +105,7 @@ impl<T> Drr<T> {
         })
     }
 
-    /// The fattest class loses a packet. False if there is none.
+    /// Drops a packet of the fattest class. Returns `false` if there is none.
     fn drop_fattest(&mut self, now: Time, dropped: &mut Vec<Dropped<T>>) -> bool {
         let active = self.active.iter().map(|class| *class as usize);
         let Some(class) = self.store.fattest(active, |backlog| backlog.bytes) else { return false };
@@ -180,7 +180,7 @@ mod tests {
         Drr::new(&settings, Site::test(limit)).unwrap()
     }
 
-    /// `n` packets of a flow arrive; returns which were dropped, flow and number.
+    /// Lets `n` packets of a flow arrive; returns which were dropped, flow and number.
     fn arrive(queue: &mut Drr<u32>, flow: u32, n: u32, size: u32) -> Vec<(u32, u32)> {
         let mut dropped = Vec::new();
         (0..n).for_each(|i| queue.enqueue(Time::ZERO, Packet::from_tos(size, flow, 0, i), &mut dropped));

@@ -175,7 +175,7 @@ pub struct DualPi2<T> {
 }
 
 impl<T> DualPi2<T> {
-    /// An empty queue.
+    /// Creates an empty queue.
     ///
     /// # Errors
     /// A step above the target: the L queue would be the slower one.
@@ -221,7 +221,7 @@ impl<T> DualPi2<T> {
         Ok(queue)
     }
 
-    /// The queue of the larger weight goes first.
+    /// Resets the credit so that the queue of the larger weight goes first.
     fn reset_credit(&mut self) {
         self.credit = MTU as i64 * (self.classic_weight - self.scalable_weight);
     }
@@ -242,13 +242,13 @@ impl<T> DualPi2<T> {
         p > 0.0 && uniform(&mut self.random) < p
     }
 
-    /// p_C = p'²: two draws, of which the second is rarely needed.
+    /// Returns whether both of two draws hit, p_C = p'²; the second is rarely needed.
     fn hits_twice(&mut self) -> bool {
         let p = self.controller.p;
         self.hits(p) && self.hits(p)
     }
 
-    /// The random decision on a packet. Two packets' worth is no queue.
+    /// Returns the random decision on a packet. Two packets' worth is no queue.
     fn classic_verdict(&mut self, ecn: Ecn) -> Verdict {
         let is_overloaded = self.coupling * self.controller.p > 1.0;
         match self.waits() && self.hits_twice() {

@@ -13,7 +13,7 @@ pub struct Fifo<T> {
 }
 
 impl<T> Fifo<T> {
-    /// An empty one.
+    /// Creates an empty queue.
     pub fn new() -> Fifo<T> {
         Fifo { packets: VecDeque::new(), bytes: 0 }
     }
@@ -31,7 +31,7 @@ impl<T> Fifo<T> {
         Some((packet, now.since(arrived)))
     }
 
-    /// The packet with `index` older ones.
+    /// Returns the packet with `index` older ones.
     pub fn get(&self, index: usize) -> Option<&Packet<T>> {
         self.packets.get(index).map(|(_, packet)| packet)
     }
@@ -49,12 +49,12 @@ impl<T> Fifo<T> {
         self.remove(index)
     }
 
-    /// When the oldest packet arrived.
+    /// Returns when the oldest packet arrived.
     pub fn oldest(&self) -> Option<Time> {
         self.packets.front().map(|(arrived, _)| *arrived)
     }
 
-    /// The packets in the queue.
+    /// Returns the contents of the queue.
     pub fn backlog(&self) -> Backlog {
         Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
     }
@@ -65,7 +65,7 @@ pub trait Source<T> {
     /// Takes the oldest packet and the time it has spent here.
     fn pop(&mut self, now: Time) -> Option<(Packet<T>, Span)>;
 
-    /// The space that is left.
+    /// Returns the contents against which the limit counts.
     fn backlog(&self) -> Backlog;
 }
 

@@ -53,14 +53,14 @@ pub struct Place {
 }
 
 impl Place {
-    /// Time in the queue.
+    /// Returns the time in the queue.
     pub fn sojourn(&self) -> Span {
         self.begins.since(self.arrived)
     }
 }
 
 impl Foreseen {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit) -> Foreseen {
         let none = u64::MAX;
         let most = match limit.resolved() {
@@ -82,7 +82,7 @@ impl Foreseen {
         (self.waiting.len() as u64) < self.most.packets && self.bytes + u64::from(size) <= self.most.bytes
     }
 
-    /// A packet arrives for which there is room; the link begins to send it at `begins`.
+    /// Takes a packet for which there is room; the link begins to send it at `begins`.
     #[inline]
     pub fn enqueue<T>(&mut self, now: Time, begins: Time, packet: &Packet<T>) {
         debug_assert!(self.has_room(packet.size));
@@ -91,7 +91,7 @@ impl Foreseen {
         self.arrived += 1;
     }
 
-    /// A packet arrives for which there is no room.
+    /// Refuses a packet for which there is no room.
     pub fn refuse<T: Copy>(&mut self, packet: &Packet<T>, dropped: &mut Vec<Dropped<T>>) {
         self.statistics.refuse(*packet, DropReason::Full, dropped);
     }
@@ -143,20 +143,20 @@ impl Foreseen {
         (passed, last)
     }
 
-    /// The places that were not taken, the oldest packet's first.
+    /// Returns the places that were not taken, the oldest packet's first.
     #[inline]
     pub fn waiting(&self) -> impl Iterator<Item = &Place> {
         self.waiting.iter()
     }
 
-    /// Its counters, those of the packets that wait among them.
+    /// Returns the queue's counters, those of the packets that wait among them.
     pub fn statistics(&self) -> Statistics {
         let mut statistics = (*self.statistics).clone();
         self.waiting.iter().for_each(|place| statistics.accept_one(place.class, place.size));
         statistics
     }
 
-    /// The packets whose places were not taken.
+    /// Returns the packets whose places were not taken.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         Backlog { packets: self.waiting.len() as u64, bytes: self.bytes }

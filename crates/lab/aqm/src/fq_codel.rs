@@ -119,7 +119,7 @@ pub struct Flows<T> {
 }
 
 impl<T> Flows<T> {
-    /// By the rows of [`PARAMS`], with its hash salted by `random` and each queue under `law`.
+    /// Creates the queues from the rows of [`PARAMS`], with their hash salted by `random` and each queue under `law`.
     pub fn new(settings: &Settings<'_>, law: Law, random: &mut Pcg64) -> Flows<T> {
         let flows = settings.count("flows") as u32;
         let rules = if settings.choice("lists") == "linux" { Rules::LINUX } else { Rules::RFC8290 };
@@ -136,12 +136,12 @@ impl<T> Flows<T> {
         }
     }
 
-    /// The contents of all queues.
+    /// Returns the contents of all queues.
     pub fn backlog(&self) -> Backlog {
         self.store.backlog()
     }
 
-    /// §4.1: appends a packet to its flow's queue.
+    /// Appends a packet to its flow's queue (§4.1).
     // As calls, these two would copy the packet once more: with the same in CoDel, a packet costs a seventh less.
     #[inline(always)]
     pub fn push(&mut self, now: Time, packet: Packet<T>) {
@@ -150,8 +150,8 @@ impl<T> Flows<T> {
         self.lists.activate(flow);
     }
 
-    /// §4.1, by Linux' rule: drops half of the fattest queue's bytes from its head, or a batch of packets if that is less.
-    /// False if there is nothing to drop.
+    /// Drops half of the fattest queue's bytes from its head, or a batch of packets if that is less (§4.1, by Linux' rule).
+    /// Returns `false` if there is nothing to drop.
     pub fn drop_fattest(
         &mut self,
         now: Time,
@@ -175,7 +175,7 @@ impl<T> Flows<T> {
         true
     }
 
-    /// §4.2: the next packet of the queue whose turn it is.
+    /// Returns the next packet of the queue whose turn it is (§4.2).
     #[inline(always)]
     pub fn dequeue(
         &mut self,
@@ -208,7 +208,7 @@ pub struct FqCodel<T> {
 }
 
 impl<T> FqCodel<T> {
-    /// An empty queue.
+    /// Creates an empty queue.
     ///
     /// # Errors
     /// A target longer than the interval.
@@ -261,14 +261,14 @@ mod tests {
         FqCodel::new(&settings, Site::test(limit)).unwrap()
     }
 
-    /// `n` packets of one flow arrive.
+    /// Lets `n` packets of one flow arrive.
     fn arrive(queue: &mut FqCodel<u32>, flow: u32, n: u32, size: u32) -> Vec<Dropped<u32>> {
         let mut dropped = Vec::new();
         (0..n).for_each(|i| queue.enqueue(Time::ZERO, Packet::from_tos(size, flow, 0, i), &mut dropped));
         dropped
     }
 
-    /// Which flows the next packets are of.
+    /// Returns which flows the next packets are of.
     fn send(queue: &mut FqCodel<u32>, n: usize) -> Vec<u32> {
         let next = || queue.dequeue(Time::ZERO, &mut Vec::new()).map(|(packet, _)| packet.flow);
         std::iter::from_fn(next).take(n).collect()

@@ -101,7 +101,7 @@ pub struct FqPie<T> {
 }
 
 impl<T> FqPie<T> {
-    /// An empty queue.
+    /// Creates an empty queue.
     ///
     /// # Errors
     /// As [`Law::new`].
@@ -207,7 +207,7 @@ mod tests {
         FqPie::new(&Settings::new(PARAMS, &rows).unwrap().with_preset(PRESETS), Site::test(limit)).unwrap()
     }
 
-    /// `n` packets of one flow arrive.
+    /// Lets `n` packets of one flow arrive.
     fn arrive(queue: &mut FqPie<u32>, flow: u32, n: u32, size: u32) -> Vec<Dropped<u32>> {
         let mut dropped = Vec::new();
         (0..n).for_each(|i| queue.enqueue(Time::ZERO, Packet::from_tos(size, flow, 0, i), &mut dropped));
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(queue.backlog().packets, 5);
     }
 
-    /// For `ms` milliseconds two packets leave in each, flow 1 sends two, flow 2 one in four milliseconds.
+    /// Runs `ms` milliseconds, in each of which two packets leave; flow 1 sends two, flow 2 one in four milliseconds.
     fn mixed(
         preset: &'static str,
         tos: u8,

@@ -34,7 +34,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// By `guard_packets` and `guard_time`.
+    /// Creates the guard from `guard_packets` and `guard_time`.
     pub fn new(settings: &Settings<'_>) -> Guard {
         Guard {
             packets: Some(settings.count("guard_packets")).filter(|packets| *packets > 0),
@@ -55,12 +55,12 @@ impl Guard {
             || self.time.is_some_and(|time| waited >= time && self.passed_by >= BETWEEN)
     }
 
-    /// A best-effort packet was sent.
+    /// Notes that a best-effort packet was sent.
     pub fn pass_by(&mut self) {
         self.passed_by += u64::from(self.waits_since.is_some());
     }
 
-    /// A lower-effort packet was sent.
+    /// Notes that a lower-effort packet was sent.
     pub fn serve(&mut self, now: Time) {
         (self.passed_by, self.waits_since) = (0, Some(now));
     }

@@ -83,7 +83,7 @@ pub struct LeFqCodel<T> {
 }
 
 impl<T> LeFqCodel<T> {
-    /// Empty queues.
+    /// Creates empty queues.
     ///
     /// # Errors
     /// A target longer than its interval.

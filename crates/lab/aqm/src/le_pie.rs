@@ -60,7 +60,7 @@ pub struct LePie<T> {
 }
 
 impl<T> LePie<T> {
-    /// An empty queue.
+    /// Creates an empty queue.
     ///
     /// # Errors
     /// As [`Pie::new`].
@@ -69,7 +69,7 @@ impl<T> LePie<T> {
     }
 }
 
-/// The drop probability of lower effort where that of best effort is `p`.
+/// Returns the drop probability of lower effort where that of best effort is `p`.
 fn lower_effort(p: f64, weight: f64) -> f64 {
     (weight * p).min(1.0)
 }

@@ -70,7 +70,7 @@ pub struct LeRed<T> {
 }
 
 impl<T> LeRed<T> {
-    /// An empty queue.
+    /// Creates an empty queue.
     ///
     /// # Errors
     /// As [`Red::new`].
@@ -107,7 +107,7 @@ mod tests {
     const LE: u8 = 0x04;
     const LE_ECT0: u8 = 0x06;
 
-    /// A queue that always holds ten packets, between thresholds of 5 and `max_th`, after 200 000 arrivals. Every
+    /// Returns a queue that always holds ten packets, between thresholds of 5 and `max_th`, after 200 000 arrivals. Every
     /// second arriving packet is of lower effort.
     fn shares(max_th: f64, weight: u64, overrides: &[(&'static str, Value)], tos: u8) -> LeRed<()> {
         let own = [

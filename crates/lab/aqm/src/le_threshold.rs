@@ -136,7 +136,7 @@ impl Gate {
         }
     }
 
-    /// No best effort is about.
+    /// Returns whether no best effort is about.
     fn is_alone(&self, now: Time) -> bool {
         if self.presence == Span::ZERO {
             return false;
@@ -144,7 +144,7 @@ impl Gate {
         self.best_effort_seen.is_none_or(|seen| now.since(seen) >= self.presence)
     }
 
-    /// The queue has dropped these.
+    /// Notes packets that the queue has dropped.
     fn dropped<T>(&mut self, now: Time, dropped: &[Dropped<T>]) {
         if dropped.iter().any(|dropped| dropped.packet.class() == Class::BestEffort) {
             self.held_since = Some(now);
@@ -165,7 +165,7 @@ pub struct LeThreshold<T> {
 }
 
 impl<T> LeThreshold<T> {
-    /// An empty queue.
+    /// Creates an empty queue.
     ///
     /// # Errors
     /// A target longer than the interval; a threshold above CoDel's target: lower effort alone would make it drop.
@@ -193,7 +193,7 @@ impl<T> LeThreshold<T> {
 }
 
 impl<T> LeThreshold<T> {
-    /// Lower effort gives way to a best-effort packet that finds no room, newest first.
+    /// Makes room for a best-effort packet that finds none: lower effort gives way, newest first.
     fn make_room(&mut self, packet: &Packet<T>, dropped: &mut Vec<Dropped<T>>) {
         let room_without_lower_effort =
             self.limit.admits(self.statistics.of(Class::BestEffort).backlog, packet.size);
@@ -255,7 +255,7 @@ mod tests {
     use crate::packet::Ecn;
     use afteryou_base::dscp;
 
-    /// At 10 Mbit/s: a packet of 1250 B is 1 ms.
+    /// Returns a queue before 10 Mbit/s: a packet of 1250 B is 1 ms.
     fn queue(settings: &[(&'static str, Value)]) -> LeThreshold<u64> {
         let settings = Settings::new(PARAMS, settings).unwrap();
         LeThreshold::new(&settings, Site::test(Limit::Packets(1000))).unwrap()

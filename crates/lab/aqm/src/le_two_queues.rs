@@ -88,7 +88,7 @@ pub struct LeTwoQueues<T> {
 }
 
 impl<T> LeTwoQueues<T> {
-    /// Empty queues.
+    /// Creates empty queues.
     ///
     /// # Errors
     /// A target longer than its interval, or than what lower effort's queue holds.

@@ -88,7 +88,7 @@ disciplines! {
         "FQ-CoDel with lower effort behind all others", "own proposal after RFC 8290 and RFC 8622";
 }
 
-/// The discipline of that name.
+/// Returns the discipline of that name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     QUEUES.iter().find(|entry| entry.name == name)
 }

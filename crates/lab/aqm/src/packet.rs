@@ -48,7 +48,7 @@ pub struct Packet<T> {
 }
 
 impl<T> Packet<T> {
-    /// A packet of `size` bytes whose class and ECN bits are those of an IP header's TOS (or traffic class) byte.
+    /// Returns a packet of `size` bytes whose class and ECN bits are those of an IP header's TOS (or traffic class) byte.
     pub fn from_tos(size: u32, flow: u32, tos: u8, body: T) -> Packet<T> {
         Packet { size, flow, dscp: tos >> 2, ecn: Ecn::from_bits(tos), hop: 0, body }
     }
@@ -61,14 +61,14 @@ impl<T> Packet<T> {
         }
     }
 
-    /// The IP header's TOS byte.
+    /// Returns the IP header's TOS byte.
     pub fn tos(&self) -> u8 {
         self.dscp << 2 | self.ecn.bits()
     }
 }
 
 impl Ecn {
-    /// From the low two bits of `tos`.
+    /// Reads the low two bits of `tos`.
     pub fn from_bits(tos: u8) -> Ecn {
         match tos & 3 {
             0 => Ecn::NotEct,
@@ -78,7 +78,7 @@ impl Ecn {
         }
     }
 
-    /// The two bits.
+    /// Returns the two bits.
     pub fn bits(self) -> u8 {
         match self {
             Ecn::NotEct => 0,

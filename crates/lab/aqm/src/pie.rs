@@ -108,7 +108,7 @@ pub struct Pie<T> {
 }
 
 impl<T> Pie<T> {
-    /// An empty queue.
+    /// Creates an empty queue.
     ///
     /// # Errors
     /// As [`Law::new`].

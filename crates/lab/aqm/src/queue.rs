@@ -11,13 +11,13 @@ use afteryou_base::{Span, Time};
 /// `now` never goes backwards between calls. Nothing is dropped silently: every packet that a call drops, the arriving
 /// one or others, is appended to `dropped`. The caller empties and reuses that vector, so nothing is allocated.
 pub trait Queue<T>: Send {
-    /// `packet` arrives.
+    /// Takes in `packet`, which arrives.
     fn enqueue(&mut self, now: Time, packet: Packet<T>, dropped: &mut Vec<Dropped<T>>);
 
-    /// The link is free: the next packet to send, with the time it spent in the queue.
+    /// Returns the next packet to send, with the time it spent in the queue: the link is free.
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)>;
 
-    /// Its counters and its contents.
+    /// Returns the queue's counters and its contents.
     fn statistics(&self) -> &Statistics;
 
     /// Returns the packets and bytes that wait.

@@ -163,7 +163,7 @@ pub struct Red<T> {
 }
 
 impl<T> Red<T> {
-    /// An empty queue.
+    /// Creates an empty queue.
     ///
     /// # Errors
     /// Thresholds in the wrong order, or such that tc's rule finds no weight.
@@ -185,7 +185,8 @@ impl<T> Red<T> {
         })
     }
 
-    /// `packet` arrives, whose drops are spaced by `spacing` or by the queue's own, and whose probability counts `weight` times.
+    /// Takes in `packet`, whose drops are spaced by `spacing` or by the queue's own, and whose probability counts `weight`
+    /// times.
     pub(crate) fn enqueue_weighted(
         &mut self,
         now: Time,

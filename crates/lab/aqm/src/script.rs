@@ -87,7 +87,7 @@ pub struct Driver<'a, T> {
 }
 
 impl<'a, T> Driver<'a, T> {
-    /// A driver at time zero.
+    /// Creates a driver at time zero.
     pub fn new(queue: &'a mut dyn Queue<T>) -> Driver<'a, T> {
         Driver { queue, dropped: Vec::new(), now: Time::ZERO }
     }

@@ -117,13 +117,13 @@ struct Rules {
     perturb: Option<Span>,
 }
 
-/// Bytes as Linux counts them.
+/// Returns bytes as Linux counts them.
 fn rounded(bytes: u64) -> i64 {
     (bytes.div_ceil(UNIT_BYTES) * UNIT_BYTES) as i64
 }
 
 impl<T> Sfq<T> {
-    /// An empty queue.
+    /// Creates an empty queue.
     ///
     /// # Errors
     /// More active slots than there are.
@@ -174,7 +174,7 @@ impl<T> Sfq<T> {
         Ok(())
     }
 
-    /// A slot loses a packet.
+    /// Drops a packet of a slot.
     fn drop_from(&mut self, now: Time, slot: usize, dropped: &mut Vec<Dropped<T>>) {
         let lost = match self.rules.drops_oldest {
             true => self.store.pop_front(now, slot),
@@ -188,7 +188,7 @@ impl<T> Sfq<T> {
         }
     }
 
-    /// The slot with most packets; if all have one, the one whose turn it is (`sfq_drop`).
+    /// Returns the slot with most packets; if all have one, the one whose turn it is (`sfq_drop`).
     fn longest(&self) -> Option<usize> {
         let active = self.active.iter().map(|slot| *slot as usize);
         let longest = self.store.fattest(active, |backlog| backlog.packets)?;
@@ -198,7 +198,7 @@ impl<T> Sfq<T> {
         }
     }
 
-    /// ns-2's rule: returns whether a packet of `size` for `slot` must be dropped.
+    /// Returns whether a packet of `size` for `slot` must be dropped by ns-2's rule.
     fn is_beyond_share(&self, slot: usize, size: u32) -> bool {
         let slots = self.buckets.count() as u64;
         let (all, own) = (self.store.backlog(), self.store.backlog_of(slot));
@@ -306,7 +306,7 @@ mod tests {
         Sfq::new(&settings, Site::test(limit)).unwrap()
     }
 
-    /// `n` packets of a flow arrive; returns which were dropped, flow and number.
+    /// Lets `n` packets of a flow arrive; returns which were dropped, flow and number.
     fn arrive(queue: &mut Sfq<u32>, flow: u32, n: u32, size: u32) -> Vec<(u32, u32)> {
         let mut dropped = Vec::new();
         (0..n).for_each(|i| queue.enqueue(Time::ZERO, Packet::from_tos(size, flow, 0, i), &mut dropped));

@@ -15,14 +15,14 @@ pub struct Site {
     pub random: Pcg64,
 }
 
-/// A number in [0, 1), a multiple of 2⁻⁵³.
+/// Draws a number in [0, 1), a multiple of 2⁻⁵³.
 pub fn uniform(random: &mut Pcg64) -> f64 {
     (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
 #[cfg(test)]
 impl Site {
-    /// Before 10 Mbit/s, with some random numbers.
+    /// Returns a site before 10 Mbit/s, with some random numbers.
     pub fn test(limit: Limit) -> Site {
         Site { limit, bits_per_second: 10_000_000, random: Pcg64::new(1, 2) }
     }

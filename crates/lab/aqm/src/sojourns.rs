@@ -55,24 +55,24 @@ impl Sojourns {
         bin.min(BINS - 1)
     }
 
-    /// The shortest time that goes into a bin.
+    /// Returns the shortest time that goes into a bin.
     fn lower(bin: usize) -> Span {
         let (octave, within) = (bin / SUB, (bin % SUB) as u64);
         let units = if octave == 0 { within } else { (within + SUB as u64) << (octave - 1) };
         Span(units << UNIT_BITS)
     }
 
-    /// How many were counted.
+    /// Returns the number of counted times.
     pub fn count(&self) -> u64 {
         self.bins.iter().sum()
     }
 
-    /// Mean of all; none of nothing. Exact, not from the bins.
+    /// Returns the mean of all; `None` of nothing. It is exact, not from the bins.
     pub fn mean(&self) -> Option<Span> {
         self.sum_ns.checked_div(self.count()).map(Span)
     }
 
-    /// The `p`-th percentile by nearest rank, to the middle of its bin; none of nothing.
+    /// Returns the `p`-th percentile by nearest rank, to the middle of its bin; `None` of nothing.
     pub fn percentile(&self, p: u64) -> Option<Span> {
         let rank = (self.count() * p).div_ceil(100).max(1);
         let mut seen = 0;
@@ -83,7 +83,7 @@ impl Sojourns {
         Some((Sojourns::lower(bin) + Sojourns::lower(bin + 1)) / 2)
     }
 
-    /// Bins that are not empty: from, to (exclusive) and how many.
+    /// Returns the bins that are not empty: from, to (exclusive) and count.
     pub fn bins(&self) -> impl Iterator<Item = (Span, Span, u64)> + '_ {
         let counted = self.bins.iter().enumerate().filter(|(_, count)| **count > 0);
         counted.map(|(bin, count)| (Sojourns::lower(bin), Sojourns::lower(bin + 1), *count))

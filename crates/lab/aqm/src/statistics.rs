@@ -38,12 +38,12 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Packets that came.
+    /// Returns the number of packets that came.
     pub fn arrived(&self) -> u64 {
         self.enqueued + self.refused
     }
 
-    /// Packets dropped for whatever reason.
+    /// Returns the number of packets dropped for whatever reason.
     pub fn dropped(&self) -> u64 {
         self.dropped_full + self.dropped_early + self.dropped_head
     }
@@ -84,18 +84,18 @@ impl Passed {
 }
 
 impl Statistics {
-    /// Of one class.
+    /// Returns the counters of one class.
     pub fn of(&self, class: Class) -> &Counters {
         &self.classes[class as usize]
     }
 
-    /// The contents of the queue in all.
+    /// Returns the contents of the queue in all.
     pub fn backlog(&self) -> Backlog {
         let [a, b] = [self.classes[0].backlog, self.classes[1].backlog];
         Backlog { packets: a.packets + b.packets, bytes: a.bytes + b.bytes }
     }
 
-    /// A counter summed over the classes.
+    /// Returns a counter summed over the classes.
     pub fn sum(&self, counter: impl Fn(&Counters) -> u64) -> u64 {
         self.classes.iter().map(counter).sum()
     }
@@ -104,12 +104,12 @@ impl Statistics {
         &mut self.classes[packet.class() as usize]
     }
 
-    /// `packet` is put into the queue.
+    /// Counts `packet`, which is put into the queue.
     pub(crate) fn accept<T>(&mut self, packet: &Packet<T>) {
         self.accept_one(packet.class(), packet.size);
     }
 
-    /// A packet of this class and size is put into the queue.
+    /// Counts a packet of this class and size, which is put into the queue.
     pub(crate) fn accept_one(&mut self, class: Class, size: u32) {
         let class = &mut self.classes[class as usize];
         class.enqueued += 1;
@@ -117,7 +117,7 @@ impl Statistics {
         class.backlog.bytes += u64::from(size);
     }
 
-    /// `packet` is sent on.
+    /// Counts `packet`, which is sent on.
     pub(crate) fn deliver<T>(&mut self, packet: &Packet<T>, sojourn: Span) {
         let class = self.class(packet);
         class.dequeued += 1;
@@ -126,8 +126,8 @@ impl Statistics {
         class.sojourns.record(sojourn);
     }
 
-    /// Packets of `class` were put into the queue and are sent on: both are counted together. `waited` is the time in the queue of one
-    /// of them; [`count_sojourn`](Self::count_sojourn) counts those of the others that had to wait.
+    /// Counts packets of `class` that were put into the queue and are sent on. `waited` is the time in the queue of one of
+    /// them; [`count_sojourn`](Self::count_sojourn) counts those of the others that had to wait.
     pub(crate) fn pass(&mut self, class: Class, passed: &Passed, waited: Option<Span>) {
         let class = &mut self.classes[class as usize];
         class.enqueued += passed.packets;
@@ -142,7 +142,7 @@ impl Statistics {
         self.classes[class as usize].sojourns.count_one(sojourn);
     }
 
-    /// `packet` is dropped as it arrives.
+    /// Counts `packet`, which is dropped as it arrives.
     pub(crate) fn refuse<T>(&mut self, packet: Packet<T>, reason: DropReason, dropped: &mut Vec<Dropped<T>>) {
         let class = self.class(&packet);
         class.refused += 1;
@@ -150,7 +150,7 @@ impl Statistics {
         dropped.push(Dropped { packet, reason });
     }
 
-    /// `packet`, which was in the queue, is dropped.
+    /// Counts `packet`, which was in the queue and is dropped.
     pub(crate) fn remove<T>(&mut self, packet: Packet<T>, reason: DropReason, dropped: &mut Vec<Dropped<T>>) {
         let class = self.class(&packet);
         class.backlog.packets -= 1;

@@ -43,7 +43,7 @@ struct Flow {
 }
 
 impl<T> Store<T> {
-    /// An empty one.
+    /// Creates an empty store.
     pub fn new(flows: usize) -> Store<T> {
         let flows = vec![Flow::default(); flows];
         Store { nodes: Vec::new(), free: NONE, flows, backlog: Backlog::default() }
@@ -113,24 +113,24 @@ impl<T> Store<T> {
         Some((packet, sojourn))
     }
 
-    /// A flow's oldest packet.
+    /// Returns a flow's oldest packet.
     pub fn front(&self, flow: usize) -> Option<&Packet<T>> {
         let node = self.oldest(flow)?;
         self.nodes[node as usize].packet.as_ref()
     }
 
-    /// A flow's contents.
+    /// Returns a flow's contents.
     pub fn backlog_of(&self, flow: usize) -> Backlog {
         self.flows[flow].backlog
     }
 
-    /// The contents of all flows.
+    /// Returns the contents of all flows.
     pub fn backlog(&self) -> Backlog {
         self.backlog
     }
 
-    /// Which of some flows holds most, by bytes or packets as `measure` says; of several the one with the lowest
-    /// number. None if all are empty.
+    /// Returns which of some flows holds most, in bytes or packets by `measure`; of several the one with the lowest number.
+    /// None if all are empty.
     pub fn fattest(
         &self,
         among: impl Iterator<Item = usize>,
@@ -140,12 +140,12 @@ impl<T> Store<T> {
         filled.max_by_key(|flow| (measure(self.flows[*flow].backlog), Reverse(*flow)))
     }
 
-    /// One flow's part, as a queue of its own.
+    /// Returns one flow's part, as a queue of its own.
     pub fn flow(&mut self, flow: usize) -> FlowOf<'_, T> {
         FlowOf { store: self, flow, counts_all: false }
     }
 
-    /// The same, but what is left is what all flows have.
+    /// Returns one flow's part, but what is left is what all flows have.
     pub fn flow_among_all(&mut self, flow: usize) -> FlowOf<'_, T> {
         FlowOf { store: self, flow, counts_all: true }
     }

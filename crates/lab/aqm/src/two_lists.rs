@@ -56,7 +56,7 @@ struct Account {
 }
 
 impl TwoLists {
-    /// For flows numbered from 0, with `quantum` bytes a turn: at least one, or no turn would ever begin.
+    /// Creates the lists for flows numbered from 0, with `quantum` bytes a turn: at least one, or no turn would ever begin.
     pub fn new(flows: usize, quantum: u64, rules: Rules) -> TwoLists {
         // Each flow is in one list at most, so that neither ever grows.
         let list = || VecDeque::with_capacity(flows);
@@ -64,7 +64,7 @@ impl TwoLists {
         TwoLists { rules, quantum, new: list(), old: list(), accounts: vec![Account::default(); flows] }
     }
 
-    /// A packet has come for a flow: if it is in no list, it is a new one. Says whether it is.
+    /// Lists a flow for which a packet has come: if it is in no list, it is a new one. Returns whether it is.
     pub fn activate(&mut self, flow: usize) -> bool {
         let account = &mut self.accounts[flow];
         if account.is_listed {
@@ -75,7 +75,7 @@ impl TwoLists {
         true
     }
 
-    /// The flow whose turn it is; it may be empty.
+    /// Returns the flow whose turn it is; it may be empty.
     // A packet takes one or two of these. Measured together with those of `fq_codel.rs` and `codel.rs`: a seventh of its cost.
     #[inline(always)]
     pub fn turn(&mut self) -> Option<usize> {
@@ -92,12 +92,12 @@ impl TwoLists {
         }
     }
 
-    /// `flow` has sent a packet in its turn.
+    /// Charges `flow`, which has sent a packet in its turn.
     pub fn charge(&mut self, flow: usize, bytes: u32) {
         self.accounts[flow].credits -= i64::from(bytes);
     }
 
-    /// The flow whose turn it is has nothing to send. Says whether it has left the lists.
+    /// Takes the flow out of its list whose turn it is and which has nothing to send. Returns whether it has left the lists.
     pub fn emptied(&mut self) -> bool {
         let (list, was_new) =
             if self.new.is_empty() { (&mut self.old, false) } else { (&mut self.new, true) };
@@ -110,7 +110,7 @@ impl TwoLists {
         true
     }
 
-    /// The flows in the lists: all that have packets, and some that have none.
+    /// Returns the flows in the lists: all that have packets, and some that have none.
     pub fn listed(&self) -> impl Iterator<Item = usize> + '_ {
         self.new.iter().chain(&self.old).map(|flow| *flow as usize)
     }

@@ -31,7 +31,7 @@ pub fn of_transport(name: &str) -> Vec<&'static str> {
     knowing("flow.probe.transport", "droptail", &format!("transport = {name:?}\n{load}"))
 }
 
-/// The engines that have nothing against `key` in a scenario with this queue and this flow.
+/// Returns the engines that have nothing against `key` in a scenario with this queue and this flow.
 fn knowing(key: &str, queue: &str, flow: &str) -> Vec<&'static str> {
     let Some(scenario) = scenario(queue, flow) else { return Vec::new() };
     let knows = |reasons: &afteryou_scenario::support::Unsupported| !reasons.concerns(key);

@@ -29,10 +29,10 @@ pub struct Looks<'a> {
 /// An engine of your own works with [plans](crate::Plan) and [pools](crate::Pool) like those of the
 /// [list](crate::ENGINES). To be found there by name as well, it needs a line in `engines/mod.rs`.
 pub trait Engine: Sync {
-    /// Its name in outcomes, in points of plans and on the command line: "sim".
+    /// Returns the engine's name in outcomes, in points of plans and on the command line: "sim".
     fn name(&self) -> &str;
 
-    /// Its version, part of the name of its results: another version may measure otherwise.
+    /// Returns the engine's version, part of the name of its results: another version may measure otherwise.
     fn version(&self) -> &str {
         env!("CARGO_PKG_VERSION")
     }
@@ -40,7 +40,7 @@ pub trait Engine: Sync {
     /// Describes in one sentence, for lists, how it runs a scenario.
     fn summary(&self) -> &str;
 
-    /// The use of its answers, and their limits: a few sentences.
+    /// Returns the use of its answers, and their limits: a few sentences.
     fn description(&self) -> &str {
         ""
     }
@@ -59,7 +59,7 @@ pub trait Engine: Sync {
     /// the engine is.
     fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error>;
 
-    /// The same as [`run`](Self::run) before the eyes of `looks`, which do not see the baseline. The outcome is the same.
+    /// Runs as [`run`](Self::run) does, with `looks`, which do not see the baseline. The outcome is the same.
     ///
     /// # Errors
     /// As [`run`](Self::run), [`Error::NoPackets`] of an engine that does not look at single packets, and [`Error::NoSenders`] of one
@@ -77,13 +77,13 @@ pub trait Engine: Sync {
         }
     }
 
-    /// The repetitions that an experiment requests of this engine for each point, if it has a setting of its own for that. `None` takes
-    /// the experiment's `repeat`.
+    /// Returns the repetitions that an experiment requests of this engine for each point, if it has a setting of its own for
+    /// that. `None` takes the experiment's `repeat`.
     fn repeats(&self, _experiment: &Experiment) -> Option<u32> {
         None
     }
 
-    /// Most runs at the same time: 1 where two would disturb each other.
+    /// Returns the most runs at the same time: 1 where two would disturb each other.
     fn at_once(&self) -> usize {
         usize::MAX
     }

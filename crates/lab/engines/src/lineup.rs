@@ -27,7 +27,7 @@ pub struct Lineup<'a> {
 }
 
 impl<'a> Lineup<'a> {
-    /// Every run that `experiment` asks `engine` for.
+    /// Lines up every run that `experiment` asks `engine` for.
     ///
     /// # Errors
     /// More runs than anybody means, and whatever the engine does not [support](Engine::supports), with its line in the file.
@@ -51,12 +51,12 @@ impl<'a> Lineup<'a> {
         Ok(lineup)
     }
 
-    /// How many runs there are.
+    /// Returns the number of runs.
     pub fn number(&self) -> usize {
         self.runs.number()
     }
 
-    /// The run with this index, from 0.
+    /// Returns the run with this index, from 0.
     ///
     /// # Errors
     /// None below the number of runs.
@@ -64,17 +64,17 @@ impl<'a> Lineup<'a> {
         Ok(self.made(self.runs.at(index)?))
     }
 
-    /// The hash of the whole sweep: of its points' [hashes](Point::hash) in order.
+    /// Returns the hash of the whole sweep: of its points' [hashes](Point::hash) in order.
     pub fn hash(&self) -> ContentHash {
         self.hash
     }
 
-    /// A sentence for each setting of the runs that is valid and seldom meant.
+    /// Returns a sentence for each setting of the runs that is valid and seldom meant.
     pub fn warnings(&self) -> Vec<String> {
         self.traps.sentences()
     }
 
-    /// The engine that runs it.
+    /// Returns the engine that runs it.
     pub fn engine(&self) -> &'a dyn Engine {
         self.engine
     }

@@ -34,7 +34,7 @@ impl Turns {
         }
     }
 
-    /// The next job, when its turn has come; none when there is nothing left to do.
+    /// Returns the next job, when its turn has come; `None` when there is nothing left to do.
     fn next(&self) -> Option<usize> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
         if index >= self.jobs {
@@ -48,7 +48,7 @@ impl Turns {
         (!self.is_over()).then_some(index)
     }
 
-    /// No further job begins; those under way continue.
+    /// Lets no further job begin; those under way continue.
     fn begin_no_more(&self) {
         self.next.store(self.jobs, Ordering::Relaxed);
     }
@@ -58,7 +58,7 @@ impl Turns {
         self.over.load(Ordering::Relaxed)
     }
 
-    /// The caller has got the first `results`.
+    /// Notes that the caller has got the first `results`.
     fn hand_over(&self, results: usize) {
         *self.handed_over.lock().unwrap_or_else(PoisonError::into_inner) = results;
         self.changed.notify_all();
@@ -155,7 +155,7 @@ fn listen<Out, Fault, E: From<Fault>>(
 /// Jobs ahead where every result is kept anyway.
 const AHEAD: usize = 4;
 
-/// `work` on every job on `threads` threads; the results in the order of the jobs.
+/// Runs `work` on every job on `threads` threads; returns the results in the order of the jobs.
 pub fn each<Job: Sync, Out: Send>(
     jobs: &[Job],
     threads: usize,
@@ -182,7 +182,7 @@ enum Never {}
 mod tests {
     use super::*;
 
-    /// The first jobs take longest.
+    /// Works slowly on the first jobs.
     fn slow(index: &usize) -> usize {
         std::thread::sleep(Duration::from_millis(20_u64.saturating_sub(*index as u64)));
         index * 10

@@ -18,7 +18,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Every run that `experiment` asks `engine` for.
+    /// Plans every run that `experiment` asks `engine` for.
     ///
     /// # Errors
     /// A number of runs beyond any use, and a setting that the engine does not [support](Engine::supports), with its line in
@@ -29,7 +29,7 @@ impl Plan {
         Ok(Plan { name: experiment.name(), points })
     }
 
-    /// The hash of the whole plan: of its points' [hashes](Point::hash) in order.
+    /// Returns the hash of the whole plan: of its points' [hashes](Point::hash) in order.
     pub fn hash(&self) -> ContentHash {
         let hashes: Vec<String> = self.points.iter().map(|point| point.hash().to_string()).collect();
         ContentHash::of_text(&hashes.join("\n"))

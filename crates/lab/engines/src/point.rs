@@ -35,16 +35,16 @@ fn first_repetition() -> u32 {
 }
 
 impl Point {
-    /// A point outside of any sweep.
+    /// Creates a point outside of any sweep.
     pub fn new(engine: &dyn Engine, scenario: Scenario) -> Point {
         let (name, version) = (engine.name().to_owned(), engine.version().to_owned());
         Point { engine: name, version, scenario, settings: BTreeMap::new(), repetition: first_repetition() }
     }
 
-    /// The name of the result, known before anything runs: the [`Outcome::content_hash`] of the outcome. It is made of
-    /// the engine, its version and the scenario, seed included. Two points of different sweeps that ask for the same
-    /// run have the same hash. Parameters of controllers, queues and transports count as they were written, so "40ms"
-    /// and "40 ms" differ.
+    /// Returns the name of the result, known before anything runs: the [`Outcome::content_hash`] of the outcome. It is made
+    /// of the engine, its version and the scenario, seed included. Two points of different sweeps that ask for the same run
+    /// have the same hash. Parameters of controllers, queues and transports count as they were written, so "40ms" and "40
+    /// ms" differ.
     pub fn hash(&self) -> ContentHash {
         content_hash(&self.engine, &self.version, &self.scenario)
     }
@@ -66,7 +66,7 @@ impl Point {
         Ok(self.placed(engine.run(&self.scenario, watch)?))
     }
 
-    /// The same, before the eyes of `looks`. An engine may not be able to.
+    /// Runs the point as [`run`](Self::run) does, with `looks`. An engine may not support it.
     ///
     /// # Errors
     /// As [`run_with`](Self::run_with) and [`Engine::traced`].

@@ -53,7 +53,7 @@ pub struct PoolProgress {
 }
 
 impl Default for Pool {
-    /// A thread for each core.
+    /// Returns a pool with a thread for each core.
     fn default() -> Pool {
         Pool::of(std::thread::available_parallelism().map_or(1, usize::from))
     }

@@ -9,7 +9,7 @@ use std::hint::black_box;
 #[allow(clippy::disallowed_types, reason = "this measures the machine")]
 use std::time::Instant;
 
-/// A point of a sweep: equilibrium, eigenvalues, rate of convergence, with and without delay.
+/// Computes a point of a sweep: equilibrium, eigenvalues, rate of convergence, with and without delay.
 fn point(i: u32) -> f64 {
     let at = Symmetric { flows: 1 + i % 10, capacity: 833.3, rtt_s: 0.01 + f64::from(i % 97) * 1e-3 };
     let closed = fledbat::Closed { at, target_s: 0.025, alpha: 1.0, zeta: 0.001 + f64::from(i % 89) * 0.01 };
@@ -21,7 +21,7 @@ fn point(i: u32) -> f64 {
         + delayed.phase_margin().unwrap_or(0.0)
 }
 
-/// 60 s of ten flows.
+/// Integrates 60 s of ten flows.
 fn trajectory(options: Options, rtt_step_s: f64) -> f64 {
     let rule = Model::Fledbat(Fledbat::new(0.025, 1.0, 0.1));
     let senders: Vec<_> = (0..10).map(|i| Sender::new(rule, 0.050 + f64::from(i) * rtt_step_s)).collect();

@@ -42,7 +42,7 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// The value of a quantity by what it is about and what it is.
+    /// Returns the value of a quantity by what it is about and what it is.
     pub fn value(&self, of: &str, what: &str) -> Option<f64> {
         let found = self.quantities.iter().find(|quantity| quantity.of == of && quantity.what == what);
         found.map(|quantity| quantity.value)
@@ -107,7 +107,7 @@ pub fn explain(scenario: &Scenario, options: &Options) -> Result<Analysis, Error
     Ok(analysis)
 }
 
-/// Flows of one rule, one round trip and one packet size, in the order of their first.
+/// Groups flows of one rule, one round trip and one packet size, in the order of their first.
 fn groups(scenario: &Scenario, network: &Network) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for (flow, sender) in scenario.flow.iter().zip(&network.senders) {

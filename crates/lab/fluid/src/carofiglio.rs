@@ -25,7 +25,7 @@ use crate::options::{Options, RoundTrip};
 use crate::orbit::{Axis, Orbit, Point};
 use crate::trajectory::Trajectory;
 
-/// Section 6: 10 Mbit/s in packets of 1500 bytes, a round trip of 50 ms.
+/// Returns the common setting of section 6: 10 Mbit/s in packets of 1500 bytes, a round trip of 50 ms.
 pub const fn common(flows: u32) -> Symmetric {
     Symmetric { flows, capacity: 1e7 / 12_000.0, rtt_s: 0.050 }
 }
@@ -47,7 +47,7 @@ const RESOLVED: f64 = 1e-5;
 const SWING_PERIODS: f64 = 10.0;
 
 impl fledbat::Closed {
-    /// Its flows as a network: eq. 8-9 with [`Options::PAPERS`].
+    /// Returns the flows as a network: eq. 8-9 with [`Options::PAPERS`].
     pub fn network(&self, options: Options) -> Network {
         let rule = Fledbat::new(self.target_s, self.alpha, self.zeta);
         network(&self.at, Model::Fledbat(rule), options)
@@ -55,7 +55,7 @@ impl fledbat::Closed {
 }
 
 impl ledbat::Closed {
-    /// Its flows as a network: eq. 3-4 with [`Options::PAPERS`].
+    /// Returns the flows as a network: eq. 3-4 with [`Options::PAPERS`].
     pub fn network(&self, options: Options) -> Network {
         network(&self.at, Model::Ledbat(Ledbat::new(self.target_s, self.gain)), options)
     }
@@ -111,8 +111,8 @@ pub struct Settled {
     pub off: f64,
 }
 
-/// Prop. 5.1, obs. 5.9: integrates fLEDBAT's equations from a start to a time, and compares with eq. 10, or with its form for
-/// round trips with the queue inside.
+/// Integrates fLEDBAT's equations from a start to a time, and compares with eq. 10, or with its form for round trips with
+/// the queue inside (Prop. 5.1, obs. 5.9).
 pub fn settled(closed: &fledbat::Closed, round_trip: RoundTrip, start: &Point, at_s: f64) -> Settled {
     let network = closed.network(Options { round_trip, ..Options::PAPERS });
     let expected = match round_trip {
@@ -126,7 +126,7 @@ pub fn settled(closed: &fledbat::Closed, round_trip: RoundTrip, start: &Point, a
     Settled { expected, queue: trajectory.queue(), rates, off: Point::of(&trajectory).distance(&expected) }
 }
 
-/// V along an orbit.
+/// Returns V along an orbit.
 pub fn lyapunov_along(lyapunov: &Lyapunov, orbit: &Orbit) -> Curve {
     let value = |(index, queue): (usize, &f64)| lyapunov.value(&orbit.rates_at(index), *queue);
     let values = orbit.queue.values.iter().enumerate().map(value).collect();
@@ -146,7 +146,7 @@ pub struct Fall {
     pub worst: f64,
 }
 
-/// Prop. 5.3: follows fLEDBAT's equations from a start to a time, and V along them.
+/// Follows fLEDBAT's equations from a start to a time, and V along them (Prop. 5.3).
 pub fn fall(closed: &fledbat::Closed, start: &Point, to_s: f64) -> Fall {
     let lyapunov = Lyapunov { of: *closed };
     let orbit = Orbit::from(&closed.network(Options::PAPERS), start, to_s, SLOPE_STEP_S, 1);
@@ -182,8 +182,8 @@ pub struct Swing {
     pub difference_rate: f64,
 }
 
-/// Prop. 5.5 and 5.7: disturbs the equilibrium by `off` (a part of the windows), once all flows alike and once the
-/// first against the last. Then it measures. None for a single flow, or where nothing oscillates.
+/// Disturbs the equilibrium by `off` (a part of the windows), once all flows alike and once the first against the last
+/// (Prop. 5.5 and 5.7). Then it measures. None for a single flow, or where nothing oscillates.
 pub fn swing(closed: &fledbat::Closed, off: f64) -> Option<Swing> {
     let (settled, flows) = (closed.equilibrium(), closed.at.flows);
     let network = closed.network(Options::PAPERS);
@@ -203,7 +203,7 @@ pub fn swing(closed: &fledbat::Closed, off: f64) -> Option<Swing> {
     })
 }
 
-/// Fig. 2: flows that start one after the other, each with a window of one packet, `gap_s` apart.
+/// Returns the orbit of Fig. 2: flows that start one after the other, each with a window of one packet, `gap_s` apart.
 pub fn staggered(closed: &fledbat::Closed, options: Options, gap_s: f64, to_s: f64) -> Orbit {
     let network = closed.network(options);
     let step_s = network.step_s();

@@ -30,7 +30,7 @@ pub struct Peak {
 }
 
 impl Curve {
-    /// Values from time zero on.
+    /// Creates a curve of values from time zero on.
     pub fn new(step_s: f64, values: Vec<f64>) -> Curve {
         Curve { from_s: 0.0, step_s, values }
     }
@@ -98,7 +98,7 @@ impl Curve {
         peaks
     }
 
-    /// The top of the parabola through a value and its neighbours.
+    /// Returns the top of the parabola through a value and its neighbours.
     fn peak(&self, index: usize, level: f64) -> Peak {
         let at = |index: usize| self.values.get(index).map(|value| value - level);
         let here = Peak { at_s: self.time_s(index), off: self.values[index] - level };
@@ -149,7 +149,7 @@ impl Curve {
     }
 }
 
-/// The slope of the straight line through points, by least squares; none if it is not a number.
+/// Returns the slope of the straight line through points, by least squares; `None` if it is not a number.
 fn slope(points: impl Iterator<Item = (f64, f64)> + Clone) -> Option<f64> {
     let n = points.clone().count() as f64;
     let (x, y) = points.clone().fold((0.0, 0.0), |(x, y), point| (x + point.0 / n, y + point.1 / n));
@@ -164,7 +164,7 @@ fn slope(points: impl Iterator<Item = (f64, f64)> + Clone) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// 3 + 2·e^(−0.3·t)·sin 5t over 20 s.
+    /// Returns the curve 3 + 2·e^(−0.3·t)·sin 5t over 20 s.
     fn swing(step_s: f64) -> Curve {
         let at = |index: u32| {
             let t = f64::from(index) * step_s;

@@ -22,7 +22,7 @@ const MOST_LOOKS: usize = 50;
 /// `e + q(e)` is taken to rise by this much at least when the bracket is sought.
 const LEAST_RISE: f64 = 0.05;
 
-/// When what left at `left_s` came, with `queuing_s` the queuing delay of what comes at a time.
+/// Returns when what left at `left_s` came, with `queuing_s` the queuing delay of what comes at a time.
 pub fn entered_s(left_s: f64, queuing_s: impl Fn(f64) -> f64) -> f64 {
     let late_s = |entered_s: f64| entered_s + queuing_s(entered_s) - left_s;
     let exact_s = EXACT_S.max(left_s.abs() * LAST_BITS);
@@ -64,7 +64,7 @@ mod tests {
     /// A queuing delay as a function of time.
     type Queue = fn(f64) -> f64;
 
-    /// The moment, and how often it looked.
+    /// Returns the moment, and how often it looked.
     fn found(left_s: f64, queuing_s: impl Fn(f64) -> f64) -> (f64, usize) {
         let looks = Cell::new(0);
         let counted = |at_s: f64| {

@@ -46,7 +46,7 @@ pub struct Edge<'a> {
 }
 
 impl History {
-    /// An empty history of `dimension` components that reaches back `longest_s` at least.
+    /// Creates an empty history of `dimension` components that reaches back `longest_s` at least.
     pub fn new(dimension: usize, step_s: f64, longest_s: f64, past: Past) -> History {
         let capacity = ((longest_s / step_s).ceil() as u64).saturating_add(4);
         History { dimension, step_s, past, ring: Vec::new(), capacity, steps: 0 }
@@ -62,7 +62,7 @@ impl History {
         self.steps
     }
 
-    /// One more step.
+    /// Adds one more step.
     pub fn push(&mut self, begin: Edge<'_>, end: Edge<'_>) {
         let stride = 4 * self.dimension + 2;
         let offset = (self.steps % self.capacity) as usize * stride;
@@ -79,7 +79,7 @@ impl History {
         self.steps += 1;
     }
 
-    /// The spot at time `at_s`. A time after the last step or before the oldest one takes the value of the nearest
+    /// Returns the spot at time `at_s`. A time after the last step or before the oldest one takes the value of the nearest
     /// step.
     pub fn at(&self, at_s: f64) -> Spot {
         let (mut offset, mut theta) = (None, 0.0);
@@ -100,7 +100,7 @@ impl History {
         Spot { at_s, offset, theta, weights }
     }
 
-    /// The component at the spot.
+    /// Returns the component at the spot.
     pub fn read(&self, spot: &Spot, component: usize) -> f64 {
         let Some(offset) = spot.offset else { return (self.past)(spot.at_s.min(0.0), component) };
         let [begin, begin_slope, end, end_slope] = spot.weights;
@@ -108,7 +108,7 @@ impl History {
         begin * at(0) + begin_slope * at(1) + end * at(2) + end_slope * at(3)
     }
 
-    /// The loss at the spot; none before the beginning.
+    /// Returns the loss at the spot; 0 before the beginning.
     pub fn loss(&self, spot: &Spot) -> f64 {
         let Some(offset) = spot.offset else { return 0.0 };
         let at = |end: usize| self.ring[offset + 4 * self.dimension + end];

@@ -42,7 +42,7 @@ struct Scratch<Echo> {
 }
 
 impl<S: System> Integrator<S> {
-    /// At time zero in state `y`, with delays of at most `longest_delay_s`.
+    /// Creates an integrator at time zero in state `y`, with delays of at most `longest_delay_s`.
     pub fn new(system: &S, y: Vec<f64>, step_s: f64, longest_delay_s: f64, past: Past) -> Integrator<S> {
         let zeros = || vec![0.0; y.len()];
         let scratch = Scratch {
@@ -60,7 +60,7 @@ impl<S: System> Integrator<S> {
         integrator
     }
 
-    /// Time.
+    /// Returns the time.
     pub fn t_s(&self) -> f64 {
         self.history.steps() as f64 * self.step_s
     }
@@ -70,7 +70,7 @@ impl<S: System> Integrator<S> {
         self.history.steps()
     }
 
-    /// State.
+    /// Returns the state.
     pub fn y(&self) -> &[f64] {
         &self.y
     }
@@ -80,7 +80,7 @@ impl<S: System> Integrator<S> {
         &self.slope
     }
 
-    /// The loss now.
+    /// Returns the loss now.
     pub fn loss(&self) -> f64 {
         self.loss
     }
@@ -90,17 +90,17 @@ impl<S: System> Integrator<S> {
         &self.echo
     }
 
-    /// The state, to change it at an event; [`Integrator::settle`] must follow.
+    /// Returns the state, to change it at an event; [`Integrator::settle`] must follow.
     pub fn y_mut(&mut self) -> &mut [f64] {
         &mut self.y
     }
 
-    /// After an event: the derivative is another one now.
+    /// Settles the derivative after an event: it is another one now.
     pub fn settle(&mut self, system: &S) {
         self.loss = system.slope(&self.y, &self.echo, &mut self.slope);
     }
 
-    /// One step.
+    /// Integrates one step.
     pub fn step(&mut self, system: &S) {
         let (t, h) = (self.t_s(), self.step_s);
         let Integrator { y, slope, loss, echo, history, scratch, .. } = self;
@@ -179,7 +179,7 @@ mod tests {
         }
     }
 
-    /// The end of a run of `to_s` in steps of `h`.
+    /// Returns the end of a run of `to_s` in steps of `h`.
     fn end(system: &impl System, start: &[f64], h: f64, to_s: f64, past: Past) -> Vec<f64> {
         let mut integrator = Integrator::new(system, start.to_vec(), h, 1.0, past);
         (0..(to_s / h).round() as u64).for_each(|_| integrator.step(system));
@@ -190,8 +190,8 @@ mod tests {
         Box::new(|_, _| 0.0)
     }
 
-    /// The error's fall when the step is halved, as a power of two. It is the mean over many starts, because the place
-    /// of a kink within a step is chance.
+    /// Returns the error's fall when the step is halved, as a power of two. It is the mean over many starts, because the
+    /// place of a kink within a step is chance.
     fn order(system: &impl System, h: f64) -> f64 {
         let error = |h: f64| {
             let of = |i: u32| {

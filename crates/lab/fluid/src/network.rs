@@ -49,7 +49,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Paced packets of one unit, no bound on the window but its rule's floor.
+    /// Creates a sender of paced packets of one unit, with no bound on the window but its rule's floor.
     pub fn new(model: Model, rtt_s: f64) -> Sender {
         Sender { model, rtt_s, size: 1.0, least: model.floor(), most: f64::INFINITY, paced: true }
     }
@@ -89,23 +89,23 @@ const STEPS_PER_RTT: f64 = 10.0;
 const LONGEST_TURN: f64 = 0.2;
 
 impl Network {
-    /// A network whose queue holds everything and that loses nothing.
+    /// Creates a network whose queue holds everything and that loses nothing.
     pub fn new(capacity: f64, options: Options, senders: Vec<Sender>) -> Network {
         let flows = vec![FlowState::off(); senders.len()];
         Network { capacity, buffer: f64::INFINITY, loss: 0.0, options, senders, flows }
     }
 
-    /// The same with a buffer.
+    /// Returns the same network with a buffer.
     pub fn with_buffer(self, buffer: f64) -> Network {
         Network { buffer, ..self }
     }
 
-    /// The same with random loss.
+    /// Returns the same network with random loss.
     pub fn with_loss(self, loss: f64) -> Network {
         Network { loss, ..self }
     }
 
-    /// The longest step that serves, s.
+    /// Returns the longest step that is short enough, s.
     pub fn step_s(&self) -> f64 {
         let of = |sender: &Sender| {
             let turn = LONGEST_TURN / sender.model.fastest(sender.rtt_s).max(f64::MIN_POSITIVE);
@@ -114,7 +114,7 @@ impl Network {
         self.senders.iter().map(of).fold(self.options.step_s.unwrap_or(LONGEST_STEP_S), f64::min)
     }
 
-    /// How far back senders see, s, with queues of at most `queue`.
+    /// Returns how far back senders see, s, with queues of at most `queue`.
     pub(crate) fn longest_delay_s(&self, queue: f64) -> f64 {
         let rtt_s = self.senders.iter().map(|sender| sender.rtt_s).fold(0.0, f64::max);
         match (self.options.feedback, self.options.round_trip) {
@@ -132,7 +132,7 @@ impl Network {
         [y[1 + 2 * flow], y[2 + 2 * flow]] = state;
     }
 
-    /// The window of a flow, packets.
+    /// Returns the window of a flow, packets.
     pub(crate) fn window(&self, y: &[f64], flow: usize) -> f64 {
         let window = self.window_of(flow, Network::state_of(y, flow), self.queuing_s(y[0]));
         let Sender { least, most, .. } = self.senders[flow];
@@ -143,14 +143,14 @@ impl Network {
         }
     }
 
-    /// The window in this state, with this queuing delay. CUBIC's grows with time alone, so it is bounded here and not in its
-    /// drift.
+    /// Returns the window in this state, with this queuing delay. CUBIC's grows with time alone, so it is bounded here and
+    /// not in its drift.
     fn window_of(&self, flow: usize, state: State, queuing_s: f64) -> f64 {
         let sender = &self.senders[flow];
         sender.model.window(state, self.round_trip_s(flow, queuing_s)).clamp(0.0, sender.most)
     }
 
-    /// A round trip of a flow with this queuing delay, s.
+    /// Returns a round trip of a flow with this queuing delay, s.
     pub(crate) fn round_trip_s(&self, flow: usize, queuing_s: f64) -> f64 {
         let rtt_s = self.senders[flow].rtt_s;
         match self.options.round_trip {
@@ -163,7 +163,7 @@ impl Network {
         queue.clamp(0.0, self.buffer) / self.capacity
     }
 
-    /// Packets per second that a flow sends with this window and queuing delay.
+    /// Returns the packets per second that a flow sends with this window and queuing delay.
     fn rate_with(&self, flow: usize, window: f64, queuing_s: f64) -> f64 {
         let state = &self.flows[flow];
         match self.senders[flow].model {
@@ -177,7 +177,7 @@ impl Network {
         }
     }
 
-    /// Packets per second that a flow sends now.
+    /// Returns the packets per second that a flow sends now.
     pub(crate) fn rate(&self, y: &[f64], flow: usize) -> f64 {
         self.rate_with(flow, self.window(y, flow), self.queuing_s(y[0]))
     }
@@ -187,7 +187,7 @@ impl Network {
         self.senders.iter().enumerate().fold(0.0, |sum, flow| sum + of(flow))
     }
 
-    /// The part of `arrival` that a full queue loses.
+    /// Returns the part of `arrival` that a full queue loses.
     fn overflow(&self, queue: f64, arrival: f64) -> f64 {
         match queue >= self.buffer && arrival > self.capacity {
             true => 1.0 - self.capacity / arrival,
@@ -195,7 +195,7 @@ impl Network {
         }
     }
 
-    /// A sender's inputs now, in a state with this loss at the queue. `heard` is empty if feedback is at once.
+    /// Returns a sender's inputs now, in a state with this loss at the queue. `heard` is empty if feedback is at once.
     pub(crate) fn signal(&self, flow: usize, y: &[f64], loss: f64, heard: &[Heard]) -> Signal {
         let (window, queuing_s) = (self.window(y, flow), self.queuing_s(y[0]));
         let heard = heard.get(flow).copied().unwrap_or(Heard { queuing_s, loss, window });
@@ -222,7 +222,7 @@ impl Network {
         }
     }
 
-    /// The queue that the growth of a flow's train made, s, and what of it the buffer cannot hold, packets.
+    /// Returns the queue that the growth of a flow's train made, s, and what of it the buffer cannot hold, packets.
     fn burst(&self, flow: usize, heard: &Heard) -> (f64, f64) {
         let Some(train) = &self.flows[flow].train else { return (0.0, 0.0) };
         let size = self.senders[flow].size;
@@ -231,7 +231,7 @@ impl Network {
         (growth.min(room) * size / self.capacity, (growth - room).max(0.0))
     }
 
-    /// The queue as the packet met it that left it at `left_s`: round trip, when, queuing delay, loss.
+    /// Returns the queue as the packet met it that left it at `left_s`: round trip, when, queuing delay, loss.
     fn look_at_queue(&self, left_s: f64, rtt_s: f64, history: &History) -> (f64, Spot, f64, f64) {
         let entered_s = match self.options.round_trip {
             RoundTrip::Constant => left_s,

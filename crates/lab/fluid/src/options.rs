@@ -36,7 +36,7 @@ impl Options {
         step_s: None,
     };
 
-    /// The scenario's section `[fluid]`.
+    /// Reads the scenario's section `[fluid]`.
     pub fn of(scenario: &Scenario) -> Options {
         let Some(fluid) = &scenario.fluid else { return Options::default() };
         Options {

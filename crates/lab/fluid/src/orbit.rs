@@ -32,13 +32,13 @@ pub struct Point {
 }
 
 impl Point {
-    /// Where a trajectory is.
+    /// Returns where a trajectory is.
     pub fn of(trajectory: &Trajectory) -> Point {
         let flows = trajectory.network().senders.len();
         Point { queue: trajectory.queue(), windows: (0..flows).map(|flow| trajectory.window(flow)).collect() }
     }
 
-    /// The equilibrium, with every window this many times as large.
+    /// Returns the equilibrium, with every window this many times as large.
     pub fn off(settled: &Equilibrium, flows: u32, times: f64) -> Point {
         Point { queue: settled.queue, windows: vec![settled.window * times; flows as usize] }
     }
@@ -107,7 +107,7 @@ impl Orbit {
         }
     }
 
-    /// From a start on, in steps of `step_s`, each `every` of them.
+    /// Follows a network from a start on, in steps of `step_s`, each `every` of them.
     pub fn from(network: &Network, start: &Point, to_s: f64, step_s: f64, every: u64) -> Orbit {
         let mut trajectory = Trajectory::running(network.clone(), start.queue, &start.windows, step_s);
         Orbit::follow(&mut trajectory, to_s, every)
@@ -147,7 +147,8 @@ impl Orbit {
     }
 }
 
-/// The orbits of a phase plane: one from each start to `to_s`, a point each `every_s` or as often as the network's steps allow.
+/// Returns the orbits of a phase plane: one from each start to `to_s`, a point each `every_s` or as often as the network's
+/// steps allow.
 pub fn plane(network: &Network, starts: &[Point], to_s: f64, every_s: f64) -> Vec<Orbit> {
     let parts = (every_s / network.step_s()).ceil().max(1.0);
     let step_s = every_s / parts;

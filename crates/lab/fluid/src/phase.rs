@@ -90,7 +90,7 @@ const LEAST_QUIET_S: f64 = 0.1;
 const RECOVERED_FLOORS: f64 = 4.0;
 
 impl FlowState {
-    /// Before the start.
+    /// Returns the state before the start.
     pub const fn off() -> FlowState {
         FlowState {
             phase: Phase::Off,
@@ -106,7 +106,7 @@ impl FlowState {
         }
     }
 
-    /// Just started. Its memory of the path.
+    /// Returns the state of a flow that has just started. Its memory of the path stays.
     pub fn started(&self, model: &Model) -> FlowState {
         let phase = match model.slow_start() {
             SlowStart::None => Phase::Avoidance,
@@ -115,14 +115,14 @@ impl FlowState {
         FlowState { phase, base_s: self.base_s, ..FlowState::off() }
     }
 
-    /// Just started at time `t_s`, past slow start, with a round trip of `rtt_s`.
+    /// Returns the state of a flow that has just started at time `t_s`, past slow start, with a round trip of `rtt_s`.
     pub fn started_in_avoidance(&self, model: &Model, t_s: f64, rtt_s: f64) -> FlowState {
         let mut state = FlowState { phase: Phase::Avoidance, ..self.started(model) };
         state.plan_first_slowdown(model, t_s, rtt_s);
         state
     }
 
-    /// At the edge of a step of `step_s`, at time `t_s`. May set the window.
+    /// Advances the phase at the edge of a step of `step_s`, at time `t_s`. May set the window.
     pub fn at_edge(
         &mut self,
         model: &Model,

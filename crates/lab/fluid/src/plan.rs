@@ -42,7 +42,7 @@ const MOST_WORK: u64 = 1_000_000_000;
 const MOST_REMEMBERED: u64 = 50_000_000;
 
 impl Plan {
-    /// The plan of a checked scenario.
+    /// Makes the plan of a checked scenario.
     pub fn new(scenario: &Scenario, options: &Options) -> Result<Plan, Error> {
         let network = network(scenario, options)?;
         let step_s = GRID_S / (GRID_S / network.step_s()).ceil();
@@ -91,12 +91,12 @@ pub fn supports(scenario: &Scenario, options: &Options) -> Result<(), Vec<Unsupp
     }
 }
 
-/// The edge nearest to a time.
+/// Returns the edge nearest to a time.
 pub fn step_of(at: Span, step_s: f64) -> u64 {
     (at.as_secs_f64() / step_s).round() as u64
 }
 
-/// The network of a checked scenario.
+/// Returns the network of a checked scenario.
 pub fn network(scenario: &Scenario, options: &Options) -> Result<Network, Error> {
     if let Some(reason) = support::without_equations(scenario, options).into_iter().next() {
         return Err(reason.into());

@@ -68,7 +68,7 @@ struct Window {
 }
 
 impl<'a> Recorder<'a> {
-    /// A recorder of a run of `scenario` in steps of `step_s`.
+    /// Creates a recorder of a run of `scenario` in steps of `step_s`.
     pub fn new(scenario: &'a Scenario, step_s: f64) -> Recorder<'a> {
         let flows = scenario.flow.iter().map(|flow| {
             let format = flow.packet_format();
@@ -119,7 +119,7 @@ impl<'a> Recorder<'a> {
         (self.nobodys, self.nobodys_size) = (bytes, size);
     }
 
-    /// Something happens to a flow.
+    /// Marks something that happens to a flow.
     pub fn mark(&mut self, at_s: f64, flow: usize, what: &str) {
         // Where flows are drawn together, marks of each would only hide the curves.
         if self.tracks.are_flows() {
@@ -133,7 +133,7 @@ impl<'a> Recorder<'a> {
         self.flows[flow].completed_in_s.is_some()
     }
 
-    /// The edge before step `step`: windows begin and end, curves get their points.
+    /// Records the edge before step `step`: windows begin and end, curves get their points.
     pub fn at_edge(&mut self, step: u64, trajectory: &Trajectory) {
         let (link_bytes, area, flows) = (self.link_bytes, self.area, &self.flows);
         let queuing_ms = trajectory.queue() / trajectory.network().capacity * 1e3;
@@ -168,7 +168,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// The step that begins now passes. Returns who has sent all that they had.
+    /// Records the step that begins now. Returns which flows have sent all that they had.
     pub fn pass(&mut self, trajectory: &Trajectory) -> Vec<usize> {
         let network = trajectory.network();
         let (step_s, random) = (self.step_s, network.loss);

@@ -96,7 +96,7 @@ fn integrate(
     Ok(recorder.finish())
 }
 
-/// The size of a packet in the buffer, bytes: as where the buffer counts packets.
+/// Returns the size of a packet in the buffer, bytes: as where the buffer counts packets.
 fn largest_packet(trajectory: &Trajectory) -> f64 {
     trajectory.network().senders.iter().map(|sender| sender.size).fold(1.0, f64::max)
 }

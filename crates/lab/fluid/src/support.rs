@@ -12,7 +12,7 @@ const MOST_TIMES_ON: u64 = 1_000_000;
 /// The shortest round trip that is taken, s.
 const SHORTEST_RTT_S: f64 = 1e-4;
 
-/// Everything in a scenario that has no equations.
+/// Returns everything in a scenario that has no equations.
 pub(crate) fn without_equations(scenario: &Scenario, options: &Options) -> Vec<Unsupported> {
     let mut reasons = Vec::new();
     let mut refuse = |key: &str, reason: String| reasons.push(Unsupported::new(key, reason));

@@ -30,7 +30,7 @@ struct Track {
 }
 
 impl Tracks {
-    /// Empty ones.
+    /// Creates empty tracks.
     pub fn new(scenario: &Scenario, step_s: f64) -> Tracks {
         let by_flow = scenario.flow.len() <= MOST_TRACKS;
         let mut tracks: Vec<Track> = Vec::new();
@@ -68,7 +68,7 @@ impl Tracks {
         self.tracks.iter().all(|track| track.members.len() == 1)
     }
 
-    /// A point of each curve.
+    /// Adds a point to each curve.
     pub fn point(&mut self, trajectory: &Trajectory, received: impl Fn(usize) -> f64, queuing_ms: f64) {
         self.queue.push(Some(queuing_ms));
         for track in &mut self.tracks {
@@ -80,7 +80,7 @@ impl Tracks {
         }
     }
 
-    /// The curves.
+    /// Returns the curves.
     pub fn series(&mut self) -> Vec<Series> {
         let step_s = self.step_s;
         let mut series = Vec::new();
@@ -106,7 +106,7 @@ impl Tracks {
 }
 
 impl Track {
-    /// Mean window of those that are on and have one, kB.
+    /// Returns the mean window of those that are on and have one, kB.
     fn mean_window(&self, trajectory: &Trajectory) -> Option<f64> {
         let (mut sum, mut n) = (0.0, 0u32);
         for (flow, payload) in self.members.iter().zip(&self.payloads) {
@@ -119,7 +119,7 @@ impl Track {
         (n > 0).then(|| sum / f64::from(n))
     }
 
-    /// The base round-trip time, ms, that a single delay-based flow assumes.
+    /// Returns the base round-trip time, ms, that a single delay-based flow assumes.
     fn base_ms(&self, trajectory: &Trajectory) -> Option<f64> {
         let (rtt_ms, flow) = (self.rtt_ms?, self.members[0]);
         let measures = matches!(

@@ -45,13 +45,13 @@ pub struct Train {
 }
 
 impl Train {
-    /// The first round trip begins.
+    /// Creates a train whose first round trip begins.
     pub const fn new(window: f64, t_s: f64) -> Train {
         Train { from_s: t_s, windows: [window, window], seen: (t_s, window) }
     }
 
-    /// At the edge of a step: begins another round trip if one is over. It was over between the edges, as a rule. The
-    /// window there is read on a straight line, so rounding to steps does not add up.
+    /// Begins another round trip at the edge of a step if one is over. It was over between the edges, as a rule. The window
+    /// there is read on a straight line, so rounding to steps does not add up.
     pub fn at_edge(&mut self, window: f64, rtt_s: f64, t_s: f64) {
         let (seen_s, seen) = self.seen;
         self.seen = (t_s, window);
@@ -65,7 +65,7 @@ impl Train {
         self.from_s = over_s.max(seen_s);
     }
 
-    /// The train's growth at the packet whose signal arrives now, packets. The window was `then`, in the last round
+    /// Returns the train's growth at the packet whose signal arrives now, packets. The window was `then`, in the last round
     /// trip, or in this one if feedback is at once.
     pub fn growth(&self, then: f64, feedback: Feedback) -> f64 {
         let [this, last] = self.windows;

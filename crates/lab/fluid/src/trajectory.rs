@@ -20,20 +20,21 @@ pub struct Trajectory {
 const DEEPEST_QUEUE: f64 = 100.0;
 
 impl Trajectory {
-    /// An empty network in which nobody has started, in steps of `step_s`.
+    /// Creates an empty network in which nobody has started, in steps of `step_s`.
     pub fn idle(network: Network, step_s: f64) -> Trajectory {
         let y = vec![0.0; 1 + 2 * network.senders.len()];
         Trajectory::new(network, y, step_s, Box::new(|_, _| 0.0))
     }
 
-    /// A network with this queue, all of whose flows are in congestion avoidance with these windows, and always were.
+    /// Creates a network with this queue, all of whose flows are in congestion avoidance with these windows, and always
+    /// were.
     pub fn running(network: Network, queue: f64, windows: &[f64], step_s: f64) -> Trajectory {
         let windows = windows.to_vec();
         Trajectory::continuing(network, step_s, move |_| queue, move |_, flow| windows[flow])
     }
 
-    /// A network whose flows are all in congestion avoidance, and were before time zero. It has this queue at a time up
-    /// to zero, and this window at a time of a flow, packets.
+    /// Creates a network whose flows are all in congestion avoidance, and were before time zero. It has this queue at a time
+    /// up to zero, and this window at a time of a flow, packets.
     pub fn continuing(
         mut network: Network,
         step_s: f64,
@@ -66,12 +67,12 @@ impl Trajectory {
         Trajectory { network, integrator, step_s, slowdowns }
     }
 
-    /// The network.
+    /// Returns the network.
     pub fn network(&self) -> &Network {
         &self.network
     }
 
-    /// Time, s.
+    /// Returns the time, s.
     pub fn t_s(&self) -> f64 {
         self.integrator.t_s()
     }
@@ -81,37 +82,37 @@ impl Trajectory {
         self.integrator.steps()
     }
 
-    /// Length of a step, s.
+    /// Returns the length of a step, s.
     pub fn step_s(&self) -> f64 {
         self.step_s
     }
 
-    /// The queue.
+    /// Returns the queue.
     pub fn queue(&self) -> f64 {
         self.integrator.y()[0]
     }
 
-    /// Its derivative, 1/s.
+    /// Returns the queue's derivative, 1/s.
     pub fn queue_slope(&self) -> f64 {
         self.integrator.slope()[0]
     }
 
-    /// Part of what arrives that is lost.
+    /// Returns the part of what arrives that is lost.
     pub fn loss(&self) -> f64 {
         self.integrator.loss()
     }
 
-    /// The window of a flow, packets.
+    /// Returns the window of a flow, packets.
     pub fn window(&self, flow: usize) -> f64 {
         self.network.window(self.integrator.y(), flow)
     }
 
-    /// Packets per second that a flow sends.
+    /// Returns the packets per second that a flow sends.
     pub fn rate(&self, flow: usize) -> f64 {
         self.network.rate(self.integrator.y(), flow)
     }
 
-    /// A flow's estimate of the empty queue, s; none if it has no sample yet.
+    /// Returns a flow's estimate of the empty queue, s; `None` if it has no sample yet.
     pub fn base_error_s(&self, flow: usize) -> Option<f64> {
         let base_s = self.network.flows[flow].base_s;
         match self.network.options.base {
@@ -125,12 +126,12 @@ impl Trajectory {
         self.network.flows[flow].phase != Phase::Off
     }
 
-    /// Slowdowns that a flow has begun.
+    /// Returns the number of slowdowns that a flow has begun.
     pub fn slowdowns(&self, flow: usize) -> u32 {
         self.slowdowns[flow]
     }
 
-    /// A flow starts, if it has not.
+    /// Starts a flow, if it has not started.
     pub fn start(&mut self, flow: usize) {
         if self.is_on(flow) {
             return;
@@ -144,7 +145,7 @@ impl Trajectory {
         integrator.settle(network);
     }
 
-    /// A flow starts with this window, in congestion avoidance, if it has not started.
+    /// Starts a flow with this window, in congestion avoidance, if it has not started.
     pub fn start_with(&mut self, flow: usize, window: f64) {
         if self.is_on(flow) {
             return;
@@ -160,7 +161,7 @@ impl Trajectory {
         integrator.settle(network);
     }
 
-    /// A flow forgets what it knows of the path: it will be another connection.
+    /// Lets a flow forget the path: it will be another connection.
     pub fn forget_path(&mut self, flow: usize) {
         self.network.flows[flow].base_s = f64::INFINITY;
     }
@@ -171,7 +172,7 @@ impl Trajectory {
         self.integrator.settle(&self.network);
     }
 
-    /// A flow stops, if it has not. Its bytes in the queue are served as the others' are.
+    /// Stops a flow, if it has not stopped. Its bytes in the queue are served as the others' are.
     pub fn stop(&mut self, flow: usize) {
         let Trajectory { network, integrator, .. } = self;
         network.flows[flow].phase = Phase::Off;
@@ -179,7 +180,7 @@ impl Trajectory {
         integrator.settle(network);
     }
 
-    /// One step, and what happens at its end.
+    /// Advances one step, and applies the changes at its end.
     pub fn step(&mut self) {
         self.integrator.step(&self.network);
         let mut changed = false;
@@ -191,12 +192,12 @@ impl Trajectory {
         }
     }
 
-    /// The step whose edge is nearest to a time.
+    /// Returns the step whose edge is nearest to a time.
     pub fn step_at(&self, at_s: f64) -> u64 {
         (at_s / self.step_s).round() as u64
     }
 
-    /// As many steps as bring it to `to_s`.
+    /// Advances by as many steps as bring it to `to_s`.
     pub fn run_to(&mut self, to_s: f64) {
         let last = self.step_at(to_s);
         while self.steps() < last {

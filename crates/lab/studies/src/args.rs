@@ -5,12 +5,12 @@ use crate::error::{Error, Result};
 use toml::Value;
 
 impl Args {
-    /// A text, if it is given.
+    /// Returns a text, if it is given.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Value::as_str)
     }
 
-    /// A text that must be given.
+    /// Returns a text that must be given.
     ///
     /// # Errors
     /// [`Error::NoReading`] if it is not.
@@ -18,13 +18,13 @@ impl Args {
         self.text(name).ok_or_else(|| missing(name))
     }
 
-    /// A number, if it is given.
+    /// Returns a number, if it is given.
     pub fn number(&self, name: &str) -> Option<f64> {
         let value = self.0.get(name)?;
         value.as_float().or_else(|| value.as_integer().map(|integer| integer as f64))
     }
 
-    /// A number that must be given.
+    /// Returns a number that must be given.
     ///
     /// # Errors
     /// [`Error::NoReading`] if it is not.
@@ -32,12 +32,12 @@ impl Args {
         self.number(name).ok_or_else(|| missing(name))
     }
 
-    /// A switch, off if it is not given.
+    /// Returns a switch, off if it is not given.
     pub fn flag(&self, name: &str) -> bool {
         self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// Texts, if they are given.
+    /// Returns texts, if they are given.
     pub fn texts(&self, name: &str) -> Vec<&str> {
         match self.0.get(name) {
             Some(Value::Array(values)) => values.iter().filter_map(Value::as_str).collect(),
@@ -46,7 +46,7 @@ impl Args {
         }
     }
 
-    /// Points of a grid that must be given: axis to label or labels.
+    /// Returns points of a grid that must be given: axis to label or labels.
     ///
     /// # Errors
     /// [`Error::NoReading`] if they are not.

@@ -17,7 +17,7 @@ pub struct File {
     pub text: String,
 }
 
-/// The files of the book, the summary first.
+/// Returns the files of the book, the summary first.
 ///
 /// # Errors
 /// Wrong data of a paper.
@@ -61,7 +61,7 @@ fn address(verdict: &EntryVerdict) -> String {
     format!("{}.html#{}", verdict.paper, verdict.entry.id)
 }
 
-/// Processor time of each entry's runs; those that an earlier entry needs, too, count there.
+/// Returns the processor time of each entry's runs; those that an earlier entry needs, too, count there.
 fn costs(verdicts: &[EntryVerdict]) -> Table {
     let columns = vec![
         Column::words("study"),
@@ -107,7 +107,7 @@ fn of_paper(paper: &Paper, verdicts: &[&EntryVerdict]) -> String {
     Page { title, subtitle: format!("{} experiments", verdicts.len()), links, parts }.html()
 }
 
-/// The scenario files of an entry's checks.
+/// Returns the scenario files of an entry's checks.
 fn scenarios(verdict: &EntryVerdict) -> Vec<String> {
     let Ok(all) = papers::all() else { return Vec::new() };
     let paper = all.iter().find(|paper| paper.id == verdict.paper);

@@ -35,12 +35,12 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// A cache that ends with the process.
+    /// Creates a cache that ends with the process.
     pub fn in_memory() -> Cache {
         Cache { file: None, runs: HashMap::new() }
     }
 
-    /// The cache of `build` in the folder `dir`, which is made if it is not there.
+    /// Opens the cache of `build` in the folder `dir`, which is made if it is not there.
     ///
     /// # Errors
     /// [`Error::Disk`].
@@ -63,7 +63,7 @@ impl Cache {
         Ok(Cache { file: Some((path, file)), runs })
     }
 
-    /// The readings of the run with this key, if all of `measures` are among them.
+    /// Returns the readings of the run with this key, if all of `measures` are among them.
     pub fn get(&self, key: &ContentHash, measures: &[String]) -> Option<&Kept> {
         let kept = self.runs.get(&key.to_string())?;
         measures.iter().all(|measure| kept.readings.contains_key(measure)).then_some(kept)

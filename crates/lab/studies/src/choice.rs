@@ -5,7 +5,7 @@ use crate::papers;
 use crate::plan::Chosen;
 use afteryou_scenario::words::nearest;
 
-/// Every entry of every paper, in order.
+/// Returns every entry of every paper, in order.
 ///
 /// # Errors
 /// Wrong data of a paper.
@@ -15,7 +15,7 @@ pub fn all() -> Result<Vec<Chosen>> {
     Ok(papers::all()?.iter().flat_map(of).collect())
 }
 
-/// The entries with these names: "gong2012" is a paper, "gong2012/fig2" an entry. No names choose every paper of
+/// Returns the entries with these names: "gong2012" is a paper, "gong2012/fig2" an entry. No names choose every paper of
 /// others; our own questions are chosen by name.
 ///
 /// # Errors

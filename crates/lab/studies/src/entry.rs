@@ -104,7 +104,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The word for tables.
+    /// Returns the word for tables.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Exact => "exact",
@@ -192,7 +192,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Its measures, of curves with the flow that each is of.
+    /// Returns its measures, of curves with the flow that each is of.
     pub fn measures(&self) -> Vec<(&str, Call)> {
         let Some(measure) = &self.measure else { return Vec::new() };
         match self.flows.is_empty() {
@@ -274,7 +274,7 @@ enum Called {
 }
 
 impl Call {
-    /// The same call with this argument.
+    /// Returns the same call with this argument.
     fn with_text(&self, name: &str, value: &str) -> Call {
         let mut call = self.clone();
         call.with.0.insert(name.to_owned(), value.into());
@@ -360,7 +360,7 @@ impl Labels {
         }
     }
 
-    /// All of them.
+    /// Returns all labels.
     pub fn all(&self) -> &[String] {
         match self {
             Labels::One(one) => std::slice::from_ref(one),
@@ -415,7 +415,7 @@ pub struct Case {
 }
 
 impl Exact {
-    /// The limits of a case.
+    /// Returns the limits of a case.
     pub fn band(&self, case: &Case) -> Band {
         let Some(value) = case.value else { return case.band };
         let width = (self.relative * value.abs()).max(self.absolute);

@@ -7,8 +7,8 @@ use crate::reading::Reading;
 use afteryou_report::given::{Chart, Line, Map, Panel, Ring, Rings, Spot};
 use afteryou_report::Estimate;
 
-/// The figure as an SVG document, from the samples of each flow that has curves of its own, or of no flow in particular; `inner`
-/// are the samples of inner rings.
+/// Draws the figure as an SVG document, from the samples of each flow that has curves of its own, or of no flow in
+/// particular; `inner` are the samples of inner rings.
 pub fn svg(figure: &Figure, of_flows: &[(&str, Vec<Sample>)], inner: &[Sample]) -> Result<String> {
     let samples = of_flows.first().map_or(&[][..], |(_, samples)| samples);
     let drawn = match figure.kind {
@@ -40,13 +40,13 @@ fn chart(figure: &Figure, lines: Vec<Line>) -> Chart {
     }
 }
 
-/// The axis that a figure needs.
+/// Returns the axis that a figure needs.
 fn axis<'a>(figure: &'a Figure, name: Option<&'a String>) -> Result<&'a str> {
     let missing = || Error::NoReading(format!("{}: the figure names no axis", figure.title));
     name.map(String::as_str).ok_or_else(missing)
 }
 
-/// The controller that a label begins with, for its colour.
+/// Returns the controller that a label begins with, for its colour.
 fn controller(name: &str) -> Option<String> {
     let first = name.split([' ', ',']).next().unwrap_or(name).to_lowercase();
     (!first.is_empty()).then_some(first)
@@ -101,7 +101,7 @@ fn lists(samples: &[Sample]) -> Vec<Line> {
     samples.iter().map(line).collect()
 }
 
-/// Values of an axis in the order in which the samples have them.
+/// Returns the values of an axis in the order in which the samples have them.
 fn labels(samples: &[Sample], axis: &str) -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
     for label in samples.iter().filter_map(|sample| sample.point.label(axis)) {
@@ -145,7 +145,7 @@ fn map(figure: &Figure, samples: &[Sample]) -> Result<Map> {
     })
 }
 
-/// The number of a label with a unit: the axis names the unit.
+/// Returns the number of a label with a unit: the axis names the unit.
 fn without_unit(label: &str) -> String {
     label.split(' ').next().unwrap_or(label).to_owned()
 }

@@ -19,7 +19,7 @@ pub struct GridPoint {
 }
 
 impl GridPoint {
-    /// The label of its value on an axis.
+    /// Returns the label of its value on an axis.
     pub fn label(&self, axis: &str) -> Option<&str> {
         self.labels.iter().find(|(name, _)| name == axis).map(|(_, label)| &**label)
     }
@@ -29,13 +29,13 @@ impl GridPoint {
         at.0.iter().all(|(axis, labels)| self.label(axis).is_some_and(|label| labels.has(label)))
     }
 
-    /// Its labels without those of some axes, as words.
+    /// Returns its labels without those of some axes, as words.
     pub fn words_without(&self, without: &[&str]) -> String {
         let kept = self.labels.iter().filter(|(axis, _)| !without.contains(&&**axis));
         kept.map(|(_, label)| &**label).collect::<Vec<_>>().join(", ")
     }
 
-    /// The scenario at this point with the seed of its `repetition`-th run, from 1.
+    /// Returns the scenario at this point with the seed of its `repetition`-th run, from 1.
     ///
     /// # Errors
     /// A scenario that is refused.
@@ -49,7 +49,7 @@ impl GridPoint {
 }
 
 impl AxisValue {
-    /// Its name in checks and tables.
+    /// Returns its name in checks and tables.
     pub fn label(&self) -> String {
         match self {
             AxisValue::Number(number) => number.to_string(),
@@ -68,7 +68,7 @@ impl AxisValue {
     }
 }
 
-/// The number that a label begins with: 25 of "25 ms".
+/// Returns the number that a label begins with: 25 of "25 ms".
 fn number(label: &str) -> Option<f64> {
     label.split_whitespace().next()?.parse().ok()
 }
@@ -81,7 +81,7 @@ impl Axis {
 }
 
 impl Grid {
-    /// Its points, the last axis varying fastest.
+    /// Returns its points, the last axis varying fastest.
     pub fn points(&self, extent: Extent) -> Vec<GridPoint> {
         let start = GridPoint { labels: Vec::new(), numbers: BTreeMap::new(), set: self.set.clone() };
         self.axes.iter().fold(vec![start], |points, axis| {
@@ -89,7 +89,7 @@ impl Grid {
         })
     }
 
-    /// Repetitions that are run, from 1.
+    /// Returns the repetitions that are run, from 1.
     pub fn repetitions(&self, extent: Extent) -> std::ops::RangeInclusive<u32> {
         let usual = self.usual_seeds.unwrap_or(self.seeds);
         match extent {
@@ -100,7 +100,7 @@ impl Grid {
         }
     }
 
-    /// The points at which the verdict is taken: settings that the paper does not state at their defaults.
+    /// Returns the points at which the verdict is taken: settings that the paper does not state at their defaults.
     pub fn defaults(&self) -> At {
         let default =
             |axis: &Axis| Some((axis.name.clone(), crate::entry::Labels::One(axis.default.clone()?)));

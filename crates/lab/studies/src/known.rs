@@ -71,7 +71,7 @@ impl Miss {
         named(&self.check, self.at.as_deref())
     }
 
-    /// The reason that it does not hold.
+    /// Returns the reason that it does not hold.
     fn fault(&self, findings: &[Finding]) -> Option<String> {
         let name = self.name();
         let mut ours = findings.iter().filter(|finding| self.concerns(finding)).peekable();
@@ -115,7 +115,7 @@ fn named(check: &str, at: Option<&str>) -> String {
 }
 
 impl Known {
-    /// Those of one entry.
+    /// Returns those of one entry.
     pub(crate) fn of(mut self, entry: &str) -> Known {
         self.full.retain(|miss| miss.entry == entry);
         self.quick.retain(|miss| miss.entry == entry);
@@ -136,7 +136,7 @@ impl Known {
         }
     }
 
-    /// With the second seeds a value may be another one; the verdict has to be the same, or be marked.
+    /// Marks findings of the second seeds: a value may be another one, but the verdict has to be the same, or be marked.
     fn mark_second(&self, findings: &mut [Finding]) -> Vec<String> {
         let mut faults = Vec::new();
         for finding in findings.iter_mut().filter(|finding| finding.decides()) {
@@ -197,7 +197,7 @@ mod tests {
         toml::from_str(text).unwrap()
     }
 
-    /// The finding of a check with the band "at most 1".
+    /// Returns the finding of a check with the band "at most 1".
     fn finding(value: f64) -> Vec<Finding> {
         let value = Value { at: "20 ms".to_owned(), value, half_width: None, seeds: 4 };
         let band = Band { max: Some(1.0), ..Band::default() };

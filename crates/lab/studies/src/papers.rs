@@ -30,7 +30,7 @@ macro_rules! files {
 const PAPERS: &[Files] =
     files!["gong2012", "carofiglio2013", "kuhn2014", "alsaadi2017", "bagnulo2022", "questions"];
 
-/// All papers, in order.
+/// Returns all papers, in order.
 ///
 /// # Errors
 /// A file that is wrong; a test reads all of them.

@@ -16,7 +16,7 @@ const EVERY_S: f64 = 0.01;
 const STARTS: [[f64; 3]; 6] =
     [[0.2, 1.8, 0.0], [1.8, 0.2, 0.0], [0.3, 0.3, 0.0], [2.0, 1.6, 2.0], [0.5, 2.5, 1.5], [2.5, 1.0, 0.5]];
 
-/// The tracks from several starts: rate of one flow against the rate of the other, in parts of the capacity.
+/// Returns the tracks from several starts: rate of one flow against the rate of the other, in parts of the capacity.
 pub fn tracks() -> Vec<Line> {
     let at = common(2);
     let closed = Closed::of(at, &Fledbat::new(TARGET_S, 1.0, ZETA));

@@ -16,7 +16,7 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// The grid of a check.
+    /// Returns the grid of a check.
     ///
     /// # Errors
     /// A grid that the paper does not have.
@@ -24,7 +24,7 @@ impl Chosen {
         self.grid_of(&check.grid, &check.id)
     }
 
-    /// The grid with this name, which `asker` asks for.
+    /// Returns the grid with this name, which `asker` asks for.
     ///
     /// # Errors
     /// A grid that the paper does not have.
@@ -54,7 +54,7 @@ pub struct Wanted {
     pub first: usize,
 }
 
-/// The points that `chosen` needs, in the order of grids and axes; also those for its figures on request.
+/// Returns the points that `chosen` needs, in the order of grids and axes; also those for its figures on request.
 ///
 /// # Errors
 /// A check that names a grid that is not there.
@@ -116,7 +116,7 @@ impl All {
     }
 }
 
-/// A measure as it was called, as a key.
+/// Returns a measure as it was called, as a key.
 pub fn measure_key(call: &Call) -> String {
     let arguments: Vec<String> = call.with.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
     format!("{}({})", call.name, arguments.join(", "))

@@ -15,7 +15,7 @@ pub enum Reading {
 }
 
 impl Reading {
-    /// The number; of a list there is none.
+    /// Returns the number; of a list there is none.
     pub fn number(&self) -> Option<f64> {
         match self {
             Reading::One(number) => Some(*number),
@@ -23,7 +23,7 @@ impl Reading {
         }
     }
 
-    /// The list; a number is a list of one.
+    /// Returns the list; a number is a list of one.
     pub fn list(&self) -> Vec<f64> {
         match self {
             Reading::One(number) => vec![*number],

@@ -30,9 +30,9 @@ pub struct Making<'a> {
     pub cpu_s: fn() -> f64,
 }
 
-/// The readings of each run, in order, and how many runs the machine spoiled. Those have no readings and are not in the cache, so
-/// that the next call makes them again. `progress` gets the number of runs, of those that were there already, and how far the
-/// others are.
+/// Makes the runs; returns their readings in order, and how many runs the machine spoiled. Those have no readings and are
+/// not in the cache, so that the next call makes them again. `progress` gets the number of runs, of those that were there
+/// already, and how far the others are.
 pub fn make(
     runs: &[Run],
     making: &Making,
@@ -86,7 +86,7 @@ pub fn make(
     Ok((singles.of_runs.iter().map(found).collect::<Result<_>>()?, spoiled.len()))
 }
 
-/// The reason that a run says nothing about the network.
+/// Returns the reason that a run has no meaning for the network, if there is one.
 fn invalid(outcome: &Outcome) -> Option<String> {
     let runs = [Some(&outcome.run), outcome.baseline.as_ref()];
     let mut late = runs.into_iter().flatten().filter_map(|run| run.lateness);
@@ -138,7 +138,7 @@ impl Clock {
         began.insert(thread::current().id(), (self.cpu_s)());
     }
 
-    /// The time since the beginning of the calling thread's run, s.
+    /// Returns the time since the beginning of the calling thread's run, s.
     fn end(&self) -> f64 {
         let began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
         began.get(&thread::current().id()).map_or(0.0, |began| (self.cpu_s)() - began)

@@ -36,12 +36,12 @@ const SCENARIOS: &[(&str, &str)] = scenarios![
     ],
 ];
 
-/// The text of a scenario file by its name in `scenarios/papers` or `scenarios/questions`.
+/// Returns the text of a scenario file by its name in `scenarios/papers` or `scenarios/questions`.
 pub fn scenario(name: &str) -> Option<&'static str> {
     SCENARIOS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
-/// The names of all scenario files.
+/// Returns the names of all scenario files.
 pub fn scenarios() -> impl Iterator<Item = &'static str> {
     SCENARIOS.iter().map(|(name, _)| *name)
 }

@@ -73,7 +73,7 @@ pub fn run(
     Ok(verdicts)
 }
 
-/// The readings of every job, in order.
+/// Makes the runs of every job; returns their readings, in order.
 fn make(
     wanted: &[Wanted],
     jobs: &[Job],
@@ -112,7 +112,7 @@ fn samples<'a>(wanted: &'a [Wanted], jobs: &[Job], kept: &'a [Kept]) -> Samples<
 }
 
 impl Samples<'_> {
-    /// The samples of `grid` at `at`, in the order of its axes.
+    /// Returns the samples of `grid` at `at`, in the order of its axes.
     fn at(&self, grid: &Grid, at: &At, measure: &Call) -> Result<Vec<Sample>> {
         let key = measure_key(measure);
         let places = self.wanted.iter().zip(&self.kept);
@@ -133,7 +133,7 @@ impl Samples<'_> {
         ours.map(sample).collect()
     }
 
-    /// The samples of a check: at the defaults of settings that are not stated, and elsewhere.
+    /// Returns the samples of a check: at the defaults of settings that are not stated, and elsewhere.
     fn of(&self, chosen: &Chosen, check: &Check) -> Result<(Vec<Sample>, Vec<Sample>)> {
         let grid = chosen.grid(check)?;
         let mut defaults = grid.defaults();
@@ -144,7 +144,7 @@ impl Samples<'_> {
     }
 }
 
-/// A figure of an entry, or the reason that there is none.
+/// Draws a figure of an entry, or returns the reason that there is none.
 fn draw(chosen: &Chosen, figure: &Figure, samples: &Samples) -> Result<String> {
     let of = |call: &Call| -> Result<Vec<Sample>> {
         let Some(name) = &figure.grid else { return Ok(Vec::new()) };
@@ -227,7 +227,7 @@ fn of_runs(chosen: &Chosen, check: &Check, samples: &Samples) -> Vec<Finding> {
     findings
 }
 
-/// Samples away from the defaults, by the values of the settings that are not stated.
+/// Groups samples away from the defaults by the values of the settings that are not stated.
 fn by_unstated(chosen: &Chosen, check: &Check, samples: Vec<Sample>) -> Vec<(String, Vec<Sample>)> {
     let Ok(grid) = chosen.grid(check) else { return Vec::new() };
     let unstated: Vec<&str> =

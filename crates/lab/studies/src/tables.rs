@@ -7,7 +7,7 @@ use afteryou_report::table::{Cell, Column, Table, Tone};
 /// Words below a table of real packets.
 const WIDENED: &str = "One run on real packets. Each band is wider on both sides by what sim may differ: two standard deviations of its seeds.";
 
-/// The findings of an entry: published | band | ours | verdict; of real packets the simulator's values, too.
+/// Returns the findings of an entry: published | band | ours | verdict; of real packets the simulator's values, too.
 pub fn findings(verdict: &EntryVerdict) -> Table {
     let is_real = verdict.findings.iter().any(|finding| finding.simulated.is_some());
     let beside = if is_real { Column::numbers("sim") } else { Column::numbers("seeds").spare() };
@@ -30,7 +30,7 @@ pub fn findings(verdict: &EntryVerdict) -> Table {
     Table { title, note: if is_real { WIDENED } else { "" }, grouped: 1, columns, rows }
 }
 
-/// The outcomes over the range of settings that the paper does not state, in one row.
+/// Returns the outcomes over the range of settings that the paper does not state, in one row.
 fn range(findings: &[&Finding]) -> Option<Vec<Cell>> {
     let first = findings.first()?;
     let values = || findings.iter().filter_map(|finding| finding.value);
@@ -64,7 +64,7 @@ fn row(finding: &Finding) -> Vec<Cell> {
     ]
 }
 
-/// "350 to 450", "≥ 0.98", or nothing.
+/// Returns the band in words: "350 to 450", "≥ 0.98", or nothing.
 pub fn band_words(band: Band) -> String {
     match (band.min, band.max) {
         (None, None) => String::new(),
@@ -75,7 +75,7 @@ pub fn band_words(band: Band) -> String {
     }
 }
 
-/// "391 ± 4", or the reason that there is nothing.
+/// Returns our value in words, "391 ± 4", or the reason that there is nothing.
 pub fn ours(finding: &Finding) -> String {
     match (finding.value, finding.half_width) {
         (Some(value), Some(half)) => format!("{} ± {}", number(value), digits(half, 2)),
@@ -84,7 +84,7 @@ pub fn ours(finding: &Finding) -> String {
     }
 }
 
-/// Four digits, without a tail of zeros.
+/// Formats a number with four digits, without a tail of zeros.
 pub fn number(value: f64) -> String {
     digits(value, 4)
 }
@@ -126,7 +126,7 @@ fn tone(finding: &Finding) -> Tone {
     }
 }
 
-/// The notes below a table, a paragraph each: causes of misses, private data, a note, checks that a quick run leaves
+/// Returns the notes below a table, a paragraph each: causes of misses, private data, a note, checks that a quick run leaves
 /// out.
 pub fn remarks(verdict: &EntryVerdict) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -146,7 +146,7 @@ pub fn remarks(verdict: &EntryVerdict) -> Vec<String> {
     lines
 }
 
-/// "On the edge: …", if the verdict hangs on the seeds.
+/// Returns the words "On the edge: …", if the verdict hangs on the seeds.
 fn edge(finding: &Finding) -> Option<String> {
     let at = if finding.at.is_empty() { String::new() } else { format!(" ({})", finding.at) };
     let second = number(finding.on_the_edge?);
@@ -156,7 +156,7 @@ fn edge(finding: &Finding) -> Option<String> {
     ))
 }
 
-/// One row for each paper: entries, met, reported, missed and explained, missed.
+/// Returns one row for each paper: entries, met, reported, missed and explained, missed.
 pub fn summary(verdicts: &[EntryVerdict]) -> Table {
     let mut papers: Vec<&str> = verdicts.iter().map(|verdict| verdict.paper).collect();
     papers.dedup();

@@ -78,7 +78,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// The words for tables.
+    /// Returns the words for tables.
     pub fn words(self) -> &'static str {
         match self {
             Cause::PapersSlip => "the paper's slip",
@@ -98,7 +98,7 @@ impl Serialize for Cause {
 }
 
 impl Finding {
-    /// A finding of a check without a value.
+    /// Returns a finding of a check without a value.
     pub(crate) fn blank(check: &str, what: &str, unit: &str, published: Option<String>) -> Finding {
         Finding {
             check: check.to_owned(),
@@ -121,7 +121,7 @@ impl Finding {
         }
     }
 
-    /// The same with its value, held against the band.
+    /// Returns the same finding with its value, held against the band.
     pub(crate) fn with(self, value: Value, band: Band, published: Option<Band>) -> Finding {
         let verdict = match (band.judges(), band.holds(value.value)) {
             (false, _) => Verdict::Reported,
@@ -161,7 +161,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The word for tables.
+    /// Returns the word for tables.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Reported => "reported",
@@ -192,12 +192,12 @@ pub struct EntryVerdict {
 }
 
 impl EntryVerdict {
-    /// "gong2012/fig2".
+    /// Returns the entry's full name: "gong2012/fig2".
     pub fn name(&self) -> String {
         format!("{}/{}", self.paper, self.entry.id)
     }
 
-    /// An entry is met only if each of its findings is.
+    /// Returns the verdict: an entry is met only if each of its findings is.
     pub fn verdict(&self) -> Verdict {
         let deciding = self.findings.iter().filter(|finding| finding.decides());
         deciding.map(|finding| finding.verdict).max().unwrap_or(Verdict::Reported)

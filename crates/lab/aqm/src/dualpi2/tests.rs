@@ -41,7 +41,7 @@ fn ect_1_and_ce_go_first_but_for_the_share_of_the_classic_queue() {
     assert!(first > 5, "the L queue begins");
 }
 
-/// The packets that leave, in order, until the queue is empty: `C` or `L`.
+/// Returns the packets that leave, in order, until the queue is empty: `C` or `L`.
 fn order(queue: &mut DualPi2<u64>) -> String {
     let next = || queue.dequeue(Time::ZERO, &mut Vec::new());
     std::iter::from_fn(next).map(|(packet, _)| if packet.ecn == Ecn::Ect1 { 'L' } else { 'C' }).collect()

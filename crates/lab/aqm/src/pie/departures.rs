@@ -33,12 +33,12 @@ pub struct Departures {
 }
 
 impl Departures {
-    /// With a cycle that begins now, however little waits (App. B, as PIE wakes up).
+    /// Creates departures with a cycle that begins now, however little waits (App. B, as PIE wakes up). B, as PIE wakes up).
     pub fn measuring_from(now: Time) -> Departures {
         Departures { average: 0.0, cycle: Some((now, 0)) }
     }
 
-    /// A packet has left `backlog` bytes behind. If it ended a cycle, how long that took.
+    /// Notes that a packet has left `backlog` bytes behind. Returns how long a cycle took that it ended.
     pub fn departed(&mut self, now: Time, size: u32, backlog: u64, by: &Cycle) -> Option<Span> {
         if by.form == Form::Linux && backlog >= by.threshold && self.cycle.is_none() {
             self.cycle = Some((now, 0));
@@ -85,7 +85,7 @@ impl Departures {
         self.average > 0.0
     }
 
-    /// How long `backlog` bytes will take; nothing as long as that is not known.
+    /// Returns how long `backlog` bytes will take; nothing as long as that is not known.
     pub fn delay(&self, backlog: u64, by: &Cycle) -> Span {
         if !self.is_known() {
             return Span::ZERO;
@@ -125,7 +125,7 @@ mod tests {
         assert!((two.average - 1_196_150.0).abs() < 1e-6, "{}", two.average);
     }
 
-    /// When cycles end, counted in packets of 1000 B that leave one per millisecond with 20 kB behind them.
+    /// Returns when cycles end, counted in packets of 1000 B that leave one per millisecond with 20 kB behind them.
     fn ends(form: Form) -> Vec<(u64, u64)> {
         let by = Cycle { form, threshold: 10_000, ..RFC };
         let mut departures = Departures::default();

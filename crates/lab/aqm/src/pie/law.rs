@@ -82,7 +82,7 @@ pub struct State {
 }
 
 impl Law {
-    /// By the rows of [`COMMON`](super::params::COMMON), for a buffer of `limit`.
+    /// Creates the law from the rows of [`COMMON`](super::params::COMMON), for a buffer of `limit`.
     ///
     /// # Errors
     /// A high delay that is not above the target.
@@ -139,7 +139,7 @@ impl Law {
         })
     }
 
-    /// A queue's state as it begins.
+    /// Returns a queue's state as it begins.
     pub fn start(&self) -> State {
         State {
             probability: 0.0,
@@ -163,9 +163,10 @@ impl Law {
         }
     }
 
-    /// An update depends on nothing but the state and the backlog. Once it changes nothing, no further one does. At the
-    /// ends of the ranges that can be a million updates away. After many updates the change of each therefore counts
-    /// for longer and longer stretches: it has one sign only, towards 0 or 1. Answers how many were computed.
+    /// Catches up with updates that are due; returns the number of those that were computed. An update depends on nothing
+    /// but the state and the backlog. Once it changes nothing, no further one does. At the ends of the ranges that can be a
+    /// million updates away. After many updates the change of each therefore counts for longer and longer stretches: it has
+    /// one sign only, towards 0 or 1. Answers how many were computed.
     #[cold]
     fn catch_up_late(&self, state: &mut State, now: Time, backlog: Backlog) -> u32 {
         let mut computed = 0;
@@ -188,7 +189,7 @@ impl Law {
         computed
     }
 
-    /// How many updates should have been done by `now`.
+    /// Returns the number of updates that should have been done by `now`.
     fn due(&self, state: &State, now: Time) -> u64 {
         match now >= state.next_update {
             true => now.since(state.next_update).0 / self.tupdate.0 + 1,
@@ -196,7 +197,7 @@ impl Law {
         }
     }
 
-    /// §4.2: what happens every `tupdate`.
+    /// Updates the probability, every `tupdate` (§4.2).
     fn update(&self, state: &mut State, backlog: Backlog) {
         if !state.is_awake {
             return;
@@ -219,7 +220,7 @@ impl Law {
         }
     }
 
-    /// The probability after a step.
+    /// Returns the probability after a step.
     fn stepped(&self, state: &State, backlog: Backlog) -> f64 {
         let (delay, old) = (state.delay.as_secs_f64(), state.old_delay.as_secs_f64());
         let error = delay - self.target.as_secs_f64();
@@ -240,7 +241,7 @@ impl Law {
         }
     }
 
-    /// Everything as it began but the probability and the delays.
+    /// Resets everything but the probability and the delays.
     fn forget(&self, state: &mut State) {
         state.accumulated = 0;
         state.burst = self.burst;
@@ -255,7 +256,7 @@ impl Law {
         self.listens(state, now, backlog) && self.draws(state, random)
     }
 
-    /// §4.1, §4.4, §5.3: returns whether a packet that finds `backlog` may be dropped at all.
+    /// Returns whether a packet that finds `backlog` may be dropped at all (§4.1, §4.4, §5.3).
     #[inline]
     pub fn listens(&self, state: &mut State, now: Time, backlog: Backlog) -> bool {
         if self.wakes_at.is_some() {
@@ -284,7 +285,7 @@ impl Law {
         }
     }
 
-    /// §5.4: drops at random, but no two close together.
+    /// Draws whether to drop, but no two close together (§5.4).
     #[inline]
     fn draws(&self, state: &mut State, random: &mut Pcg64) -> bool {
         if !self.derandomise {
@@ -301,13 +302,13 @@ impl Law {
         true
     }
 
-    /// §5.1: returns whether an ECN-capable packet is marked rather than dropped.
+    /// Returns whether an ECN-capable packet is marked rather than dropped (§5.1).
     #[inline]
     pub fn marks(&self, state: &State) -> bool {
         self.marks_to.is_some_and(|most| state.probability <= most)
     }
 
-    /// A packet of `size` leaves after `sojourn`, `backlog` behind it.
+    /// Notes that a packet of `size` leaves after `sojourn`, `backlog` behind it.
     #[inline]
     pub fn departed(&self, state: &mut State, now: Time, size: u32, sojourn: Span, backlog: Backlog) {
         if let Some(cycle) = &self.departures {
@@ -326,7 +327,7 @@ impl Law {
 }
 
 impl State {
-    /// Drop probability.
+    /// Returns the drop probability.
     pub fn probability(&self) -> f64 {
         self.probability
     }
@@ -341,7 +342,7 @@ impl State {
         self.share = libm::ceil(probability * ONE as f64) as u64;
     }
 
-    /// The last packet is gone, though none has left: no queue, no delay.
+    /// Notes that the last packet is gone, though none has left: no queue, no delay.
     pub fn emptied(&mut self) {
         self.delay = Span::ZERO;
     }
@@ -357,7 +358,7 @@ impl State {
     }
 }
 
-/// The RFC and FreeBSD mark below the threshold, Linux at it, too.
+/// Returns the highest probability that marks: the RFC and FreeBSD mark below the threshold, Linux at it, too.
 fn marks_to(threshold: f64, form: Form) -> f64 {
     if form == Form::Linux {
         threshold

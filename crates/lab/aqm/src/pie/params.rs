@@ -89,7 +89,7 @@ pub const PRESETS: &[Preset] = &[
     Preset { name: "freebsd", help: "FreeBSD's dummynet with its default options", rows: FREEBSD },
 ];
 
-/// Two tables as one; `N` must be `A + B`.
+/// Joins two tables; `N` must be `A + B`.
 pub const fn join<const A: usize, const B: usize, const N: usize>(
     first: [Param; A],
     then: [Param; B],

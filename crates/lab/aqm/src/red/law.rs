@@ -102,7 +102,7 @@ pub struct Law {
 }
 
 impl Law {
-    /// With an empty queue.
+    /// Creates the law of an empty queue.
     pub fn new(shape: &Shape, random: Pcg64) -> Law {
         let mean_packet = shape.mean_packet as f64;
         let unit = if shape.in_bytes { mean_packet } else { 1.0 };
@@ -143,7 +143,7 @@ impl Law {
         self.gentle_slope = (1.0 - max_p) / self.max_th;
     }
 
-    /// A packet arrives and finds `backlog`: the average moves (ns-2 `estimator`).
+    /// Moves the average for a packet that arrives and finds `backlog` (ns-2 `estimator`).
     pub fn arrive(&mut self, now: Time, backlog: Backlog) {
         if backlog.packets == 0 {
             self.decay(now);
@@ -169,7 +169,7 @@ impl Law {
         }
     }
 
-    /// A packet of `size` bytes goes to the link.
+    /// Notes that a packet of `size` bytes goes to the link.
     pub fn depart(&mut self, now: Time, size: u32) {
         self.idle_from = now + Span((f64::from(size) * self.ns_per_byte) as u64);
     }
@@ -194,7 +194,7 @@ impl Law {
         self.average > self.min_th
     }
 
-    /// p_b: what the average alone says (ns-2 `calculate_p_new`).
+    /// Returns p_b, which follows from the average alone (ns-2 `calculate_p_new`).
     fn base_probability(&self) -> f64 {
         if self.average >= self.forced_th {
             return 1.0;
@@ -243,18 +243,18 @@ impl Law {
         p >= 1.0 || (p > 0.0 && uniform(&mut self.random) < p)
     }
 
-    /// One of `0..n`.
+    /// Draws one of `0..n`.
     pub fn draw_below(&mut self, n: u64) -> usize {
         (uniform(&mut self.random) * n as f64) as usize
     }
 }
 
-/// A probability that counts `weight` times.
+/// Returns a probability that counts `weight` times.
 fn weighted(p: f64, weight: f64) -> f64 {
     (p * weight).min(1.0)
 }
 
-/// p_a: makes distances between drops uniform instead of geometric (ns-2 `modify_p`).
+/// Returns p_a, which makes distances between drops uniform instead of geometric (ns-2 `modify_p`).
 fn spaced(p_b: f64, count: f64, wait: bool) -> f64 {
     let covered = count * p_b;
     let left = if wait { 2.0 - covered } else { 1.0 - covered };

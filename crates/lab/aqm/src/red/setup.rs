@@ -36,7 +36,7 @@ pub const TARGET_DELAY: Param = Param::millis("target_delay", 5, (1, 10_000))
 pub const ECN: Param = Param::flag("ecn", false)
     .explained("mark packets that support ECN instead of dropping them at random", "ns-2 setbit_");
 
-/// Non-gentle RED in packets by the rows above; what a discipline has beyond it, it adds.
+/// Reads the shape of non-gentle RED in packets from the rows above; a discipline adds its own rows.
 pub fn shape(settings: &Settings<'_>, site: &Site) -> Result<Shape, Error> {
     let mean_packet = settings.bytes("mean_packet");
     let bits_per_second = site.bits_per_second.max(1);
@@ -94,13 +94,14 @@ fn weight(settings: &Settings<'_>, packets_per_second: f64, min_th: f64, max_th:
     }
 }
 
-/// ns-2 `q_weight_ = -1`: the average is over ten round trips.
+/// Returns the weight of ns-2's `q_weight_ = -1`: the average is over ten round trips.
 fn rate_weight(packets_per_second: f64) -> f64 {
     let rtt_s = (RTT_PACKETS / packets_per_second).max(LEAST_RTT_S);
     -libm::expm1(-1.0 / (AVERAGED_RTTS * rtt_s * packets_per_second))
 }
 
-/// tc's `tc_red_eval_ewma`: the largest 2⁻ⁿ with which the average of a burst into an empty queue stays below `min_th`.
+/// Returns the weight of tc's `tc_red_eval_ewma`: the largest 2⁻ⁿ with which the average of a burst into an empty queue
+/// stays below `min_th`.
 fn tc_weight(min_th: f64, max_th: f64) -> Option<f64> {
     let burst = ((2.0 * min_th + max_th) / 3.0).floor();
     let wanted = burst + 1.0 - min_th;
@@ -118,7 +119,7 @@ mod tests {
     use crate::backlog::Limit;
     use crate::red::PARAMS;
 
-    /// At 10 Mbit/s.
+    /// Makes the shape at 10 Mbit/s.
     fn made(overrides: &[(&'static str, Value)]) -> Result<Shape, Error> {
         shape(&Settings::new(PARAMS, overrides).unwrap(), &Site::test(Limit::Packets(100)))
     }

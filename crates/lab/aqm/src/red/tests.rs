@@ -10,7 +10,8 @@ fn preset(name: &'static str) -> (&'static str, Value) {
     ("preset", Value::Choice(name))
 }
 
-/// Packets of 1500 B at `load` times 10 Mbit/s, evenly, for some seconds; mean length in packets from the middle on.
+/// Sends packets of 1500 B at `load` times 10 Mbit/s, evenly, for some seconds; returns the mean length in packets from the
+/// middle on.
 fn overload(queue: &mut Red<u64>, load: f64, ecn: Ecn, seconds: u64) -> f64 {
     let (mut next_arrival, mut next_departure) = (0u64, 0u64);
     let (mut sum, mut samples, mut dropped) = (0, 0, Vec::new());

@@ -47,7 +47,7 @@ impl Engine for Bed {
         observed(scenario, watch, looks)
     }
 
-    /// Two emulations would make each other late.
+    /// Returns 1: two emulations would make each other late.
     fn at_once(&self) -> usize {
         1
     }
@@ -62,7 +62,7 @@ impl Engine for BedOfKernelQueues {
         Bed.name()
     }
 
-    /// Its results are others than those of our own queues.
+    /// Returns a version of its own: the results are others than those of our own queues.
     fn version(&self) -> &str {
         concat!(env!("CARGO_PKG_VERSION"), "+kernel-queues")
     }

@@ -36,13 +36,13 @@ impl Engine for Fluid {
         afteryou_fluid::run(scenario, &Options::of(scenario), &mut at).map_err(failed)
     }
 
-    /// Equations draw nothing but start values: a repetition is a trial.
+    /// Returns the trials: equations draw nothing but start values.
     fn repeats(&self, experiment: &Experiment) -> Option<u32> {
         experiment.trials()
     }
 }
 
-/// All that the equations refuse is in the file.
+/// Converts an error of the equations: all that they refuse is in the file.
 fn failed(error: afteryou_fluid::Error) -> Error {
     match error {
         afteryou_fluid::Error::Interrupted => Error::Interrupted,

@@ -29,7 +29,7 @@ pub static ENGINES: &[&dyn Engine] = &[
     &Bed,
 ];
 
-/// The engine with this name.
+/// Returns the engine with this name.
 ///
 /// # Errors
 /// [`Error::UnknownEngine`] with the nearest name and all others.

@@ -21,7 +21,7 @@ impl Passes {
         Passes { length_s: scenario.duration.as_secs_f64(), number, before: 0.0, at_s: 0.0 }
     }
 
-    /// The pass under way is at `at_s`.
+    /// Returns the progress when the pass under way is at `at_s`.
     pub fn at(&mut self, at_s: f64) -> Progress {
         if at_s < self.at_s {
             self.before += 1.0;

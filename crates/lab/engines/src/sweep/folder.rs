@@ -90,17 +90,17 @@ impl Folder {
         }
     }
 
-    /// Where it is.
+    /// Returns the folder's path.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The sweep, and the part of it that the folder is for.
+    /// Returns the sweep, and the part of it that the folder is for.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// The runs of this part that have not ended, as indices from 0, in order.
+    /// Returns the runs of this part that have not ended, as indices from 0, in order.
     pub fn pending(&self) -> Vec<usize> {
         self.manifest.indices().filter(|index| !self.journal.has(*index)).collect()
     }
@@ -119,12 +119,12 @@ impl Folder {
         self.journal.append(index, key, content)
     }
 
-    /// The finished runs in the order of the sweep, one in memory at a time.
+    /// Returns the finished runs in the order of the sweep, one in memory at a time.
     pub fn finished(&self) -> impl Iterator<Item = Result<Finished, Error>> + '_ {
         (0..self.manifest.runs).filter_map(|index| self.get(index).transpose())
     }
 
-    /// A finished run.
+    /// Returns a finished run.
     ///
     /// # Errors
     /// A file that cannot be read.

@@ -40,7 +40,7 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// A line without its end; none if it is torn, damaged or of no run among `runs`.
+    /// Reads a line without its end; returns `None` if it is torn, damaged or of no run among `runs`.
     fn read(bytes: &'a [u8], runs: usize) -> Option<Line<'a>> {
         let (checksum, rest) = std::str::from_utf8(bytes).ok()?.split_once(' ')?;
         if checksum != self::checksum(rest) {
@@ -113,7 +113,7 @@ impl Journal {
         Ok(())
     }
 
-    /// The line of a run without its checksum: run, key and content.
+    /// Returns the line of a run without its checksum: run, key and content.
     pub(super) fn line(&self, index: usize) -> Result<Option<Vec<u8>>, Error> {
         let Some(Some(place)) = self.places.get(index) else { return Ok(None) };
         let mut bytes = vec![0; place.length];
@@ -123,7 +123,7 @@ impl Journal {
         Ok(Some(bytes))
     }
 
-    /// Key and content of a line that [`line`](Self::line) returned.
+    /// Returns key and content of a line that [`line`](Self::line) returned.
     pub(super) fn parse<'a>(&self, line: &'a [u8]) -> Result<Line<'a>, Error> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let damaged = || Error::disk(&self.path, std::io::ErrorKind::InvalidData.into());
@@ -161,7 +161,7 @@ impl Journal {
     }
 }
 
-/// Where each run's line lies, and where the last whole line ends.
+/// Returns where each run's line lies, and where the last whole line ends.
 fn places(file: &mut File, runs: usize) -> std::io::Result<(Vec<Option<Place>>, u64)> {
     let (mut places, mut end, mut offset) = (vec![None; runs], 0, 0);
     let mut reader = BufReader::with_capacity(1 << 16, file);

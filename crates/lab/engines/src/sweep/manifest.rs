@@ -85,7 +85,7 @@ impl fmt::Display for Shard {
 }
 
 impl Manifest {
-    /// The identity of `lineup` as the program with this `build` runs it.
+    /// Returns the identity of `lineup` as the program with this `build` runs it.
     pub fn new(
         lineup: &Lineup,
         name: String,
@@ -106,12 +106,12 @@ impl Manifest {
         }
     }
 
-    /// The same sweep, not a part of it alone.
+    /// Returns the same sweep, not a part of it alone.
     pub(super) fn whole(&self) -> Manifest {
         Manifest { shard: None, ..self.clone() }
     }
 
-    /// The runs of this part, as indices from 0.
+    /// Returns the runs of this part, as indices from 0.
     pub fn indices(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.runs).filter(|index| self.shard.is_none_or(|shard| shard.has(*index)))
     }
@@ -142,7 +142,7 @@ impl Manifest {
         )))
     }
 
-    /// Why `found` is no part of the same sweep, if it is none.
+    /// Returns why `found` is no part of the same sweep, if it is none.
     pub(super) fn difference(&self, found: &Manifest) -> Option<String> {
         let builds = || format!("a sweep by another build of {}", found.version);
         let checks = [

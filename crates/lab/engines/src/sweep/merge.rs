@@ -60,7 +60,7 @@ pub fn merge(
     Ok(folder)
 }
 
-/// The run with this index and the first part that has it, if all parts that have it measured the same.
+/// Returns the run with this index and the first part that has it, if all parts that have it measured the same.
 fn agreed(parts: &[Folder], index: usize) -> Result<Option<(&Folder, Finished)>, Error> {
     let mut found: Option<(&Folder, Finished)> = None;
     for part in parts {

@@ -29,7 +29,7 @@ pub use merge::{merge, Part};
 use afteryou_scenario::content::{ContentHash, Hasher};
 use std::io::{self, Read};
 
-/// The hash of a program: of its executable, which changes whenever its code does.
+/// Returns the hash of a program: of its executable, which changes whenever its code does.
 ///
 /// # Errors
 /// As `executable`'s.
@@ -43,7 +43,7 @@ pub fn build(mut executable: impl Read) -> io::Result<ContentHash> {
     }
 }
 
-/// The name of a run among those of all programs. It is made of the program's [`build`], of the run's
+/// Returns the name of a run among those of all programs. It is made of the program's [`build`], of the run's
 /// [hash](crate::Point::hash) of engine and scenario, and of its seed.
 pub fn key(build: &ContentHash, run: &ContentHash, seed: u64) -> ContentHash {
     ContentHash::of_text(&format!("{build}\n{run}\n{seed}"))

@@ -6,7 +6,7 @@ use crate::closed::Link;
 /// Least ratio of the buffer to a flow's target delay at which the flow sees others before they overflow the buffer.
 const ROOM: f64 = 1.5;
 
-/// A sentence or two for each group; `loss` is random, `link` that of a group.
+/// Returns a sentence or two for each group; `loss` is random, `link` that of a group.
 pub fn expect(groups: &[Group], loss: f64, link: impl Fn(&Group) -> Link) -> Vec<String> {
     let stays = |group: &&Group| group.passing_load(&link(group)).is_none();
     let filler = groups.iter().filter(stays).find(|group| group.fills_buffer(&link(group), loss));
@@ -52,7 +52,7 @@ pub fn expect(groups: &[Group], loss: f64, link: impl Fn(&Group) -> Link) -> Vec
     sentences
 }
 
-/// A delay-based group beside one that fills the buffer.
+/// Describes a delay-based group beside one that fills the buffer.
 fn beside(name: &str, rest_s: f64, link: &Link, filler: &str) -> String {
     let (rest_ms, buffer_ms) = (rest_s * 1e3, link.buffer_s() * 1e3);
     match link.buffer_s() >= ROOM * rest_s {

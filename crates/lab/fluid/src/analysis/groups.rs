@@ -41,13 +41,13 @@ pub struct Rest {
 /// Round trip from which LEDBAT++'s ramps overshoot: GAIN is 1 from twice TARGET on.
 const LONG_PATH: f64 = 2.0;
 
-/// The window that a flow which halves has at this probability of loss, packets.
+/// Returns the window that a flow which halves has at this probability of loss, packets.
 pub fn reno_window(loss: f64) -> f64 {
     libm::sqrt(2.0 / loss)
 }
 
 impl Group {
-    /// A group of one.
+    /// Creates a group of one.
     pub fn new(flow: &Flow, sender: Sender, options: Options) -> Group {
         let kind = flow.controller.as_ref().map_or("cbr", |controller| &controller.kind);
         let (rtt, start) = (flow.rtt, flow.start);
@@ -66,15 +66,15 @@ impl Group {
         }
     }
 
-    /// One more.
+    /// Adds one more flow.
     pub fn join(&mut self, flow: &Flow) {
         self.flows += 1;
         self.together &= flow.start == self.start;
         self.transfers = self.transfers.zip(Transfers::of(flow)).map(|(all, one)| all.and(one));
     }
 
-    /// The load of transfers that come and go, as a part of the link: too short and too few to fill it all the time. The closed
-    /// forms are for flows that always have something to send, and say nothing of them.
+    /// Returns the load of transfers that come and go, as a part of the link: too short and too few to fill it all the time.
+    /// The closed forms are for flows that always have something to send, and say nothing of them.
     pub fn passing_load(&self, link: &Link) -> Option<f64> {
         self.transfers.and_then(|transfers| transfers.passing_load(link))
     }
@@ -95,7 +95,7 @@ impl Group {
         f64::from(self.flows) * window > room
     }
 
-    /// Where the queuing delay goes; none if it steers to none.
+    /// Returns where the queuing delay goes; `None` if it steers to none.
     pub fn rest(&self, link: &Link) -> Option<Rest> {
         let (steered_s, is_reached) = match &self.sender.model {
             // Without the queue in the round trip nothing damps it.
@@ -107,8 +107,8 @@ impl Group {
         Some(Rest { queuing_s: steered_s.max(self.floor_s(link)), is_reached })
     }
 
-    /// The delay at rest, s, and whether it is reached. With the queue in the round trip a limit cycle is small; with constant
-    /// round trips it empties the queue.
+    /// Returns the delay at rest, s, and whether it is reached. With the queue in the round trip a limit cycle is small;
+    /// with constant round trips it empties the queue.
     fn rest_of(&self, closed: &fledbat::Closed) -> (f64, bool) {
         let at_once = self.options.feedback == Feedback::AtOnce;
         let is_reached = !self.has_constant_round_trips() || at_once || closed.delayed().is_stable();
@@ -125,13 +125,13 @@ impl Group {
         }
     }
 
-    /// The share of the link that a group without a rule takes.
+    /// Returns the share of the link that a group without a rule takes.
     pub fn constant_rate(&self) -> Option<f64> {
         let Model::Constant(rate) = self.sender.model else { return None };
         Some(f64::from(self.flows) * rate * self.sender.size)
     }
 
-    /// The group as a party that settles beside others; none if losses hold it.
+    /// Returns the group as a party that settles beside others; `None` if losses hold it.
     pub fn party(&self) -> Option<Party> {
         let Sender { model, rtt_s, size, least, most, .. } = self.sender.clone();
         let law = match &model {
@@ -148,7 +148,7 @@ impl Group {
         Some(Party { flows: self.flows, rtt_s, size, floor: least, most, law })
     }
 
-    /// When all of its flows start, if that is one time.
+    /// Returns when all of its flows start, if that is one time.
     pub fn common_start(&self) -> Option<Duration> {
         self.together.then_some(self.start)
     }
@@ -158,7 +158,7 @@ impl Group {
         matches!(&self.sender.model, Model::LedbatPp(rule) if rule.slowdowns != Slowdowns::None)
     }
 
-    /// The queue that the smallest windows of all its flows keep, s; nothing if the path holds them.
+    /// Returns the queue that the smallest windows of all its flows keep, s; nothing if the path holds them.
     fn floor_s(&self, link: &Link) -> f64 {
         let packets = f64::from(self.flows) * self.sender.least;
         let beyond_s = packets / link.capacity() - link.rtt_s;
@@ -168,8 +168,8 @@ impl Group {
         }
     }
 
-    /// The part of the link that a lone flow uses, where that is less than all and the closed form holds. It holds if
-    /// the queue is part of the round trip and the path not too long.
+    /// Returns the part of the link that a lone flow uses, where that is less than all and the closed form holds. It holds
+    /// if the queue is part of the round trip and the path not too long.
     pub fn utilisation_alone(&self, link: &Link) -> Option<f64> {
         let Model::LedbatPp(rule) = &self.sender.model else { return None };
         if self.has_constant_round_trips() || self.path_is_too_long(link) {
@@ -224,7 +224,7 @@ impl Group {
         self.settles(&fledbat::Closed::of(self.at(link), rule), link, says);
     }
 
-    /// The behaviour of fLEDBAT's law, with any α and ζ.
+    /// Describes the behaviour of fLEDBAT's law, with any α and ζ.
     fn settles(&self, closed: &fledbat::Closed, link: &Link, says: &mut Says<'_>) {
         says.at_rest(&closed.equilibrium(), &closed.equilibrium_with_queue());
         says.number("damping of differences, a", closed.a(), "1/s", "N·α/(C·R²)");
@@ -346,7 +346,7 @@ impl Group {
         }
     }
 
-    /// The effect of slowdowns on several flows that hold a queue together.
+    /// Describes the effect of slowdowns on several flows that hold a queue together.
     fn slowdowns(&self, gain: f64, settled: &Equilibrium, says: &mut Says<'_>) {
         let queued_s = if self.has_constant_round_trips() { 0.0 } else { settled.queuing_s };
         let slowdown =
@@ -390,13 +390,13 @@ impl Group {
     }
 }
 
-/// The window that LEDBAT++'s slowdowns return to on a long path, in the lowest octave that a flow which grows cannot leave.
-/// One that its initial slow start takes further rests higher.
+/// Returns the window that LEDBAT++'s slowdowns return to on a long path, in the lowest octave that a flow which grows
+/// cannot leave. One that its initial slow start takes further rests higher.
 fn long_path(rule: &LedbatPp, link: &Link) -> Option<Root> {
     long_path_as(rule, link, Ramp::FromTwo)
 }
 
-/// The same with ramps that are counted from one packet or from two.
+/// Returns that window with ramps that are counted from one packet or from two.
 fn long_path_as(rule: &LedbatPp, link: &Link, ramp: Ramp) -> Option<Root> {
     if rule.slowdowns == Slowdowns::None || link.rtt_s < LONG_PATH * rule.target_s {
         return None;

@@ -14,14 +14,14 @@ pub struct Says<'a> {
 }
 
 impl Says<'_> {
-    /// A number, unless the form does not apply: a window of nothing has no logarithm.
+    /// Adds a number, unless the form does not apply: a window of nothing has no logarithm.
     pub fn number(&mut self, what: &'static str, value: f64, unit: &'static str, formula: &'static str) {
         if value.is_finite() {
             self.analysis.add(&self.of, what, value, unit, formula);
         }
     }
 
-    /// A sentence.
+    /// Adds a sentence.
     pub fn note(&mut self, sentence: impl Display) {
         self.analysis.notes.push(format!("{}: {sentence}", self.of));
     }

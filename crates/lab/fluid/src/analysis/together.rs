@@ -6,7 +6,7 @@ use crate::closed::together::{Law, Party, Share, Together};
 use crate::network::Network;
 use crate::options::{Base, RoundTrip};
 
-/// The equilibrium of several groups together.
+/// Explains the equilibrium of several groups together.
 pub fn explain(groups: &[Group], network: &Network, analysis: &mut Analysis) {
     // The rest of several is a matter of what the queue adds to their round trips.
     if network.options.round_trip == RoundTrip::Constant {
@@ -33,12 +33,12 @@ pub fn explain(groups: &[Group], network: &Network, analysis: &mut Analysis) {
     doubts(groups, &parties, &rest, network, analysis);
 }
 
-/// The part of the link that constant rates take.
+/// Returns the part of the link that constant rates take.
 pub fn constant_load(groups: &[Group], network: &Network) -> f64 {
     groups.iter().filter_map(Group::constant_rate).sum::<f64>() / network.capacity
 }
 
-/// The effect of constant rates that fill the link or exceed it.
+/// Describes the effect of constant rates that fill the link or exceed it.
 pub fn nothing_left(groups: &[Group], load: f64, network: &Network, analysis: &mut Analysis) {
     let percent = load * 100.0;
     let others = groups.iter().any(|group| group.constant_rate().is_none());
@@ -63,7 +63,7 @@ pub fn nothing_left(groups: &[Group], load: f64, network: &Network, analysis: &m
     analysis.notes.push(note);
 }
 
-/// A number and a sentence for each group that yields.
+/// Adds a number and a sentence for each group that yields.
 fn shares(groups: &[Group], parties: &[Party], rest: &Together, network: &Network, analysis: &mut Analysis) {
     let open = rest.shares.iter().filter(|share| **share == Share::Rest).count();
     for ((group, party), share) in groups.iter().zip(parties).zip(&rest.shares) {
@@ -106,7 +106,7 @@ fn shares(groups: &[Group], parties: &[Party], rest: &Together, network: &Networ
     }
 }
 
-/// The limits of these statements.
+/// Adds the limits of these statements.
 fn doubts(groups: &[Group], parties: &[Party], rest: &Together, network: &Network, analysis: &mut Analysis) {
     let mut doubt = |sentence: &str| analysis.notes.push(format!("together: {sentence}"));
     let yields = |group: &&Group| group.constant_rate().is_none();

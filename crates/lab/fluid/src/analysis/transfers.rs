@@ -15,7 +15,7 @@ pub struct Transfers {
 }
 
 impl Transfers {
-    /// Of one flow; none if it has no end.
+    /// Returns the transfers of one flow; `None` if it has no end.
     pub fn of(flow: &Flow) -> Option<Transfers> {
         let Traffic::Size(size) = flow.traffic else { return None };
         let format = flow.packet_format();
@@ -24,7 +24,7 @@ impl Transfers {
         Some(Transfers { bytes, largest: bytes, first: flow.start, last: flow.start })
     }
 
-    /// These and `other`.
+    /// Returns these and `other`.
     pub fn and(self, other: Transfers) -> Transfers {
         Transfers {
             bytes: self.bytes + other.bytes,
@@ -34,8 +34,8 @@ impl Transfers {
         }
     }
 
-    /// Their load while they start, as a part of the link; none if they fill it for a time. The last round trip of a
-    /// slow start carries half of a transfer. If the path and the buffer hold that, and on average more leaves than
+    /// Returns their load while they start, as a part of the link; `None` if they fill it for a time. The last round trip of
+    /// a slow start carries half of a transfer. If the path and the buffer hold that, and on average more leaves than
     /// arrives, each is over before it fills anything.
     pub fn passing_load(&self, link: &Link) -> Option<f64> {
         let room = (link.bdp() + link.buffer) * link.packet_bytes;

@@ -37,7 +37,7 @@ pub struct DelayLoop {
 const ROUNDS: u32 = 100;
 
 impl DelayLoop {
-    /// ω_c: where the loop neither amplifies nor damps, rad/s; 0 if it damps everywhere.
+    /// Returns ω_c: where the loop neither amplifies nor damps, rad/s; 0 if it damps everywhere.
     pub fn crossover(&self) -> f64 {
         // (ω² + a²)·(ω² + own²) = gain²
         let (a, own) = (self.a * self.a, self.own * self.own);
@@ -57,18 +57,18 @@ impl DelayLoop {
         libm::atan(omega / damping)
     }
 
-    /// Phase left at the crossover with feedback at once, rad; none if there is no crossover.
+    /// Returns the phase left at the crossover with feedback at once, rad; `None` if there is no crossover.
     pub fn margin_at_once(&self) -> Option<f64> {
         let omega = self.crossover();
         (omega > 0.0).then(|| PI - self.lag(omega, self.a) - self.lag(omega, self.own))
     }
 
-    /// Phase left at the crossover, rad, negative if the loop is unstable; none if there is no crossover.
+    /// Returns the phase left at the crossover, rad, negative if the loop is unstable; `None` if there is no crossover.
     pub fn phase_margin(&self) -> Option<f64> {
         self.margin_at_once().map(|margin| margin - self.crossover() * self.delay_s)
     }
 
-    /// The longest delay with which the loop is stable, s; none if every delay is.
+    /// Returns the longest delay with which the loop is stable, s; `None` if every delay is.
     pub fn delay_margin_s(&self) -> Option<f64> {
         self.margin_at_once().map(|margin| margin / self.crossover())
     }
@@ -78,8 +78,8 @@ impl DelayLoop {
         self.phase_margin().is_none_or(|margin| margin > 0.0)
     }
 
-    /// The root of `(s + own)·(s + a) + gain·e^(−s·delay)` that decides near the crossover: rate of growth (negative if it
-    /// dies away) and frequency. None if Newton's method finds no root there.
+    /// Returns the root of `(s + own)·(s + a) + gain·e^(−s·delay)` that decides near the crossover: rate of growth (negative
+    /// if it dies away) and frequency. None if Newton's method finds no root there.
     pub fn dominant(&self) -> Option<Complex> {
         let mut s = Complex::new(0.0, self.crossover().max(1e-3));
         for _ in 0..ROUNDS {

@@ -50,18 +50,18 @@ pub struct Closed {
 }
 
 impl Closed {
-    /// Flows with this rule.
+    /// Returns the closed forms of flows with this rule.
     pub fn of(at: Symmetric, rule: &Fledbat) -> Closed {
         Closed { at, target_s: rule.target_s, alpha: rule.alpha, zeta: rule.zeta }
     }
 
-    /// LEDBAT++ flows between slowdowns: their rule is this one, with GAIN for α and Constant for ζ. Its bound of half a window
-    /// on a decrease is never met at rest, where the decrease is GAIN.
+    /// Returns the closed forms of LEDBAT++ flows between slowdowns: their rule is this one, with GAIN for α and Constant
+    /// for ζ. Its bound of half a window on a decrease is never met at rest, where the decrease is GAIN.
     pub fn between_slowdowns(at: Symmetric, rule: &LedbatPp) -> Closed {
         Closed { at, target_s: rule.target_s, alpha: rule.gain(at.rtt_s), zeta: rule.constant }
     }
 
-    /// Eq. 10: where it settles with constant round trips.
+    /// Returns where it settles with constant round trips (eq. 10).
     pub fn equilibrium(&self) -> Equilibrium {
         let Symmetric { capacity, rtt_s, .. } = self.at;
         let rate = capacity / self.at.n();
@@ -69,14 +69,14 @@ impl Closed {
         Equilibrium { rate, window: rate * rtt_s, queue, queuing_s: queue / capacity }
     }
 
-    /// The queue at which a flow of this rate neither grows nor shrinks, with constant round trips. In a phase plane it
-    /// is the curve on which rates are constant.
+    /// Returns the queue at which a flow of this rate neither grows nor shrinks, with constant round trips. In a phase plane
+    /// it is the curve on which rates are constant.
     pub fn nullcline(&self, rate: f64) -> f64 {
         let Symmetric { capacity, rtt_s, .. } = self.at;
         capacity * self.target_s * (1.0 + self.alpha / (self.zeta * rtt_s * rate))
     }
 
-    /// Where it settles with the queue inside the round trip: `(q − τ)·(R + q) = N·α·τ/(C·ζ)`.
+    /// Returns where it settles with the queue inside the round trip: `(q − τ)·(R + q) = N·α·τ/(C·ζ)`.
     pub fn equilibrium_with_queue(&self) -> Equilibrium {
         let Symmetric { capacity, rtt_s, .. } = self.at;
         let excess = self.at.n() * self.alpha * self.target_s / (capacity * self.zeta);
@@ -89,42 +89,42 @@ impl Closed {
         Equilibrium { rate, window: rate * (rtt_s + queuing_s), queue: capacity * queuing_s, queuing_s }
     }
 
-    /// a: rate at which differences between flows die away, 1/s.
+    /// Returns a: the rate at which differences between flows die away, 1/s.
     pub fn a(&self) -> f64 {
         self.at.n() * self.alpha / (self.at.capacity * self.at.rtt_s * self.at.rtt_s)
     }
 
-    /// How queue and total rate settle, with constant round trips.
+    /// Returns how queue and total rate settle, with constant round trips.
     pub fn pair(&self) -> Pair {
         Pair { b: self.a(), c: self.zeta / (self.at.rtt_s * self.target_s) }
     }
 
-    /// The same with the queue inside the round trip.
+    /// Returns the same with the queue inside the round trip.
     pub fn pair_with_queue(&self) -> Pair {
         let round_trip_s = self.at.rtt_s + self.equilibrium_with_queue().queuing_s;
         let (a, own) = (self.a_with_queue(), 1.0 / round_trip_s);
         Pair { b: a + own, c: a * own + self.zeta / (self.target_s * round_trip_s) }
     }
 
-    /// [`Closed::a`] with the queue inside the round trip.
+    /// Returns [`Closed::a`] with the queue inside the round trip.
     pub fn a_with_queue(&self) -> f64 {
         let queuing_s = self.equilibrium_with_queue().queuing_s;
         self.zeta * (queuing_s / self.target_s - 1.0) / (self.at.rtt_s + queuing_s)
     }
 
-    /// ζ*: below it nothing oscillates.
+    /// Returns ζ*: below it nothing oscillates.
     pub fn critical_zeta(&self) -> f64 {
         let Symmetric { capacity, rtt_s, .. } = self.at;
         let n_alpha = self.at.n() * self.alpha;
         n_alpha * n_alpha * self.target_s / (4.0 * capacity * capacity * rtt_s * rtt_s * rtt_s)
     }
 
-    /// Θ: rate of the slowest of all parts, 1/s.
+    /// Returns Θ: the rate of the slowest of all parts, 1/s.
     pub fn rate(&self) -> f64 {
         self.pair().rate()
     }
 
-    /// The Jacobian at the equilibrium: N rates, then the queue.
+    /// Returns the Jacobian at the equilibrium: N rates, then the queue.
     pub fn jacobian(&self) -> Matrix {
         let n = self.at.flows as usize;
         let b = self.zeta / (self.at.n() * self.at.rtt_s * self.target_s);
@@ -138,17 +138,17 @@ impl Closed {
         rows
     }
 
-    /// Its characteristic polynomial, highest power first.
+    /// Returns its characteristic polynomial, highest power first.
     pub fn polynomial(&self) -> Vec<f64> {
         polynomial(self.a(), self.at.flows.saturating_sub(1), &self.pair())
     }
 
-    /// The loop with feedback a round trip late, round trips constant: `ω₀²·e^(−sR)/(s·(s + a))`.
+    /// Returns the loop with feedback a round trip late, round trips constant: `ω₀²·e^(−sR)/(s·(s + a))`.
     pub fn delayed(&self) -> DelayLoop {
         DelayLoop { gain: self.pair().c, a: self.a(), own: 0.0, delay_s: self.at.rtt_s }
     }
 
-    /// The same with the queue inside the round trip.
+    /// Returns the same with the queue inside the round trip.
     pub fn delayed_with_queue(&self) -> DelayLoop {
         let delay_s = self.at.rtt_s + self.equilibrium_with_queue().queuing_s;
         let gain = self.zeta / (self.target_s * delay_s);

@@ -31,12 +31,12 @@ pub struct Closed {
 }
 
 impl Closed {
-    /// The equilibrium of equal windows, with constant round trips.
+    /// Returns the equilibrium of equal windows, with constant round trips.
     pub fn equilibrium(&self) -> Equilibrium {
         self.settled(self.at.rtt_s)
     }
 
-    /// The same with the queue inside the round trip.
+    /// Returns the same with the queue inside the round trip.
     pub fn equilibrium_with_queue(&self) -> Equilibrium {
         self.settled(self.at.rtt_s + self.target_s)
     }
@@ -47,12 +47,12 @@ impl Closed {
         Equilibrium { rate, window: rate * round_trip_s, queue, queuing_s: self.target_s }
     }
 
-    /// How queue and total rate settle, with constant round trips: not at all.
+    /// Returns how queue and total rate settle, with constant round trips: not at all.
     pub fn pair(&self) -> Pair {
         Pair { b: 0.0, c: self.gain_with(self.at.rtt_s) }
     }
 
-    /// The same with the queue inside the round trip.
+    /// Returns the same with the queue inside the round trip.
     pub fn pair_with_queue(&self) -> Pair {
         let round_trip_s = self.at.rtt_s + self.target_s;
         Pair { b: 1.0 / round_trip_s, c: self.gain_with(round_trip_s) }
@@ -62,17 +62,17 @@ impl Closed {
         self.at.n() * self.gain / (self.at.capacity * self.target_s * round_trip_s * round_trip_s)
     }
 
-    /// The characteristic polynomial, highest power first.
+    /// Returns the characteristic polynomial, highest power first.
     pub fn polynomial(&self) -> Vec<f64> {
         polynomial(0.0, self.at.flows.saturating_sub(1), &self.pair())
     }
 
-    /// The loop with feedback a round trip late, round trips constant.
+    /// Returns the loop with feedback a round trip late, round trips constant.
     pub fn delayed(&self) -> DelayLoop {
         DelayLoop { gain: self.pair().c, a: 0.0, own: 0.0, delay_s: self.at.rtt_s }
     }
 
-    /// The same with the queue inside the round trip.
+    /// Returns the same with the queue inside the round trip.
     pub fn delayed_with_queue(&self) -> DelayLoop {
         let delay_s = self.at.rtt_s + self.target_s;
         DelayLoop { gain: self.gain_with(delay_s), a: 0.0, own: 1.0 / delay_s, delay_s }

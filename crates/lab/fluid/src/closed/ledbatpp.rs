@@ -71,7 +71,7 @@ pub struct Alone {
 }
 
 impl Alone {
-    /// Part of the link that is used, by the 9/10 model.
+    /// Returns the part of the link that is used, by the 9/10 model.
     pub fn nine_tenths(&self, wait: Wait) -> f64 {
         let window = self.capacity * (self.rtt_s + self.queuing_s);
         let ramp = libm::log2(window / FLOOR);
@@ -84,7 +84,7 @@ impl Alone {
         (slowdown + rounds * window) / could
     }
 
-    /// Part of the link that is used, with the ramp's real length and what the queue covers.
+    /// Returns the part of the link that is used, with the ramp's real length and what the queue covers.
     pub fn utilisation(&self, rule: &LedbatPp) -> f64 {
         let Alone { capacity, rtt_s, queuing_s } = *self;
         let growth = libm::log1p(rule.gain(rtt_s));
@@ -109,18 +109,18 @@ pub struct Slowdown {
 }
 
 impl Slowdown {
-    /// Two round trips at the floor and the ramp, s.
+    /// Returns the length of two round trips at the floor and the ramp, s.
     pub fn length_s(&self) -> f64 {
         let ramp = libm::log((self.window / FLOOR).max(1.0)) / libm::log1p(self.gain);
         (FREEZE_ROUNDS + ramp) * self.round_trip_s
     }
 
-    /// From one to the next, s.
+    /// Returns the time from one to the next, s.
     pub fn period_s(&self) -> f64 {
         (WAIT + 1.0) * self.length_s()
     }
 
-    /// The packets that it takes out of the queue: all in flight beyond the path is queued.
+    /// Returns the packets that it takes out of the queue: all in flight beyond the path is queued.
     pub fn taken(&self) -> f64 {
         (self.window - FLOOR).max(0.0)
     }
@@ -154,15 +154,15 @@ impl Root {
         self.beta >= 0.5
     }
 
-    /// Part of a link with this bandwidth-delay product that it uses, if it does not fill it. Its window swings between
-    /// β·s and s, and slowdowns take a tenth.
+    /// Returns the part of a link with this bandwidth-delay product that it uses, if it does not fill it. Its window swings
+    /// between β·s and s, and slowdowns take a tenth.
     pub fn utilisation(&self, bdp: f64) -> f64 {
         0.9 * (1.0 + self.beta) / 2.0 * self.window / bdp
     }
 }
 
 impl LongPath {
-    /// The root in the octave from 2^`octave` packets, if there is one.
+    /// Returns the root in the octave from 2^`octave` packets, if there is one.
     pub fn root(&self, octave: u32) -> Option<Root> {
         let from = power_of_two(octave);
         let skipped = self.skipped();
@@ -189,7 +189,7 @@ impl LongPath {
         (beta > 0.0).then(|| Root { window: low, beta, threshold_s: beta * low / self.capacity })
     }
 
-    /// The lowest octave that a flow which grows cannot leave.
+    /// Returns the lowest octave that a flow which grows cannot leave.
     pub fn lowest_trap(&self) -> Option<u32> {
         let is_trap = |octave: &u32| {
             let unharmed = power_of_two(*octave) + self.capacity * self.target_s;
@@ -199,7 +199,7 @@ impl LongPath {
         (1..30).find(is_trap)
     }
 
-    /// Doublings of a ramp that it does without.
+    /// Returns the number of doublings of a ramp that it does without.
     fn skipped(&self) -> f64 {
         match self.ramp {
             Ramp::FromOne => 0.0,
@@ -207,7 +207,7 @@ impl LongPath {
         }
     }
 
-    /// All roots with windows up to 2^30 packets, ascending.
+    /// Returns all roots with windows up to 2^30 packets, ascending.
     pub fn roots(&self) -> Vec<Root> {
         (1..30).filter_map(|octave| self.root(octave)).collect()
     }
@@ -217,13 +217,13 @@ fn power_of_two(exponent: u32) -> f64 {
     (0..exponent).fold(1.0, |power, _| 2.0 * power)
 }
 
-/// Long-run share of one of two flows, as its gain and another's at equal loss: √GAIN (draft-01 §4.2). 1 is Reno's.
+/// Returns the long-run share of one of two flows, as its gain and another's at equal loss: √GAIN (draft-01 §4.2).
 pub fn share_at_equal_loss(gain: f64) -> f64 {
     libm::sqrt(gain)
 }
 
-/// Share of the first of two flows that hold a queue of one target together. Rates are as `GAIN/(R + q)`, since windows
-/// settle in proportion to gains (draft-01 §4.2-4.3).
+/// Returns the share of the first of two flows that hold a queue of one target together. Rates are as `GAIN/(R + q)`, since
+/// windows settle in proportion to gains (draft-01 §4.2-4.3).
 pub fn share_of_two(rule: &LedbatPp, rtt_s: f64, other_rtt_s: f64) -> f64 {
     let rate = |rtt_s: f64| rule.gain(rtt_s) / (rtt_s + rule.target_s);
     rate(rtt_s) / (rate(rtt_s) + rate(other_rtt_s))

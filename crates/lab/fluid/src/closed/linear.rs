@@ -36,7 +36,7 @@ impl Complex {
         Complex::new(cos, sin).scaled(libm::exp(self.re))
     }
 
-    /// Distance from zero.
+    /// Returns the distance from zero.
     pub fn abs(self) -> f64 {
         libm::hypot(self.re, self.im)
     }
@@ -52,7 +52,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Both roots, the slower one first; if they oscillate, the one with positive frequency first.
+    /// Returns both roots, the slower one first; if they oscillate, the one with positive frequency first.
     pub fn roots(&self) -> [Complex; 2] {
         let half = self.b / 2.0;
         let discriminant = half * half - self.c;
@@ -66,29 +66,29 @@ impl Pair {
         [Complex::new(slow, 0.0), Complex::new(fast, 0.0)]
     }
 
-    /// Rate at which the slowest part dies away, 1/s.
+    /// Returns the rate at which the slowest part dies away, 1/s.
     pub fn rate(&self) -> f64 {
         -self.roots()[0].re
     }
 
-    /// Frequency, rad/s; 0 if it does not oscillate.
+    /// Returns the frequency, rad/s; 0 if it does not oscillate.
     pub fn omega(&self) -> f64 {
         self.roots()[0].im
     }
 
-    /// Period, s; none if it does not oscillate.
+    /// Returns the period, s; `None` if it does not oscillate.
     pub fn period_s(&self) -> Option<f64> {
         let omega = self.omega();
         (omega > 0.0).then(|| 2.0 * std::f64::consts::PI / omega)
     }
 
-    /// Damping ratio: below 1 it oscillates, at 0 indefinitely.
+    /// Returns the damping ratio: below 1 it oscillates, at 0 indefinitely.
     pub fn damping(&self) -> f64 {
         self.b / (2.0 * libm::sqrt(self.c))
     }
 }
 
-/// Product of polynomials, highest power first.
+/// Returns the product of polynomials, highest power first.
 pub(crate) fn multiply(a: &[f64], b: &[f64]) -> Vec<f64> {
     let mut product = vec![0.0; a.len() + b.len() - 1];
     for (i, a) in a.iter().enumerate() {
@@ -99,7 +99,7 @@ pub(crate) fn multiply(a: &[f64], b: &[f64]) -> Vec<f64> {
     product
 }
 
-/// `(λ + a)^n · pair`, highest power first.
+/// Returns `(λ + a)^n · pair`, highest power first.
 pub(crate) fn polynomial(a: f64, n: u32, pair: &Pair) -> Vec<f64> {
     (0..n).fold(vec![1.0, pair.b, pair.c], |product, _| multiply(&product, &[1.0, a]))
 }
@@ -107,7 +107,7 @@ pub(crate) fn polynomial(a: f64, n: u32, pair: &Pair) -> Vec<f64> {
 /// A square matrix.
 pub type Matrix = Vec<Vec<f64>>;
 
-/// Characteristic polynomial of a matrix, highest power first (Faddeev and LeVerrier).
+/// Returns the characteristic polynomial of a matrix, highest power first (Faddeev and LeVerrier).
 pub fn characteristic(matrix: &Matrix) -> Vec<f64> {
     let n = matrix.len();
     let mut coefficients = vec![1.0];

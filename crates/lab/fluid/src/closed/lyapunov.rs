@@ -38,7 +38,7 @@ impl Lyapunov {
         (equilibrium.rate, equilibrium.queue)
     }
 
-    /// V at these rates (packets/s, positive) and this queue.
+    /// Returns V at these rates (packets/s, positive) and this queue.
     pub fn value(&self, rates: &[f64], queue: f64) -> f64 {
         let (rate, settled) = self.start();
         let part = |x: f64| (x - rate) - rate * libm::log(x / rate);
@@ -48,7 +48,7 @@ impl Lyapunov {
             + zeta * off * off / (2.0 * at.rtt_s * at.capacity * target_s)
     }
 
-    /// dV/dt where the queue is at the target or above.
+    /// Returns dV/dt where the queue is at the target or above.
     pub fn slope(&self, rates: &[f64]) -> f64 {
         let (rate, _) = self.start();
         let part = |x: f64| (x - rate) * (x - rate) / (x * rate);
@@ -56,7 +56,7 @@ impl Lyapunov {
         -self.of.alpha / (rtt_s * rtt_s) * rates.iter().fold(0.0, |sum, x| sum + part(*x))
     }
 
-    /// dV/dt where the queue is below the target, but not empty.
+    /// Returns dV/dt where the queue is below the target, but not empty.
     pub fn slope_below(&self, rates: &[f64], queue: f64) -> f64 {
         let Closed { at, target_s, zeta, .. } = self.of;
         let excess = rates.iter().fold(-at.capacity, |sum, x| sum + x);

@@ -29,7 +29,7 @@ pub struct Symmetric {
 }
 
 impl Symmetric {
-    /// N as a number.
+    /// Returns N as a number.
     fn n(&self) -> f64 {
         f64::from(self.flows)
     }

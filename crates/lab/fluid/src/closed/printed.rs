@@ -8,14 +8,14 @@
 use super::{fledbat, ledbat, Pair};
 
 impl fledbat::Closed {
-    /// Prop. 5.5 as printed: a = α/(C·R²), b = N·ζ/(C·τ·R).
+    /// Returns the pair of Prop. 5.5 as printed: a = α/(C·R²), b = N·ζ/(C·τ·R).
     pub fn printed_pair(&self) -> Pair {
         let b = self.alpha / (self.at.capacity * self.at.rtt_s * self.at.rtt_s);
         let c = self.at.n() * self.zeta / (self.at.capacity * self.target_s * self.at.rtt_s);
         Pair { b, c }
     }
 
-    /// Prop. 5.7 as printed: ζ* = α²·τ/(4·N·C·R³).
+    /// Returns ζ* of Prop. 5.7 as printed: ζ* = α²·τ/(4·N·C·R³).
     pub fn printed_critical_zeta(&self) -> f64 {
         let rtt_s = self.at.rtt_s;
         self.alpha * self.alpha * self.target_s

@@ -69,7 +69,7 @@ pub struct Party {
 }
 
 impl Party {
-    /// The target of a rule that always adds, s.
+    /// Returns the target of a rule that always adds, s.
     pub fn always_adds(&self) -> Option<f64> {
         match self.law {
             Law::Above { target_s, .. } => Some(target_s),
@@ -77,7 +77,7 @@ impl Party {
         }
     }
 
-    /// The window at this queuing delay, packets; without end below a target.
+    /// Returns the window at this queuing delay, packets; without end below a target.
     fn window(&self, queuing_s: f64) -> f64 {
         let steered = match self.law {
             Law::Constant(rate) => return rate * (self.rtt_s + queuing_s),
@@ -90,7 +90,7 @@ impl Party {
         steered.max(self.floor).min(self.most)
     }
 
-    /// The share of the link that its flows take at this queuing delay.
+    /// Returns the share of the link that its flows take at this queuing delay.
     fn demand(&self, queuing_s: f64) -> f64 {
         let rate = match self.law {
             Law::Constant(rate) => rate,

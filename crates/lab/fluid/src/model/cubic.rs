@@ -34,17 +34,17 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    /// K, s, for a last maximum of `maximum` packets.
+    /// Returns K, s, for a last maximum of `maximum` packets.
     pub fn k_s(&self, maximum: f64) -> f64 {
         libm::cbrt((1.0 - self.beta) * maximum / self.c)
     }
 
-    /// α: growth of the Reno window, packets per round trip.
+    /// Returns α: the growth of the Reno window, packets per round trip.
     pub fn alpha(&self) -> f64 {
         3.0 * (1.0 - self.beta) / (1.0 + self.beta)
     }
 
-    /// The window with round trips of `rtt_s`, packets.
+    /// Returns the window with round trips of `rtt_s`, packets.
     pub fn window(&self, [maximum, since_s]: State, rtt_s: f64) -> f64 {
         let reno = self.beta * maximum + self.alpha() * since_s / rtt_s;
         if maximum <= 0.0 {
@@ -54,7 +54,7 @@ impl Cubic {
         (self.c * x * x * x + maximum).max(reno)
     }
 
-    /// The window that it has in the mean at this probability of loss, where its Reno window is smaller, packets.
+    /// Returns the window that it has in the mean at this probability of loss, where its Reno window is smaller, packets.
     pub fn window_at(&self, loss: f64, rtt_s: f64) -> f64 {
         libm::pow(self.c / (1.0 - self.beta), 0.25) * libm::pow(rtt_s / loss, 0.75)
     }

@@ -35,12 +35,12 @@ pub struct Fledbat {
 }
 
 impl Fledbat {
-    /// The paper's rule from one packet on, without slow start.
+    /// Creates the paper's rule from one packet on, without slow start.
     pub const fn new(target_s: f64, alpha: f64, zeta: f64) -> Fledbat {
         Fledbat { target_s, alpha, zeta, floor: 1.0, initial_window: 1.0, slow_start: SlowStart::None }
     }
 
-    /// dW/dt.
+    /// Returns dW/dt.
     pub fn drift(&self, signal: &Signal) -> f64 {
         let excess = (signal.queuing_s / self.target_s - 1.0).max(0.0);
         signal.ack_rate * (self.alpha / signal.counted_window() - self.zeta * excess) + signal.halving()

@@ -42,13 +42,13 @@ pub struct Ledbat {
 }
 
 impl Ledbat {
-    /// RFC 6817's rule.
+    /// Creates RFC 6817's rule.
     pub const fn new(target_s: f64, gain: f64) -> Ledbat {
         let decrease = Decrease::Proportional(gain);
         Ledbat { target_s, gain, decrease, floor: 2.0, initial_window: 2.0, slow_start: SlowStart::None }
     }
 
-    /// dW/dt.
+    /// Returns dW/dt.
     pub fn drift(&self, signal: &Signal) -> f64 {
         let off_target = 1.0 - signal.queuing_s / self.target_s;
         let rounds = signal.ack_rate / signal.counted_window();
@@ -60,7 +60,7 @@ impl Ledbat {
         steered + signal.halving()
     }
 
-    /// Frequency with constant round trips on a path that holds a packet of each flow, rad/s.
+    /// Returns the frequency with constant round trips on a path that holds a packet of each flow, rad/s.
     pub(super) fn fastest(&self, rtt_s: f64) -> f64 {
         let gain = match self.decrease {
             Decrease::Proportional(gain) => gain.max(self.gain),

@@ -58,7 +58,7 @@ pub struct LedbatPp {
 }
 
 impl LedbatPp {
-    /// The draft's rule.
+    /// Creates the draft's rule.
     pub const fn new(target_s: f64) -> LedbatPp {
         LedbatPp {
             target_s,
@@ -70,12 +70,12 @@ impl LedbatPp {
         }
     }
 
-    /// GAIN on a path of this base round trip (§4.2).
+    /// Returns GAIN on a path of this base round trip (§4.2).
     pub fn gain(&self, base_rtt_s: f64) -> f64 {
         1.0 / (2.0 * self.target_s / base_rtt_s - 1e-9).ceil().clamp(1.0, self.gain_divisor_max)
     }
 
-    /// Change in a round trip, packets.
+    /// Returns the change in a round trip, packets.
     pub fn per_round(&self, signal: &Signal) -> f64 {
         let gain = self.gain(signal.base_rtt_s);
         let excess = signal.queuing_s / self.target_s - 1.0;
@@ -85,7 +85,7 @@ impl LedbatPp {
         (gain - self.constant * signal.window * excess).max(-signal.window / 2.0)
     }
 
-    /// dW/dt.
+    /// Returns dW/dt.
     pub fn drift(&self, signal: &Signal) -> f64 {
         let worked = match self.slowdowns {
             Slowdowns::Mean => WAIT / (WAIT + 1.0),
@@ -94,8 +94,8 @@ impl LedbatPp {
         worked * self.per_round(signal) * signal.ack_rate / signal.counted_window() + signal.halving()
     }
 
-    /// Part of `window / rtt` that is sent in the mean, if slowdowns are averaged. It is the packets of a freeze, of a
-    /// ramp and of the wait over the packets without slowdowns, with the queue as others keep it.
+    /// Returns the part of `window / rtt` that is sent in the mean, if slowdowns are averaged. It is the packets of a
+    /// freeze, of a ramp and of the wait over the packets without slowdowns, with the queue as others keep it.
     pub fn duty(&self, window: f64, base_rtt_s: f64) -> f64 {
         if self.slowdowns != Slowdowns::Mean || window <= FLOOR {
             return 1.0;

@@ -45,7 +45,7 @@ pub struct Signal {
 }
 
 impl Signal {
-    /// The window by which growth is counted. Below one packet an acknowledgement ends a round trip at least, so it
+    /// Returns the window by which growth is counted. Below one packet an acknowledgement ends a round trip at least, so it
     /// counts for one at most, however many are still to come of a larger window before.
     fn counted_window(&self) -> f64 {
         match self.window < 1.0 {
@@ -54,7 +54,7 @@ impl Signal {
         }
     }
 
-    /// Drift of a window that a loss event halves.
+    /// Returns the drift of a window that a loss event halves.
     fn halving(&self) -> f64 {
         -self.window / 2.0 * self.loss_events
     }
@@ -89,7 +89,7 @@ pub enum Model {
 }
 
 impl Model {
-    /// The window with round trips of `rtt_s`, packets.
+    /// Returns the window with round trips of `rtt_s`, packets.
     pub fn window(&self, state: State, rtt_s: f64) -> f64 {
         match self {
             Model::Cubic(cubic) => cubic.window(state, rtt_s),
@@ -97,7 +97,7 @@ impl Model {
         }
     }
 
-    /// The state that has this window and no history.
+    /// Returns the state that has this window and no history.
     pub fn with_window(&self, window: f64) -> State {
         match self {
             Model::Cubic(cubic) => cubic.with_window(window),
@@ -105,7 +105,7 @@ impl Model {
         }
     }
 
-    /// d(state)/dt in congestion avoidance.
+    /// Returns d(state)/dt in congestion avoidance.
     pub fn drift(&self, state: State, signal: &Signal) -> State {
         match self {
             Model::Ledbat(ledbat) => [ledbat.drift(signal), 0.0],
@@ -117,7 +117,7 @@ impl Model {
         }
     }
 
-    /// The state after a loss event at this window, with the smallest window `least`.
+    /// Returns the state after a loss event at this window, with the smallest window `least`.
     pub fn cut(&self, window: f64, least: f64) -> State {
         match self {
             Model::Cubic(_) => [window, 0.0],
@@ -125,7 +125,7 @@ impl Model {
         }
     }
 
-    /// Its smallest window, packets.
+    /// Returns the model's smallest window, packets.
     pub fn floor(&self) -> f64 {
         match self {
             Model::Ledbat(ledbat) => ledbat.floor,
@@ -136,7 +136,7 @@ impl Model {
         }
     }
 
-    /// The window at the start.
+    /// Returns the window at the start.
     pub fn initial_window(&self) -> f64 {
         match self {
             Model::Ledbat(ledbat) => ledbat.initial_window,
@@ -148,7 +148,7 @@ impl Model {
         }
     }
 
-    /// How it starts.
+    /// Returns how it starts.
     pub fn slow_start(&self) -> SlowStart {
         match self {
             Model::Ledbat(ledbat) => ledbat.slow_start,
@@ -159,7 +159,7 @@ impl Model {
         }
     }
 
-    /// The window's growth factor in a round trip of slow start, less one.
+    /// Returns the window's growth factor in a round trip of slow start, less one.
     pub fn slow_start_gain(&self, base_rtt_s: f64) -> f64 {
         match self {
             Model::LedbatPp(ledbatpp) => ledbatpp.gain(base_rtt_s),
@@ -167,7 +167,7 @@ impl Model {
         }
     }
 
-    /// The fastest that this rule turns on a path of this round trip, rad/s: for the choice of a step.
+    /// Returns the fastest frequency of this rule on a path of this round trip, rad/s: for the choice of a step.
     pub fn fastest(&self, rtt_s: f64) -> f64 {
         match self {
             Model::Ledbat(ledbat) => ledbat.fastest(rtt_s),

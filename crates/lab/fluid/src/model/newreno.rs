@@ -26,7 +26,7 @@ pub struct NewReno {
 }
 
 impl NewReno {
-    /// dW/dt.
+    /// Returns dW/dt.
     pub fn drift(&self, signal: &Signal) -> f64 {
         signal.ack_rate / signal.counted_window() + signal.halving()
     }

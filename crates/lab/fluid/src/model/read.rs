@@ -14,7 +14,7 @@ const MEASURING: &[&str] =
     &["base_history", "current_filter", "signal", "clock_skew", "route_change", "step"];
 
 impl Model {
-    /// The model of a flow.
+    /// Returns the model of a flow.
     ///
     /// # Errors
     /// The first of the reasons against it, or a parameter that its controller refuses.
@@ -54,7 +54,8 @@ impl Model {
     }
 }
 
-/// The parameters that the model of a controller heeds, besides [`MEASURING`]; none for a controller without a model.
+/// Returns the parameters that the model of a controller heeds, besides [`MEASURING`]; `None` for a controller without a
+/// model.
 fn heeded(controller: &str) -> Option<&'static [&'static str]> {
     match controller {
         "ledbat" => Some(LEDBAT),
@@ -92,7 +93,7 @@ fn no_model(flow: &Flow, name: &str) -> Unsupported {
     Unsupported::of_flow(flow, "controller", reason)
 }
 
-/// Why a flow has no model: its controller, or parameters that are neither heeded nor as they are by default.
+/// Returns why a flow has no model: its controller, or parameters that are neither heeded nor as they are by default.
 pub fn unsupported(flow: &Flow) -> Vec<Unsupported> {
     let controller = match (&flow.traffic, &flow.controller) {
         (Traffic::Cbr { .. }, _) => return Vec::new(),

@@ -22,7 +22,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Of the checks `tested`; the same run for two checks counts once.
+    /// Returns the cost of the checks `tested`; the same run for two checks counts once.
     ///
     /// # Errors
     /// A scenario that is refused.
@@ -41,7 +41,7 @@ impl Cost {
 }
 
 impl Set {
-    /// The entries of the set, in its order.
+    /// Returns the entries of the set, in its order.
     pub fn entries(&self) -> Vec<&str> {
         let mut entries: Vec<&str> = Vec::new();
         for part in &self.parts {
@@ -57,7 +57,8 @@ fn seconds(scenario: &Scenario) -> f64 {
     scenario.duration.as_secs_f64() * if scenario.baseline { 2.0 } else { 1.0 }
 }
 
-/// Every run of every entry for which its paper used real packets, with all seeds: the number of runs, and the days they take.
+/// Counts every run of every entry for which its paper used real packets, with all seeds: the number of runs, and the days
+/// they take.
 ///
 /// # Errors
 /// Wrong data of a paper.

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Standard deviations by which one run may lie from the mean.
 const DEVIATIONS: f64 = 2.0;
 
-/// The findings of a check from one reading of each point, and from the simulator's readings there.
+/// Returns the findings of a check from one reading of each point, and from the simulator's readings there.
 pub fn findings(tested: &Tested, real: &Result<Vec<Sample>>, simulated: Result<Vec<Sample>>) -> Vec<Finding> {
     let check = tested.check;
     let blank = || Finding {
@@ -42,7 +42,7 @@ fn judged(check: &Check, samples: &[Sample]) -> Result<Vec<Value>> {
     judge::judge(&samples.iter().collect::<Vec<_>>(), &check.judge)
 }
 
-/// The simulator's values, each seed judged as the one run on real packets is, by the points that they are about.
+/// Returns the simulator's values, each seed judged as the one run on real packets is, by the points that they are about.
 fn beside(check: &Check, samples: &[Sample]) -> Result<BTreeMap<String, Simulated>> {
     let seeds = samples.iter().map(|sample| sample.readings.len()).min().unwrap_or(0);
     let mut numbers: BTreeMap<String, Vec<f64>> = BTreeMap::new();
@@ -65,7 +65,8 @@ fn beside(check: &Check, samples: &[Sample]) -> Result<BTreeMap<String, Simulate
     Ok(numbers.into_iter().filter_map(|(at, numbers)| Some((at, simulated(&numbers)?))).collect())
 }
 
-/// The point that a value is about. The only value of a check is one of all points: the smallest lies at another of them in each run.
+/// Returns the point that a value is about. The only value of a check is one of all points: the smallest lies at another of
+/// them in each run.
 fn place(value: &Value, is_only: bool) -> &str {
     if is_only {
         ""
@@ -74,7 +75,7 @@ fn place(value: &Value, is_only: bool) -> &str {
     }
 }
 
-/// The standard deviation of a sample; 0 of a single number.
+/// Returns the standard deviation of a sample; 0 of a single number.
 fn deviation(numbers: &[f64], mean: f64) -> f64 {
     let squares: f64 = numbers.iter().map(|number| (number - mean) * (number - mean)).sum();
     libm::sqrt(squares / (numbers.len() as f64 - 1.0).max(1.0))
@@ -111,7 +112,7 @@ fn misses_alike(band: Band, one: f64, other: f64) -> bool {
     (below(one) && below(other)) || (above(one) && above(other))
 }
 
-/// Verdicts by entry, in the order in which entries come first.
+/// Returns verdicts by entry, in the order in which entries come first.
 pub fn by_entry(findings: impl Iterator<Item = (Chosen, Vec<Finding>, f64)>) -> Vec<EntryVerdict> {
     let mut verdicts: Vec<EntryVerdict> = Vec::new();
     for (chosen, findings, cpu_s) in findings {
@@ -146,7 +147,7 @@ mod tests {
         Sample { point, readings: numbers.iter().map(|number| Reading::One(*number)).collect() }
     }
 
-    /// The verdict on one value beside the simulator's, for a band of 0.38 to 0.52.
+    /// Returns the verdict on one value beside the simulator's, for a band of 0.38 to 0.52.
     fn of(value: f64, simulated: &[f64]) -> Finding {
         let chosen = choice::named(&["alsaadi2017/fig2".to_owned()]).unwrap()[0];
         let check = chosen.entry.checks.iter().find(|check| check.id == "pie-mod").unwrap();

@@ -101,7 +101,7 @@ pub enum Phase {
 /// Reports a phase, its runs, those that were there already, and how far the others are.
 pub type Progress<'a> = dyn FnMut(Phase, usize, usize, PoolProgress) + 'a;
 
-/// The set.
+/// Returns the set.
 ///
 /// # Errors
 /// A file that is wrong; a test reads it.
@@ -125,7 +125,7 @@ pub struct Tested<'a> {
 }
 
 impl Set {
-    /// The checks of `chosen` entries that are in the set.
+    /// Returns the checks of `chosen` entries that are in the set.
     ///
     /// # Errors
     /// A part that names what is not there.
@@ -168,7 +168,7 @@ impl Set {
 }
 
 impl Tested<'_> {
-    /// Its runs on real packets, one for each point.
+    /// Returns its runs on real packets, one for each point.
     ///
     /// # Errors
     /// A scenario that is refused.
@@ -181,13 +181,13 @@ impl Tested<'_> {
         self.points.iter().map(run).collect()
     }
 
-    /// Its runs in the simulator: for each point all seeds.
+    /// Returns its runs in the simulator: for each point all seeds.
     fn simulated(&self, seeds: u32) -> Result<Vec<Point>> {
         let runs = self.points.iter().flat_map(|point| (1..=seeds).map(move |seed| (point, seed)));
         runs.map(|(point, seed)| Ok(Point::new(&Simulator, point.scenario(self.grid, seed)?))).collect()
     }
 
-    /// A sample of each point from its readings, `each` to a point.
+    /// Returns a sample of each point from its readings, `each` to a point.
     fn samples(&self, kept: &[Kept], each: usize) -> Result<Vec<Sample>> {
         let key = measure_key(&self.check.measure);
         let sample = |(point, kept): (&GridPoint, &[Kept])| {
@@ -259,7 +259,7 @@ impl Batch {
         })
     }
 
-    /// The readings of each check's runs, and how many runs the machine spoiled.
+    /// Makes each check's runs; returns their readings, and how many runs the machine spoiled.
     fn make(
         &self,
         engine: &dyn Engine,

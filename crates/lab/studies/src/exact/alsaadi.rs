@@ -113,7 +113,7 @@ fn ack(now_ms: u64, queuing_ms: f64, bytes: u64) -> Event {
     })
 }
 
-/// A controller that has left slow start, with a window of some fifty packets, and the time of the script, ms.
+/// Returns a controller that has left slow start, with a window of some fifty packets, and the time of the script, ms.
 fn settled(name: &str) -> Option<(Box<dyn Controller>, u64)> {
     let mut controller = afteryou_cc::list::find(name)?.build(&[], Setup::of(MSS)).ok()?;
     let mut driver = Driver::new(controller.as_mut());
@@ -146,15 +146,15 @@ fn growth(name: &str, queuing_ms: f64) -> f64 {
     measured().unwrap_or(f64::NAN)
 }
 
-/// A loss of a packet that left a round trip before.
+/// Returns a loss of a packet that left a round trip before.
 fn loss(now_ms: u64, cwnd: u64) -> Event {
     let now = Time::from_millis(now_ms);
     let sent = Sent { now: Time(now.0 - RTT.0), ..Sent::default() };
     Event::Loss(Loss { now, sent, flightsize: cwnd, ..Loss::default() })
 }
 
-/// The minutes from the last sample of the base delay, ten minutes into the connection, until the delay of an idle path
-/// is taken as 30 ms more.
+/// Returns the minutes from the last sample of the base delay, ten minutes into the connection, until the delay of an idle
+/// path is taken as 30 ms more.
 fn base_history(name: &str) -> f64 {
     let measured = || {
         let mut controller = afteryou_cc::list::find(name)?.build(&[], Setup::of(MSS)).ok()?;
@@ -206,7 +206,7 @@ fn halvings(name: &str, losses: u64, apart_ms: u64) -> f64 {
     measured().unwrap_or(f64::NAN)
 }
 
-/// A queue of a discipline, empty.
+/// Returns a queue of a discipline, empty.
 fn queue(name: &str, settings: &[(&'static str, Value)]) -> Option<Box<dyn Queue<u64>>> {
     let site =
         Site { limit: Limit::Packets(10_000), bits_per_second: 120_000_000, random: stream(1, "study") };
@@ -220,7 +220,7 @@ fn arrive(at_us: u64, number: u64) -> QueueEvent<u64> {
     QueueEvent::Arrive { now: Time::from_micros(at_us), packet: Packet::from_tos(1500, 0, 0, number) }
 }
 
-/// The times at which CoDel drops, ms, where every packet waits for so long from time zero on, in ten seconds.
+/// Returns the times at which CoDel drops, ms, where every packet waits for so long from time zero on, in ten seconds.
 fn codel(delay_ms: f64) -> Vec<f64> {
     let Some(mut queue) = queue("codel", &[]) else { return Vec::new() };
     let mut driver = QueueDriver::new(queue.as_mut());
@@ -261,7 +261,7 @@ const PIE_WAITING: u64 = 5500;
 const PIE_ALPHA: f64 = 1.0;
 const PIE_PROBABILITY: f64 = 0.04;
 
-/// Arrivals from one drop of PIE to the next, all with the same probability.
+/// Returns the numbers of arrivals from one drop of PIE to the next, all with the same probability.
 fn pie_gaps() -> Option<Vec<u64>> {
     let second = Value::Time(Span::from_secs(1));
     let settings = [

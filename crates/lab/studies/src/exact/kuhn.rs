@@ -31,7 +31,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// The union of the windows of the flows of groups "b" and "c" in `kuhn-k3.toml`, between two times. Not a number if the file is wrong.
+/// Returns the union of the windows of the flows of groups "b" and "c" in `kuhn-k3.toml`, between two times, s. Not a number
+/// if the file is wrong.
 fn foreground_active(from_s: f64, to_s: f64) -> f64 {
     let text = papers::scenario("kuhn-k3.toml").unwrap_or_default();
     let runs = Experiment::parse(text, "kuhn-k3.toml", &[]).and_then(|file| file.runs(None, Some(1)));

@@ -21,7 +21,7 @@ pub struct Function {
     pub compute: fn(&[f64]) -> f64,
 }
 
-/// Every function, paper by paper.
+/// Returns every function, paper by paper.
 pub fn all() -> impl Iterator<Item = &'static Function> {
     let papers: [&[Function]; 6] = [
         gong::FUNCTIONS,
@@ -34,7 +34,7 @@ pub fn all() -> impl Iterator<Item = &'static Function> {
     papers.into_iter().flatten()
 }
 
-/// The value of the function `name` at `inputs`.
+/// Returns the value of the function `name` at `inputs`.
 ///
 /// # Errors
 /// An unknown function, or another number of inputs.

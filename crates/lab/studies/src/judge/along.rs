@@ -189,7 +189,7 @@ fn correlation(x: &[f64], y: &[f64]) -> f64 {
     product(x, mx, y, my) / (product(x, mx, x, mx) * product(y, my, y, my)).sqrt()
 }
 
-/// The place from which on all values satisfy `holds`; infinite if the last one does not.
+/// Returns the place from which on all values satisfy `holds`; infinite if the last one does not.
 fn sustained(line: &Line, holds: impl Fn(f64) -> bool) -> f64 {
     let held = line.y.iter().rev().take_while(|y| holds(**y)).count();
     match held {
@@ -229,7 +229,7 @@ fn crossing(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
     each_line(samples, args, |line| crossed(line, level))
 }
 
-/// The place at which a line first crosses `level`; not a number if it does not.
+/// Returns the place at which a line first crosses `level`; not a number if it does not.
 fn crossed(line: &Line, level: f64) -> f64 {
     let pairs = line.x.windows(2).zip(line.y.windows(2));
     let crossed = pairs.filter(|(_, y)| (y[0] - level) * (y[1] - level) <= 0.0 && y[0] != y[1]);

@@ -44,7 +44,7 @@ fn averaged(sample: &Sample) -> Vec<f64> {
     (0..length).map(|place| mean(&lists.iter().map(|list| list[place]).collect::<Vec<_>>())).collect()
 }
 
-/// The places from 1 that an argument names, of a list.
+/// Returns the places from 1 that an argument names, of a list.
 fn part<'a>(list: &'a [f64], args: &Args, key: &str) -> Result<&'a [f64]> {
     let bounds = args.0.get(key).and_then(toml::Value::as_array);
     let bounds: Option<Vec<i64>> =

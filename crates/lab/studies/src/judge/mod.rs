@@ -28,7 +28,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// The numbers that were read, one of each seed.
+    /// Returns the numbers that were read, one of each seed.
     ///
     /// # Errors
     /// Readings that are lists.
@@ -39,7 +39,7 @@ impl Sample {
         })
     }
 
-    /// The mean over the seeds.
+    /// Returns the mean over the seeds.
     ///
     /// # Errors
     /// As [`numbers`](Self::numbers).
@@ -62,7 +62,7 @@ pub struct Value {
 }
 
 impl Value {
-    /// A value of a point's seeds.
+    /// Returns a value of a point's seeds.
     fn of(at: String, numbers: &[f64]) -> Value {
         let estimate = Estimate::of(numbers);
         Value {
@@ -73,14 +73,14 @@ impl Value {
         }
     }
 
-    /// A value of several points, about which no interval is known.
+    /// Returns a value of several points, about which no interval is known.
     fn bare(value: f64, samples: &[&Sample]) -> Value {
         let seeds = samples.iter().map(|sample| sample.readings.len()).min().unwrap_or(0);
         Value { at: String::new(), value, half_width: None, seeds }
     }
 }
 
-/// The mean; not a number if there are none.
+/// Returns the mean; not a number if there are none.
 fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len() as f64
 }
@@ -96,12 +96,12 @@ pub struct Judgement {
     pub judge: fn(&[&Sample], &Args) -> Result<Vec<Value>>,
 }
 
-/// Every judgement, module by module.
+/// Returns every judgement, module by module.
 pub fn all() -> impl Iterator<Item = &'static Judgement> {
     [points::JUDGEMENTS, pairs::JUDGEMENTS, along::JUDGEMENTS, lists::JUDGEMENTS].into_iter().flatten()
 }
 
-/// The judgement with this name.
+/// Returns the judgement with this name.
 ///
 /// # Errors
 /// [`Error::NoReading`] if there is none.
@@ -110,7 +110,7 @@ pub fn find(name: &str) -> Result<&'static Judgement> {
     found.ok_or_else(|| Error::NoReading(format!("there is no judgement {name:?}")))
 }
 
-/// The values that the judgement `call` makes of `samples`.
+/// Returns the values that the judgement `call` makes of `samples`.
 ///
 /// # Errors
 /// An unknown judgement, a missing argument, or samples that it cannot judge.
@@ -122,7 +122,7 @@ pub fn judge(samples: &[&Sample], call: &Call) -> Result<Vec<Value>> {
     judged.map_err(|error| Error::NoReading(format!("judgement {}: {error}", call.name)))
 }
 
-/// The samples at the points that an argument names.
+/// Returns the samples at the points that an argument names.
 fn at<'a>(samples: &[&'a Sample], at: &At) -> Result<Vec<&'a Sample>> {
     let found: Vec<&Sample> = samples.iter().filter(|sample| sample.point.is_at(at)).copied().collect();
     match found.is_empty() {
@@ -149,12 +149,12 @@ mod tests {
         Sample { point, readings: numbers.iter().map(|number| Reading::One(*number)).collect() }
     }
 
-    /// Points of one axis, each with the numbers of its seeds.
+    /// Returns samples at points of one axis, each with the numbers of its seeds.
     pub(super) fn samples(points: &[(&str, &[f64])]) -> Vec<Sample> {
         points.iter().map(|(label, numbers)| sample(&[("point", label)], numbers)).collect()
     }
 
-    /// Points of the axes "kind" and "n", each with one number.
+    /// Returns samples at points of the axes "kind" and "n", each with one number.
     pub(super) fn grid_samples(points: &[(&str, &str, f64)]) -> Vec<Sample> {
         points.iter().map(|(kind, n, number)| sample(&[("kind", kind), ("n", n)], &[*number])).collect()
     }

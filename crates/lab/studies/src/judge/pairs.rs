@@ -45,7 +45,7 @@ pub(super) const JUDGEMENTS: &[Judgement] = &[
     },
 ];
 
-/// Pairs of samples that agree in every axis that the two sets do not name.
+/// Returns the pairs of samples that agree in every axis that the two sets do not name.
 fn pairs<'a>(samples: &[&'a Sample], one: &At, other: &At) -> Result<Vec<(String, &'a Sample, &'a Sample)>> {
     let named: Vec<&str> = one.0.keys().chain(other.0.keys()).map(String::as_str).collect();
     // An axis on which `one` names several points tells the pairs apart.

@@ -47,7 +47,7 @@ fn each(samples: &[&Sample], _: &Args) -> Result<Vec<Value>> {
     samples.iter().map(|sample| Ok(Value::of(sample.point.words_without(&[]), &sample.numbers()?))).collect()
 }
 
-/// The means over the points, one of each seed: points of one seed share its luck.
+/// Returns the means over the points, one of each seed: points of one seed share its luck.
 fn by_seed(samples: &[&Sample]) -> Result<Vec<f64>> {
     let numbers: Vec<Vec<f64>> = samples.iter().map(|sample| sample.numbers()).collect::<Result<_>>()?;
     let seeds = numbers.iter().map(Vec::len).min().unwrap_or(0);
@@ -136,7 +136,7 @@ fn share_of_runs(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
     Ok(vec![Value::bare(within as f64 / readings.len() as f64, samples)])
 }
 
-/// The half width of the 95 % interval of numbers that are differences.
+/// Returns the value of numbers that are differences, with the half width of their 95 % interval.
 pub(super) fn value_of_differences(at: String, differences: &[f64]) -> Value {
     let estimate = Estimate::of(differences);
     let half_width = estimate.and_then(|estimate| estimate.half_width);

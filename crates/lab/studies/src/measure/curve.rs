@@ -69,7 +69,7 @@ fn series<'a>(outcome: &'a Outcome, of: &str, quantity: &str) -> Result<&'a Seri
     found.ok_or_else(|| nothing(format!("the run has no curve {quantity:?} of {of:?}")))
 }
 
-/// All points of the curve `quantity` of `of`, a flow or a link; there is one at least.
+/// Returns all points of the curve `quantity` of `of`, a flow or a link; there is one at least.
 pub(super) fn points_of(outcome: &Outcome, of: &str, quantity: &str) -> Result<Vec<[f64; 2]>> {
     let series = series(outcome, of, quantity)?;
     let timed = series.values.iter().enumerate().filter_map(|(index, value)| {
@@ -86,7 +86,7 @@ fn some(points: Vec<[f64; 2]>) -> Result<Vec<[f64; 2]>> {
     }
 }
 
-/// The points of the curve in the time that the arguments name; there is one at least.
+/// Returns the points of the curve in the time that the arguments name; there is one at least.
 fn within(outcome: &Outcome, args: &Args) -> Result<Vec<[f64; 2]>> {
     later(outcome, args, 0.0)
 }
@@ -122,7 +122,7 @@ fn smallest(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok(within(outcome, args)?.iter().map(|[_, y]| *y).fold(f64::INFINITY, f64::min).into())
 }
 
-/// Data since `from` at each point up to `to`, MB.
+/// Returns the data since `from` at each point up to `to`, MB.
 fn delivered(outcome: &Outcome, args: &Args) -> Result<Vec<[f64; 2]>> {
     let mut points = within(outcome, args)?;
     let mut megabytes = 0.0;
@@ -186,7 +186,7 @@ fn below_after(outcome: &Outcome, args: &Args) -> Result<Reading> {
     until.map(|until| (until - from).into()).ok_or_else(|| nothing("the curve was never below that level"))
 }
 
-/// At each point the mean of the `over` seconds that begin there, as far as the curve goes.
+/// Returns at each point the mean of the `over` seconds that begin there, as far as the curve goes.
 fn means_over(points: &[[f64; 2]], over: f64) -> Vec<[f64; 2]> {
     let last = points.last().map_or(0.0, |[at, _]| *at);
     let whole = points.iter().enumerate().take_while(|(_, [at, _])| at + over <= last);
@@ -209,7 +209,7 @@ mod tests {
     use afteryou_scenario::outcome::Run;
     use afteryou_scenario::{Link, Scenario};
 
-    /// A curve of 1, 2, 3, 4 and so on in steps of a second; the third value is missing.
+    /// Returns an outcome with a curve of 1, 2, 3, 4 and so on in steps of a second; the third value is missing.
     fn outcome() -> Outcome {
         let values = (1..=10).map(|value| (value != 3).then_some(f64::from(value))).collect();
         let series = Series {

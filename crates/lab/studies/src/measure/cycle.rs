@@ -76,7 +76,7 @@ fn phases<'a>(
     Ok(phases.filter(move |span| span.phase == phase && is(outcome, &span.flow, flow)))
 }
 
-/// The cycles that a later slow-down ends.
+/// Returns the cycles that a later slow-down ends.
 fn cycles(outcome: &Outcome, args: &Args) -> Result<Vec<Cycle>> {
     let freezes: Vec<&PhaseSpan> = phases(outcome, args, "slowdown freeze")?.collect();
     let ramps: Vec<&PhaseSpan> = phases(outcome, args, "slowdown ramp")?.collect();
@@ -113,8 +113,8 @@ fn variation(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok(((squares / times.len() as f64).sqrt() / mean).into())
 }
 
-/// The points of a curve from `from` until `to`; there is one at least. A point holds until the next one, so that the last one before
-/// `to` belongs to what follows.
+/// Returns the points of a curve from `from` until `to`; there is one at least. A point holds until the next one, so that
+/// the last one before `to` belongs to what follows.
 fn between(curve: &[[f64; 2]], from: f64, to: f64) -> Result<&[[f64; 2]]> {
     let begin = curve.partition_point(|[at, _]| *at < from);
     let end = curve.partition_point(|[at, _]| *at < to).saturating_sub(1);
@@ -168,7 +168,7 @@ fn gain(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok(mean(&swings.iter().map(|s| (s.saved - s.lowest) / (s.peak - s.lowest)).collect::<Vec<_>>()).into())
 }
 
-/// The round-trip time over time, ms: the least base delay of `flow` and the bottleneck's queue.
+/// Returns the round-trip time over time, ms: the least base delay of `flow` and the bottleneck's queue.
 fn round_trips(outcome: &Outcome, args: &Args) -> Result<Vec<[f64; 2]>> {
     let bases = points_of(outcome, args.needed_text("flow")?, "base_delay")?;
     let base = bases.iter().map(|[_, y]| *y).fold(f64::INFINITY, f64::min);
@@ -187,7 +187,8 @@ fn ramp_rtt(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok(peaks.into_iter().fold(f64::INFINITY, f64::min).into())
 }
 
-/// The linear growth is taken from two round trips after the lowest window, when the queue of the ramp is gone.
+/// Returns the round-trip time of the linear growth, which is taken from two round trips after the lowest window, when the
+/// queue of the ramp is gone.
 fn linear_rtt(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let (times, swings) = (round_trips(outcome, args)?, swings(outcome, args)?);
     let mut linear = Vec::new();
@@ -210,7 +211,7 @@ fn ramps_cut(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok((cycles.iter().filter(is_cut).count() as f64 / cycles.len() as f64).into())
 }
 
-/// By Little's law the payload in flight is the payload that arrives in a round trip.
+/// Returns the least payload in flight in a slow-down: by Little's law it is the payload that arrives in a round trip.
 fn least_in_slowdown(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let flow = args.needed_text("flow")?;
     let rates = points_of(outcome, flow, "goodput")?;

@@ -64,7 +64,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
 ];
 
-/// The events that the arguments name.
+/// Returns the events that the arguments name.
 fn events<'a>(outcome: &'a Outcome, args: &'a Args) -> Result<impl Iterator<Item = &'a Exact>> {
     let (flow, what) = (args.needed_text("flow")?, args.needed_text("what")?);
     let (from, to) = (args.number("from").unwrap_or(0.0), args.number("to").unwrap_or(f64::INFINITY));
@@ -107,7 +107,7 @@ fn same_sequence(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok(f64::from(u8::from(found.eq(expected.iter().copied()))).into())
 }
 
-/// An event ends such a time if it is in the step of the curve in which the window falls.
+/// Counts the maxima of the window that an event ends: it is in the step of the curve in which the window falls.
 fn maxima_with_event(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let times: Vec<f64> = events(outcome, args)?.map(|event| event.at_s).collect();
     let mut windows = points_of(outcome, args.needed_text("flow")?, "cwnd")?;
@@ -124,7 +124,7 @@ fn maxima_with_event(outcome: &Outcome, args: &Args) -> Result<Reading> {
     }
 }
 
-/// Lengths of a flow's stalls, s.
+/// Returns the lengths of a flow's stalls, s.
 fn stalls<'a>(outcome: &'a Outcome, args: &'a Args) -> Result<impl Iterator<Item = f64> + 'a> {
     let flow = args.needed_text("flow")?;
     let events = outcome
@@ -184,7 +184,7 @@ fn p95_after(outcome: &Outcome, args: &Args) -> Result<Reading> {
     after.map(Reading::One).ok_or_else(|| nothing("the curve has no value after such an event"))
 }
 
-/// The 95th percentile of the points that follow one of `starts` within `length`.
+/// Returns the 95th percentile of the points that follow one of `starts` within `length`.
 fn p95_of(points: &[[f64; 2]], starts: &[f64], length: f64) -> Option<f64> {
     let follows = |at: f64| starts.iter().any(|start| (*start..=start + length).contains(&at));
     let mut ys: Vec<f64> = points.iter().filter(|[at, _]| follows(*at)).map(|[_, y]| *y).collect();
@@ -198,8 +198,8 @@ mod tests {
     use afteryou_scenario::outcome::{Run, Series};
     use afteryou_scenario::{Link, Scenario};
 
-    /// A window that is at 100 kB from 2 to 4 s and from 6 to 8 s, a base delay that falls from 80 to 20 ms at 3 s, and a loss
-    /// in the step after 4 s.
+    /// Returns an outcome with a window that is at 100 kB from 2 to 4 s and from 6 to 8 s, a base delay that falls from 80
+    /// to 20 ms at 3 s, and a loss in the step after 4 s.
     fn outcome() -> Outcome {
         let curve = |quantity: &str, value: fn(f64) -> f64| Series {
             of: "a".to_owned(),

@@ -72,7 +72,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
 ];
 
-/// The flows that an argument names; all of them without it.
+/// Returns the flows that an argument names; all of them without it.
 fn named<'a>(outcome: &Outcome, window: &'a WindowFigures, args: &Args, key: &str) -> Vec<&'a FlowFigures> {
     let names = args.texts(key);
     let meant =
@@ -153,7 +153,8 @@ fn goodput_of_rate(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok((rate(&named(outcome, window, args, "flow")) / link.capacity_bit_s).into())
 }
 
-/// Bytes of the flows with these names that left the bottleneck in a window, and their packets in its queue at the end.
+/// Returns the bytes of the flows with these names that left the bottleneck in a window, and their packets in its queue at
+/// the end.
 fn at_link(outcome: &Outcome, window: &WindowFigures, names: &[&str]) -> Result<(u64, u64)> {
     let link = window.links.first().ok_or_else(|| nothing("the run has no link"))?;
     let meant = link.flows.iter().filter(|flow| names.iter().any(|name| is(outcome, &flow.flow, name)));

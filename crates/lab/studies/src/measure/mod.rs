@@ -35,7 +35,7 @@ pub struct Measure {
     pub take: fn(&Outcome, &Args) -> Result<Reading>,
 }
 
-/// Every measure, module by module.
+/// Returns every measure, module by module.
 pub fn all() -> impl Iterator<Item = &'static Measure> {
     let modules: [&[Measure]; 6] =
         [link::MEASURES, flow::MEASURES, sender::MEASURES, curve::MEASURES, event::MEASURES, cycle::MEASURES];
@@ -52,7 +52,7 @@ pub fn take(outcome: &Outcome, call: &Call) -> Result<Reading> {
         .map_err(|error| Error::NoReading(format!("measure {}: {error}", call.name)))
 }
 
-/// The measure with this name.
+/// Returns the measure with this name.
 ///
 /// # Errors
 /// [`Error::NoReading`] if there is none.
@@ -62,7 +62,7 @@ pub fn find(name: &str) -> Result<&'static Measure> {
         .ok_or_else(|| Error::NoReading(format!("there is no measure {name:?}")))
 }
 
-/// The window that the arguments name, or the first one.
+/// Returns the window that the arguments name, or the first one.
 fn window<'a>(outcome: &'a Outcome, args: &Args) -> Result<&'a WindowFigures> {
     let windows = &outcome.run.windows;
     let found = match args.text("window") {
@@ -74,7 +74,7 @@ fn window<'a>(outcome: &'a Outcome, args: &Args) -> Result<&'a WindowFigures> {
     })
 }
 
-/// The figures of the set of flows that a `[[measure]]` names.
+/// Returns the figures of the set of flows that a `[[measure]]` names.
 fn set<'a>(outcome: &'a Outcome, args: &Args) -> Result<&'a SetFigures> {
     let sets = &outcome.run.sets;
     let found = match args.text("window") {
@@ -90,7 +90,7 @@ fn is(outcome: &Outcome, flow: &str, name: &str) -> bool {
     flow == name || outcome.scenario.flow.iter().any(|known| of_group(&known))
 }
 
-/// The flow of the scenario with this name, or the first of the table that stands for several.
+/// Returns the flow of the scenario with this name, or the first of the table that stands for several.
 fn known<'a>(outcome: &'a Outcome, name: &str) -> Result<&'a Flow> {
     let known = outcome.scenario.flow.iter().find(|known| is(outcome, &known.name, name));
     known.ok_or_else(|| nothing(format!("the scenario has no flow {name:?}")))

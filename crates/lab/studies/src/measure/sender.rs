@@ -205,7 +205,8 @@ mod tests {
     use afteryou_scenario::outcome::{FlowFigures, Quantiles, Run, WindowFigures};
     use afteryou_scenario::{Flow, Link, Role, Scenario};
 
-    /// A flow with packets of 1448 B and 52 B of headers, two packets in flight and round trips of 30 ms.
+    /// Returns an outcome with a flow with packets of 1448 B and 52 B of headers, two packets in flight and round trips of
+    /// 30 ms.
     fn outcome() -> Outcome {
         let sender = SenderFigures {
             in_flight_kb: Levels { p50: 2.897, ..Levels::default() },

@@ -5,21 +5,21 @@ use crate::pie::params::{PARAMS, PRESETS};
 use proptest::prelude::*;
 
 impl State {
-    /// With a probability and two delays.
+    /// Returns a state with a probability and two delays.
     fn at(law: &Law, probability: f64, delay: Span, old_delay: Span) -> State {
         let mut state = State { delay, old_delay, ..law.start() };
         state.set(probability);
         state
     }
 
-    /// In the middle of a congestion.
+    /// Returns a state in the middle of a congestion.
     fn dropping(law: &Law, probability: f64) -> State {
         let delay = Span::from_millis(100);
         State { burst: Span::ZERO, ..State::at(law, probability, delay, delay) }
     }
 }
 
-/// The law of some rows, for a buffer of a thousand packets.
+/// Returns the law of some rows, for a buffer of a thousand packets.
 fn law(rows: &[(&'static str, Value)]) -> Law {
     let settings = Settings::new(PARAMS, rows).unwrap().with_preset(PRESETS);
     Law::new(&settings, Limit::Packets(1000)).unwrap()
@@ -27,7 +27,7 @@ fn law(rows: &[(&'static str, Value)]) -> Law {
 
 const WAITING: Backlog = Backlog { packets: 20, bytes: 30_000 };
 
-/// The probability after an update, with delays in milliseconds.
+/// Returns the probability after an update, with delays in milliseconds.
 fn updated(law: &Law, probability: f64, delay: u64, old: u64) -> f64 {
     let backlog = if delay == 0 { Backlog::default() } else { WAITING };
     let state = State::at(law, probability, Span::from_millis(delay), Span::from_millis(old));
@@ -73,7 +73,7 @@ fn an_update_is_that_of_old_linux() {
     close(law.stepped(&state, WAITING), 0.048_75);
 }
 
-/// The numbers of the packets that are dropped, of `n` that find `WAITING`.
+/// Returns the numbers of the packets that are dropped, of `n` that find `WAITING`.
 fn drops(law: &Law, state: &mut State, n: usize, random: &mut Pcg64) -> Vec<usize> {
     (1..=n).filter(|_| law.signals(state, Time::ZERO, WAITING, random)).collect()
 }

@@ -5,7 +5,8 @@ const MSS: f64 = 1390.0;
 /// TARGET, s.
 const TARGET: f64 = 0.060;
 
-/// Equation 9: the rate over capacity, where slow start doubles the window in a round trip. `capacity` in Mbit/s, times in ms.
+/// Returns the rate over capacity by equation 9, where slow start doubles the window in a round trip. `capacity` in Mbit/s,
+/// times in ms.
 ///
 /// ```text
 ///   W = C (RTT + BUFF)     n = log2(W / 2 MSS)     R = (4 MSS + 2 W + 9 n W) / (2 C RTT + 10 n W)
@@ -18,16 +19,16 @@ pub(super) fn rate(capacity: f64, rtt_ms: f64, buffer_ms: f64) -> f64 {
     sent / (2.0 * bytes_per_ms * rtt_ms + 10.0 * rounds * window)
 }
 
-/// Equation 12: the part of a window of `segments` that is left after the ramp. Its last round adds the segments above the power
-/// of two; they queue, and the excess over TARGET shrinks the window in proportion.
+/// Returns the part of a window of `segments` that is left after the ramp (equation 12). Its last round adds the segments
+/// above the power of two; they queue, and the excess over TARGET shrinks the window in proportion.
 pub(super) fn beta(capacity: f64, segment: f64, segments: f64) -> f64 {
     let added = segments - libm::exp2(libm::log2(segments).floor());
     let queue = added * segment * 8.0 / (capacity * 1e6);
     1.0 - (queue / TARGET - 1.0)
 }
 
-/// Equation 13: the window at which the loss after a ramp equals the growth of nine ramps, s (1 − β) = 9 log2(s), in the octave
-/// that begins at 2^k segments. The loss grows within an octave, from less than nothing.
+/// Returns the window at which the loss after a ramp equals the growth of nine ramps, s (1 − β) = 9 log2(s), in the octave
+/// that begins at 2^k segments (equation 13). The loss grows within an octave, from less than nothing.
 pub(super) fn root(capacity: f64, segment: f64, k: f64) -> f64 {
     let excess = |s: f64| s * (1.0 - beta(capacity, segment, s)) - 9.0 * libm::log2(s);
     let (mut low, mut high) = (libm::exp2(k), libm::exp2(k + 1.0) * (1.0 - 1e-12));
@@ -44,7 +45,7 @@ pub(super) fn root(capacity: f64, segment: f64, k: f64) -> f64 {
     high
 }
 
-/// Equation 14: the base round-trip time that the reduced window fills, ms.
+/// Returns the base round-trip time that the reduced window fills, ms (equation 14).
 pub(super) fn threshold_ms(capacity: f64, segment: f64, k: f64) -> f64 {
     let window = root(capacity, segment, k);
     beta(capacity, segment, window) * window * segment * 8.0 / (capacity * 1e6) * 1e3

@@ -39,7 +39,7 @@ fn loss(now: Time) -> Event {
     Event::Loss(Loss { now, sent: Sent { now, bytes: MSS, ..Sent::default() }, ..Loss::default() })
 }
 
-/// 1/GAIN after an acknowledgement with this round-trip time.
+/// Returns 1/GAIN after an acknowledgement with this round-trip time.
 pub(super) fn gain_divisor(base_ms: f64) -> f64 {
     let Some(mut controller) = ledbatpp(true) else { return f64::NAN };
     let base = span(base_ms);
@@ -47,7 +47,7 @@ pub(super) fn gain_divisor(base_ms: f64) -> f64 {
         .map_or(f64::NAN, |gain| 1.0 / gain)
 }
 
-/// GAIN after these events.
+/// Returns GAIN after these events.
 fn controller_after(controller: &mut dyn Controller, events: &[Event]) -> Option<f64> {
     let mut driver = Driver::new(controller);
     for event in events {
@@ -56,7 +56,8 @@ fn controller_after(controller: &mut dyn Controller, events: &[Event]) -> Option
     driver.state().snapshot.gain
 }
 
-/// Change, packets, of a window of `packets` in a round trip with `queuing_ms` of delay over a base of 100 ms (GAIN 1/2).
+/// Returns the change, packets, of a window of `packets` in a round trip with `queuing_ms` of delay over a base of 100 ms
+/// (GAIN 1/2).
 pub(super) fn window_step(packets: f64, queuing_ms: f64) -> f64 {
     step_in_avoidance(packets, queuing_ms).unwrap_or(f64::NAN)
 }
@@ -83,7 +84,7 @@ fn step_in_avoidance(packets: f64, queuing_ms: f64) -> Option<f64> {
     Some((driver.state().snapshot.cwnd as f64 - before as f64) / MSS as f64)
 }
 
-/// The queuing delay, ms, above which a window of `packets` shrinks.
+/// Returns the queuing delay, ms, above which a window of `packets` shrinks.
 pub(super) fn resting_delay(packets: f64) -> f64 {
     let (mut low, mut high) = (30.0, 120.0);
     while high - low > 1e-3 {
@@ -96,7 +97,7 @@ pub(super) fn resting_delay(packets: f64) -> f64 {
     high
 }
 
-/// Growth of the window in the third round trip of slow start.
+/// Returns the growth of the window in the third round trip of slow start.
 pub(super) fn slow_start_factor(base_ms: f64) -> f64 {
     third_round(span(base_ms)).unwrap_or(f64::NAN)
 }
@@ -121,7 +122,7 @@ pub(super) struct SlowDown {
     pub(super) wait_rtts: f64,
 }
 
-/// The first slow-down of a sender with a window of `packets` on an idle path.
+/// Returns the first slow-down of a sender with a window of `packets` on an idle path.
 pub(super) fn slow_down(rtt_ms: f64, packets: f64) -> SlowDown {
     let nothing = SlowDown { floor_rtts: f64::NAN, floor_packets: f64::NAN, wait_rtts: f64::NAN };
     first_slow_down(span(rtt_ms), packets).unwrap_or(nothing)
@@ -156,7 +157,7 @@ fn first_slow_down(rtt: Span, packets: f64) -> Option<SlowDown> {
     None
 }
 
-/// The slow-down of these changes of phase, once the next one has begun.
+/// Returns the slow-down of these changes of phase, once the next one has begun.
 fn of_changes(changes: &[(&str, Time)], rtt: Span, floor_packets: f64) -> Option<SlowDown> {
     let freezes = changes.windows(3).filter(|part| part[0].0 == "slowdown freeze");
     let [(_, freeze), (_, ramp), (_, ended)] = *freezes.into_iter().next()? else { return None };

@@ -19,7 +19,7 @@ struct Feed<'a> {
 }
 
 impl Feed<'_> {
-    /// The window, packets.
+    /// Returns the window, packets.
     fn window(&self) -> f64 {
         self.driver.state().directive.cwnd as f64 / MSS as f64
     }
@@ -83,7 +83,7 @@ pub fn step(controller: &str, window: f64, queue_ms: f64) -> f64 {
     with(controller, window, change).unwrap_or(f64::NAN)
 }
 
-/// Growth of a window of 40 packets by the acks of one round trip at a queue of `queue_ms`, packets.
+/// Returns the growth of a window of 40 packets by the acks of one round trip at a queue of `queue_ms`, packets.
 pub fn growth(controller: &str, queue_ms: f64) -> f64 {
     let change = |feed: &mut Feed| {
         let before = feed.window();

@@ -2,8 +2,9 @@ use super::*;
 use afteryou_scenario::outcome::{Exact, Run, Series};
 use afteryou_scenario::{Flow, Link, Role, Scenario};
 
-/// Slow-downs at 10, 20 and 30 s: a freeze of 0.2 s and a ramp of 0.8 s. The window climbs to 100 kB, falls to 80 kB in the
-/// next second, and grows to 100 kB again. The queue is 100 ms in that second and 40 ms after it; the path takes 50 ms.
+/// Returns an outcome with slow-downs at 10, 20 and 30 s: a freeze of 0.2 s and a ramp of 0.8 s. The window climbs to 100
+/// kB, falls to 80 kB in the next second, and grows to 100 kB again. The queue is 100 ms in that second and 40 ms after it;
+/// the path takes 50 ms.
 fn outcome() -> Outcome {
     let mut run = Run { duration_s: 40.0, ..Run::default() };
     let flow = || "a".to_owned();
