@@ -19,7 +19,7 @@ struct Pair {
     what: String,
     real: f64,
     simulated: f64,
-    /// What a difference is a part of.
+    /// The value of which a difference is a part.
     whole: f64,
 }
 

@@ -1,12 +1,12 @@
-//! Does a controller alone on real sockets agree with the simulator?
+//! Compares a controller alone on real sockets with the simulator.
 //!
 //! `cargo run --release --example alone_on_sockets [RUNS] [--seconds N] [--check] [CONTROLLER...]`
 //!
-//! Each controller (all of the list if none is named) sends over uTP through the bed's emulated link: 20 Mbit/s, 50 ms, a buffer
-//! of 200 ms, 12 s from its start. The median of RUNS (5) is held against the simulation of the same scenario. A run in which
-//! the host was too slow for the emulation is invalid and repeated; all controllers together may repeat a fifth of their runs. One
-//! run takes the machine at a time, since two on two cores disturb each other. With the defaults the whole takes 11 to 14
-//! minutes. `--check` fails if a median differs by more than 10 % from the simulation.
+//! Each controller (all of the list if none is named) sends over uTP through the bed's emulated link. It has 20 Mbit/s, 50
+//! ms, a buffer of 200 ms, 12 s from its start. The median of RUNS (5) is held against the simulation of the same scenario.
+//! A run in which the host was too slow for the emulation is invalid and repeated. All controllers together may repeat a
+//! fifth of their runs. One run takes the machine at a time, since two on two cores disturb each other. With the defaults
+//! the whole takes 11 to 14 minutes. `--check` fails if a median differs by more than 10 % from the simulation.
 
 use afteryou_bed::run::{run, Options};
 use afteryou_cc::list::{find, Class, CONTROLLERS};
@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 /// Largest difference, as a part of the simulation's goodput.
 const MOST: f64 = 0.1;
-/// One invalid run may be repeated for so many that are asked for.
+/// The number of requested runs for which one invalid run may be repeated.
 const RUNS_PER_REPETITION: usize = 5;
 
 /// The request on the command line.

@@ -1,4 +1,4 @@
-//! Do the equations and the simulator agree?
+//! Compares the equations with the simulator.
 //!
 //! `cargo run --release --example fluid_agreement [--all] [--stable] [--check]`
 //!
@@ -15,11 +15,11 @@
 //! - *small buffer*: the equilibrium's queue does not fit, so that losses rule;
 //! - *losses*: controllers that know nothing else.
 //!
-//! In the first class everything must be within 5 %: the total, the queue, every single flow. Why twenty packets: a sender has
-//! whole packets in flight, the equations have parts of them, and two flows that begin alike may end with one packet more and
-//! one less. LEDBAT keeps that for ever, since nothing brings its shares back; in twenty it is 5 %. The second class shows it:
-//! shares there differ by more than 5 %, and by less than a packet in a round trip. uTP acknowledges every packet here: with
-//! every second one a window moves by two.
+//! In the first class everything must be within 5 %: the total, the queue, every single flow. Why twenty packets: a sender
+//! has whole packets in flight, and the equations have parts of them. Two flows that begin alike may end with one packet
+//! more and one less. LEDBAT keeps that indefinitely, since nothing brings its shares back; in twenty it is 5 %. The second
+//! class shows it: shares there differ by more than 5 %, and by less than a packet in a round trip. uTP acknowledges every
+//! packet here: with every second one a window moves by two.
 //!
 //! `--check`: exit 1 if a point of the first class does not agree. `--stable` runs that class alone. `--all` prints every point.
 
@@ -48,7 +48,7 @@ const LONGEST_WARM_UP_S: f64 = 240.0;
 /// Where losses rule: saws of some seconds, and slowdowns: periods of some seconds.
 const SAWS_S: (f64, f64) = (40.0, 160.0);
 const SLOWDOWNS_S: f64 = 120.0;
-/// So many points of each class are shown.
+/// The most points of each class that are shown.
 const SHOWN: usize = 4;
 
 #[derive(Clone, Copy, Debug)]
@@ -176,7 +176,7 @@ fn grid() -> Vec<Point> {
     points
 }
 
-/// What the closed forms say of a point, if it has an equilibrium.
+/// The closed forms' values at a point, if it has an equilibrium.
 struct Expected {
     settled: Equilibrium,
     delayed: DelayLoop,
@@ -286,7 +286,7 @@ impl Point {
     }
 }
 
-/// What an engine says.
+/// An engine's values.
 struct Figures {
     /// Of each flow, Mbit/s of payload.
     rates: Vec<f64>,

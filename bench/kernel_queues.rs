@@ -1,5 +1,5 @@
-//! Our queues and our TCP beside Linux: CUBIC against TCP-LP over each queue discipline, 10 Mbit/s, 60 ms, and eight CUBIC
-//! flows in FQ-CoDel at 4 to 10 Mbit/s.
+//! Our queues and our TCP beside Linux. CUBIC meets TCP-LP over each queue discipline at 10 Mbit/s and 60 ms. Then come
+//! eight CUBIC flows in FQ-CoDel at 4 to 10 Mbit/s.
 //!
 //! `cargo run --release --example kernel_queues [--check]` prints the table; with `--check` it exits 1 if a figure is out of
 //! bounds that is not known to be.
@@ -16,7 +16,7 @@
 //! rows taken before.
 //!
 //! Linux' TCP-LP is judged by what it does: over DropTail and RED it takes as much as NewReno, which a second row shows. Its
-//! range of delays is built from a receiver's timestamp minus the sender's, both of which begin at a random offset for each
+//! range of delays is built from a receiver's timestamp minus the sender's. Both begin at a random offset for each
 //! connection, so 15 % of "twice the smoothed delay" is almost always more than any queue. Ours yields, as its paper says.
 
 use afteryou_scenario::outcome::WindowFigures;

@@ -1,19 +1,19 @@
-//! Kills `send` and `receive` at random moments and looks at what is left: every transfer must complete, every file that
-//! has its final name must be whole, and little may be received twice.
+//! Kills `send` and `receive` at random moments and looks at what is left. Every transfer must complete, and every file that
+//! has its final name must be whole. Little may be received twice.
 //!
 //! `cargo run --release --example kills [KILLS] [SEED] [delta] [sparse] [linked]`
 //!
 //! Each transfer is a tree of one large file and many small ones over loopback at 20 MB/s. Again and again one of the two
-//! processes, chosen at random, gets SIGKILL after a random time and is started anew; the other one is left to find its way.
-//! The receiving end reports every chunk group as it comes off the wire (`--json-groups`), over all its lives: what came
-//! more often than once is what the kills cost. The bound is kills × files under way × chunk group, and the small files that had come
-//! at a kill and had no name yet: these go to the disk together, and a kill leaves nothing of those that are not there. Bytes that
-//! were in flight at a kill never reached the receiver and are in no count.
+//! processes, chosen at random, gets SIGKILL after a random time and is started anew. The other one is left to find its way.
+//! The receiving end reports every chunk group as it comes off the wire (`--json-groups`), over all its lives. Groups that
+//! came more often than once are the cost of the kills. The bound is kills × files under way × chunk group, and the small
+//! files that had come at a kill and had no name yet. These go to the disk together, and a kill leaves nothing of those that
+//! are not there. Bytes that were in flight at a kill never reached the receiver and are in no count.
 //!
-//! With `delta` the receiver begins with an older version of the large file, of which every other stretch is the same, moved by an
-//! insertion. Until the new one is whole, the old one has to stay as it was. With `sparse` every third stretch of the large file is a
-//! hole, and has to be one at the receiver. With `linked` the large file and every tenth small one have second names; the older
-//! version has them, too, and at the end each pair has to be one file.
+//! With `delta` the receiver begins with an older version of the large file, of which every other stretch is the same, moved
+//! by an insertion. Until the new one is whole, the old one has to stay as it was. With `sparse` every third stretch of the
+//! large file is a hole, and has to be one at the receiver. With `linked` the large file and every tenth small one have
+//! second names. The older version has them, too, and at the end each pair has to be one file.
 
 mod support;
 
@@ -40,7 +40,7 @@ const STRETCH: usize = 512 * 1024;
 const LARGE_NAME: &str = "tree/large.bin";
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What arrived, over all lives of the receiver.
+/// The counts of what arrived, over all lives of the receiver.
 #[derive(Default)]
 struct Arrived {
     /// How often each group came: by path and offset.
@@ -111,7 +111,7 @@ impl Forms {
     }
 }
 
-/// What is sent, by the paths that the receiver knows.
+/// The sent files, by the paths at the receiver.
 struct Tree {
     sizes: HashMap<String, u64>,
     /// Second names of files, and their first names.

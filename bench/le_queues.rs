@@ -1,10 +1,10 @@
-//! Does a queue that reads the mark of lower effort restore the priority that queue management destroys?
+//! Judges whether a queue that reads the mark of lower effort restores the priority that queue management destroys.
 //!
 //! `cargo run --release --example le_queues [--check]`
 //!
-//! Five NewReno flows of best effort meet five background flows, LEDBAT or NewReno, all marked LE (RFC 8622): 10 Mbit/s, 50 ms,
-//! 500 packets of buffer, 200 s of which the first 50 are left out, means of four seeds. Each queue is also run with only one of
-//! the two. `--check` exits 1 if a queue that promises priority does not keep it:
+//! Five NewReno flows of best effort meet five background flows, LEDBAT or NewReno, all marked LE (RFC 8622). The link has
+//! 10 Mbit/s, 50 ms and 500 packets of buffer. Of 200 s the first 50 are left out; figures are means of four seeds. Each
+//! queue is also run with only one of the two. `--check` exits 1 if a queue that promises priority does not keep it:
 //!
 //! - best effort gets at least 95 % of the goodput, with at most 10 packets of its own in the queue on average,
 //! - the 95th percentile of its delay is within 10 % of the run without lower effort,
@@ -23,7 +23,7 @@ const WEIGHTS: [u32; 3] = [4, 8, 16];
 /// A call (50 packets a second), and a question now and then (one packet in half a second).
 const SPARSE: [(&str, &str); 2] = [("call", "64 kbit/s"), ("question", "2560 bit/s")];
 
-/// Who is there.
+/// The flows that are present.
 #[derive(Clone, Copy, PartialEq)]
 enum Present {
     Both,

@@ -152,7 +152,7 @@ impl Paths {
     }
 }
 
-/// A run that goes on.
+/// A run under way.
 struct Run {
     by: By,
     work: Work,

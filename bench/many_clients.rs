@@ -5,10 +5,10 @@
 //! CLIENTS (200) processes of `get` fetch a file of MEGABYTES (2) from one `serve`. They share one emulated link of 40 Mbit/s,
 //! 200 ms and 500 ms of buffer. Each client has an address of its own: connections of one host would share a window.
 //!
-//! Fairness is Jain's index of the goodputs while all are active: from when the last client has its first content until the first
-//! client has all. Memory is the peak of the resident set without the pages of files, such as the program's own, whose number depends
-//! on the build. `--check` fails below 0.9, or if `serve` needs more than 8 MB and 2 MB for each client. A run in which the
-//! emulation is late by more than 5 ms at the 99th percentile is invalid.
+//! Fairness is Jain's index of the goodputs while all are active. That is from when the last client has its first content
+//! until the first client has all. Memory is the peak of the resident set without the pages of files, such as the program's
+//! own, whose number depends on the build. `--check` fails below 0.9, or if `serve` needs more than 8 MB and 2 MB for each
+//! client. A run in which the emulation is late by more than 5 ms at the 99th percentile is invalid.
 //!
 //! The link has to hold two packets of each client, the least window of LEDBAT++. 200 clients need 120 ms at this rate. On a
 //! shorter path they queue at the least window, and a client that comes late takes that queue for the path's base delay.
@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 use support::{free_address, noise, quantile, Result, Running, ETHERNET};
 
 const LEAST_JAIN: f64 = 0.9;
-/// Megabytes of `serve` in all: so many, and so many for each client.
+/// Megabytes of `serve` in all: a constant part, and a part for each client.
 const MOST_MB: (f64, f64) = (8.0, 2.0);
 const RATE_MBIT: u64 = 40;
 const RTT_MS: u64 = 200;

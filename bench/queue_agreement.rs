@@ -1,11 +1,11 @@
-//! Do the demo on real sockets and the simulator agree on what a queue discipline does?
+//! Compares the demo on real sockets with the simulator: both must agree on the effect of a queue discipline.
 //!
 //! `cargo run --release --example queue_agreement [RUNS] [QUEUE...]` (3 runs each of pie, codel and fq_codel)
 //!
-//! The demo's flows and link: a backup with LEDBAT++, an upload with CUBIC that comes after five seconds and stays, a call;
-//! measured from 10 s to 60 s. When a queue drops is chance, so that the upload starts a little later in each run and both
-//! engines give means of as many runs of the same scenarios. Exits 1 if a share differs by more than 10 % of the link, or a
-//! delay by more than 10 % of itself and more than 0.3 ms, which is what an idle machine adds here.
+//! The flows and the link are the demo's: a backup with LEDBAT++, an upload with CUBIC that comes after five seconds and
+//! stays, and a call. All is measured from 10 s to 60 s. When a queue drops is chance. So the upload starts a little later
+//! in each run, and both engines give means of as many runs of the same scenarios. Exits 1 if a share differs by more than
+//! 10 % of the link, or a delay by more than 10 % of itself and more than 0.3 ms, which is what an idle machine adds here.
 
 use afteryou_bed::run::{run, Options};
 use afteryou_scenario::{Duration, Flow, Link, Outcome, Role, Scenario, Transport, Window};

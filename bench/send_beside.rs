@@ -1,11 +1,12 @@
-//! What `afteryou send` does to everybody else, with the real commands over an emulated home uplink.
+//! Measures the effect of `afteryou send` on other traffic, with the real commands over an emulated home uplink.
 //!
 //! `cargo run --release --example send_beside [RUNS] [--check] [-- words for send, such as --controller cubic]`
 //!
-//! A link of 20 Mbit/s, 40 ms and 500 ms of buffer carries `send` to `receive` for 30 s, a call of 64 kbit/s, and from 12 s to
-//! 22 s an upload over plain quinn with its own CUBIC. The same without `send` is the baseline. Rates count content: bytes
-//! that the receiving end has verified, and the upload's bytes as its reader gets them. Each number is the median of RUNS (1)
-//! runs; a run that the machine spoiled (packets late by more than 5 ms at the 99th percentile) is repeated.
+//! A link of 20 Mbit/s, 40 ms and 500 ms of buffer carries `send` to `receive` for 30 s and a call of 64 kbit/s. From 12 s
+//! to 22 s there is an upload, too, over plain quinn with its own CUBIC. The same without `send` is the baseline. Rates
+//! count content: bytes that the receiving end has verified, and the upload's bytes as its reader gets them. Each number is
+//! the median of RUNS (1) runs. A run that the machine spoiled (packets late by more than 5 ms at the 99th percentile) is
+//! repeated.
 
 mod support;
 
@@ -39,7 +40,7 @@ const FILE_BYTES: usize = 10_000_000;
 const SAMPLE: Duration = Duration::from_millis(50);
 const LATE_MS: f64 = 5.0;
 
-/// What a run was like, as curves.
+/// The curves of a run.
 struct Run {
     /// When the run began, on the relay's clock.
     begins: Time,
@@ -221,7 +222,7 @@ fn path(path: &Path) -> Result<&str> {
     path.to_str().ok_or_else(|| "the temporary directory's name is not UTF-8".into())
 }
 
-/// What is asked for, and what was measured.
+/// The requirements, and the measured values.
 struct Number {
     what: &'static str,
     unit: &'static str,

@@ -1,14 +1,15 @@
-//! What `send` and `receive` cost: CPU seconds for a gigabyte over loopback, disk and hashing included.
+//! Measures the cost of `send` and `receive`: CPU seconds for a gigabyte over loopback, disk and hashing included.
 //!
 //! `cargo run --release --example send_cost [MEGABYTES] [RUNS] [--check]`
 //!
 //! Ways, interleaved, medians of RUNS (3), also of the ratios of each round: the commands as they are (LEDBAT++, our marking
-//! socket), the same with CUBIC, the same jobs on quinn's own socket with quinn's CUBIC (this program, started twice as the two
-//! ends), and what is needed at least: bare quinn in one process that neither reads nor hashes nor writes, `cp` of the file, and
-//! BLAKE3 of it once at each end, on one thread. Bare quinn is quinn as it comes, with datagrams of 1452 bytes. The others have
-//! what loopback and [`path_mtu`] permit. The last two lines change the lengths: the commands with CUBIC and 1452 bytes, and bare quinn with what
-//! loopback permits. `--check` fails if the first needs more than 1.1 times the third. It also fails if the commands with CUBIC
-//! need more than 1.1 times the sum of what is needed, as they are or with datagrams of 1452 bytes at both sides of the ratio.
+//! socket), the same with CUBIC, the same jobs on quinn's own socket with quinn's CUBIC (this program, started twice as the
+//! two ends), and what is needed at least: bare quinn in one process that neither reads nor hashes nor writes, `cp` of the
+//! file, and BLAKE3 of it once at each end, on one thread. Bare quinn is quinn as it comes, with datagrams of 1452 bytes.
+//! The others have what loopback and [`path_mtu`] permit. The last two lines change the lengths: the commands with CUBIC and
+//! 1452 bytes, and bare quinn with what loopback permits. `--check` fails if the first needs more than 1.1 times the third.
+//! It also fails if the commands with CUBIC need more than 1.1 times the sum of what is needed. That holds as they are or
+//! with datagrams of 1452 bytes at both sides of the ratio.
 
 mod support;
 

@@ -3,7 +3,7 @@
 //! `cargo run --release --example small_files [FILES] [--check]`
 //!
 //! FILES (10 000) files of 1–100 kB over an emulated link of 20 Mbit/s, 40 ms and 500 ms of buffer. The time counts from the
-//! first packet of data-carrying size until `send` has heard that everything is stored. `--check` fails below 0.85.
+//! first packet of data-carrying size until the receiver's report that everything is stored reaches `send`. `--check` fails below 0.85.
 
 mod support;
 

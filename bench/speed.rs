@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release --example speed [RUNS [CASE]]`, where CASE is a part of the names of the cases to run
 //!
-//! Each figure is the best of RUNS (5). A loop that touches no memory is timed in the same way: figures of two machines,
-//! or of a busy and an idle one, can be compared only as ratios to it.
+//! Each figure is the best of RUNS (5). A loop that touches no memory is timed in the same way. Figures of two machines, or
+//! of a busy and an idle one, can be compared only as ratios to it.
 
 #![expect(
     clippy::disallowed_methods,
@@ -24,7 +24,7 @@ struct Case {
     controllers: &'static [&'static str],
     flows: usize,
     transport: fn() -> Transport,
-    /// Also run by ns-2, for so many seconds of simulated time: it is slower.
+    /// Seconds of simulated time that ns-2 runs, too, fewer since it is slower.
     ns_seconds: Option<f64>,
 }
 

@@ -61,7 +61,7 @@ fn command(folder: &Path, out: &str, runs: u64, jobs: u32) -> Result<Command> {
     Ok(command)
 }
 
-/// Runs a sweep to its end; returns its wall time and its largest resident set, kB, where the system tells it.
+/// Runs a sweep to its end; returns its wall time and its largest resident set, kB, where the system reports it.
 fn measured(folder: &Path, out: &str, runs: u64, jobs: u32) -> Result<(Duration, u64)> {
     let begin = Instant::now();
     let mut child = command(folder, out, runs, jobs)?.spawn()?;

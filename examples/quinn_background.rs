@@ -1,4 +1,4 @@
-//! A plain quinn program whose transfers are background: a controller that steps aside, and packets marked lower effort.
+//! A plain quinn program whose transfers are background: a controller that backs off, and packets marked lower effort.
 //! Both ends are in one program here.
 //!
 //! `cargo run --example quinn_background`

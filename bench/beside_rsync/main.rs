@@ -1,4 +1,4 @@
-//! What trees of small files, one large file and changed files cost, beside rsync and scp over ssh on the same machine.
+//! Measures the cost of trees of small files, one large file and changed files, beside rsync and scp over ssh on the same machine.
 //!
 //! `cargo run --release --example beside_rsync -- [small] [large] [unchanged] [delta] [--files N] [--mb N] [--runs N] [--dir DIR] [--check]`
 //!
@@ -10,10 +10,10 @@
 //!   wire, beside `rsync -a --no-whole-file`.
 //!
 //! All go to 127.0.0.1 through an ssh server of its own, ours by `--via ssh` with CUBIC. CPU time is that of all processes
-//! of both sides. The ways take turns; the first turn warms the page cache and does not count. Of small files each turn makes a
-//! directory of its own and nothing is removed before the end: for minutes ext4 looks for inodes that were not removed lately, at
-//! the cost of the next turn. rsync, ssh and sshd must be installed. sshd runs as the user of this command. `--check`
-//! fails if a bound is missed.
+//! of both sides. The ways take turns; the first turn warms the page cache and does not count. Of small files each turn
+//! makes a directory of its own and nothing is removed before the end. For minutes ext4 looks for inodes that were not
+//! removed lately, at the cost of the next turn. rsync, ssh and sshd must be installed. sshd runs as the user of this
+//! command. `--check` fails if a bound is missed.
 
 mod delta;
 mod relay;
@@ -50,7 +50,7 @@ struct Beside {
     wall: Option<f64>,
 }
 
-/// What is measured: ours beside others, and where it begins.
+/// A measurement: ours beside others, and where it begins.
 struct Case {
     from: PathBuf,
     ours: Way,
@@ -58,7 +58,7 @@ struct Case {
     start: Start,
 }
 
-/// What lies at the target.
+/// The contents of the target.
 #[derive(Clone, Copy, PartialEq)]
 enum Start {
     /// Nothing, in a directory of each turn's own.

@@ -16,8 +16,8 @@ pub fn of_children() -> Result<f64> {
     Ok((usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64 / 1e6)
 }
 
-/// An ssh server on the loopback, for one key. The home directory of its commands is empty: a shell reads start files there, which may
-/// cost more than a small transfer, and scp's end, a part of the server, has no shell.
+/// An ssh server on the loopback, for one key. The home directory of its commands is empty. A shell reads start files there,
+/// which may cost more than a small transfer, and scp's end, a part of the server, has no shell.
 pub struct Server {
     child: Child,
     port: u16,

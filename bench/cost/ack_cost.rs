@@ -1,11 +1,11 @@
-//! What one acknowledgement costs in each controller, in nanoseconds of one core.
+//! Measures the cost of one acknowledgement in each controller, in nanoseconds of one core.
 //!
 //! `cargo run --release --example ack_cost [RUNS] [--check]`
 //!
 //! The acks come from a path of 40 ms whose queue swings around each controller's target, so that both branches of its rule
-//! are taken, with a round trip of 100 packets. Each figure is the best of RUNS (5). The cost of a loop that only makes the
-//! acks is taken off. The LEDBAT family shall need at most 40 ns, or 60 iterations of a loop of arithmetic that is timed in
-//! the same way, whichever is more: on a slow machine everything is slow. `--check` fails beyond that.
+//! are taken. A round trip has 100 packets. Each figure is the best of RUNS (5). The cost of a loop that only makes the acks
+//! is taken off. The LEDBAT family shall need at most 40 ns, or 60 iterations of a loop of arithmetic that is timed in the
+//! same way, whichever is more. On a slow machine everything is slow. `--check` fails beyond that.
 
 use afteryou_base::{Span, Time};
 use afteryou_cc::list::{Entry, CONTROLLERS};
@@ -21,7 +21,7 @@ const ACKS_IN_ROUND: u64 = 100;
 const BOUND_NS: f64 = 40.0;
 /// The same in iterations of [`reference`].
 const BOUND_ITERATIONS: f64 = 60.0;
-/// How often what is too slow is measured again before it is said to be.
+/// How often a slow controller is measured again before it is reported.
 const TRIES: u32 = 4;
 
 /// Returns the `i`-th ack: the queue swings between 0 and 160 ms within 4096 acks.

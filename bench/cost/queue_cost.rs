@@ -1,13 +1,13 @@
-//! What a packet costs in each queue discipline: enqueued and dequeued, statistics on, in millions a second of one core.
+//! Measures the cost of a packet in each queue discipline: enqueued and dequeued, statistics on, in millions a second of one core.
 //!
 //! `cargo run --release --example queue_cost [RUNS] [--check] [QUEUE...]`
 //!
 //! Packets of 1500 B at 1 Gbit/s over a standing backlog of 100 packets, from 10 flows; the fair queues once more with 1000
 //! flows. Some disciplines drop now and then, as they should: a drop counts as what it costs. RED's thresholds lie around
-//! the backlog, so that it decides. Each figure is the best of RUNS (5). `--check` fails if one is below its bound, unless the
-//! machine is slow: then the bound is so many times the cost of a ring of the standard library. Both are measured in turns, and the
-//! median of the ratios counts. What is too slow is measured again before it is said to be: a neighbour on the same core may
-//! have been at work. Without the name of a QUEUE all are measured.
+//! the backlog, so that it decides. Each figure is the best of RUNS (5). `--check` fails if one is below its bound, unless
+//! the machine is slow. Then the bound is a multiple of the cost of a ring of the standard library. Both are measured in
+//! turns, and the median of the ratios counts. A slow discipline is measured again before it is reported: a neighbour on the
+//! same core may have been at work. Without the name of a QUEUE all are measured.
 
 use afteryou_aqm::list::{find, QUEUES};
 use afteryou_aqm::{Dropped, Limit, Packet, Queue, Site};
@@ -95,7 +95,7 @@ fn ring() -> f64 {
     started.elapsed().as_nanos() as f64 / PACKETS as f64
 }
 
-/// What was measured in turns.
+/// The costs that were measured in turns.
 struct Measured {
     /// The best of all runs, ns.
     best: f64,

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-/// What examples fail with.
+/// The failure of an example.
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Words for a command behind an emulated link, which it would take for loopback.
@@ -125,7 +125,7 @@ impl Running {
         Ok(self.child.try_wait()?.map(|status| status.success()))
     }
 
-    /// Waits for its end; did it go well?
+    /// Waits for its end; returns whether it went well.
     pub fn wait(&mut self) -> Result<bool> {
         Ok(self.child.wait()?.success())
     }

@@ -1,4 +1,4 @@
-//! What the fuzz targets do with their input. Each body is a plain function in a file of its own, so that the tests of a crate
+//! The bodies of the fuzz targets. Each body is a plain function in a file of its own, so that the tests of a crate
 //! can include it. `tests/corpus.rs` runs all of them on the corpus, with a stable toolchain.
 
 /// The bodies.

@@ -1,4 +1,4 @@
-//! What can go wrong around a libutp peer.
+//! Errors around a libutp peer.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -46,7 +46,7 @@ pub enum Error {
     /// libutp refused to create a context or a socket.
     #[error("libutp gave no {what}; check that the bundled version still has api version 2")]
     Libutp {
-        /// What was asked for.
+        /// The requested value.
         what: &'static str,
     },
     /// The thread for libutp could not be started.
@@ -60,7 +60,7 @@ pub enum Error {
     NotDone {
         /// How long [`crate::Handle::join`] waited.
         after: Duration,
-        /// What had happened until then, one for each end.
+        /// The outcomes until then, one for each end.
         partial: Vec<Outcome>,
     },
     /// The thread ended without a result.

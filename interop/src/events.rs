@@ -1,4 +1,4 @@
-//! What libutp tells during the loop, noted down for it.
+//! The reports of libutp during the loop, noted down for it.
 
 use std::cell::{RefCell, RefMut};
 use std::net::{SocketAddr, UdpSocket};

@@ -1,4 +1,4 @@
-//! What a libutp peer shall do.
+//! The job of a libutp peer.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;

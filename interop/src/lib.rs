@@ -1,9 +1,8 @@
 //! The real libutp (the C++ reference implementation of uTP) as a test peer.
 //!
-//! [`LibutpPeer`] runs libutp in one dedicated thread over a loopback UDP
-//! socket and works through a [`Job`]: write these bytes, close in that way,
-//! collect what arrives. [`Handle::join`] gives the [`Outcome`]. The thread
-//! always ends on its own, at the latest at [`Job::deadline`].
+//! [`LibutpPeer`] runs libutp in one dedicated thread over a loopback UDP socket. It works through a [`Job`]: write these
+//! bytes, close in that way, collect what arrives. [`Handle::join`] gives the [`Outcome`]. The thread always ends on its
+//! own, at the latest at [`Job::deadline`].
 //!
 //! libutp keeps state in C statics, so only one thread per process may use it.
 //! A second peer started from another thread (a parallel test) waits for its

@@ -1,4 +1,4 @@
-//! What a libutp peer saw until it ended.
+//! The outcome of a libutp peer.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -82,7 +82,7 @@ impl Traffic {
     }
 }
 
-/// What happened at one libutp end.
+/// The events at one libutp end.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// All bytes that libutp delivered in order.

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 pub enum End {
     /// It listens on the address, and ends when the sender has.
     Receive(SocketAddr),
-    /// It connects to the address and sends so many zeros; none stands for an end from outside.
+    /// It connects to the address and sends this number of zeros; `None`: until it is ended from outside.
     Send(SocketAddr, Option<u64>),
 }
 

@@ -1,10 +1,10 @@
 //! afteryou for Python: the native half of the package `afteryou`.
 //!
-//! Everything is a thin cover of a room of the project: [`scenario`] of `afteryou-scenario`, [`run`] of `afteryou-engines`,
-//! [`result`] and [`table`] of `afteryou-report`, [`analysis`] of `afteryou-fluid`, [`study`] of `afteryou-studies`, [`command`] of the
-//! command line, [`sweep`] the folders of sweeps,
-//! [`steering`] a flow for the Gymnasium environment. Errors become exceptions of `afteryou.errors` ([`errors`]). The interpreter is released while an engine runs,
-//! unless a rule in Python does ([`rules`], [`events`]).
+//! Everything is a thin cover of a crate of the project. These are [`scenario`] of `afteryou-scenario`, [`run`] of
+//! `afteryou-engines`, [`result`] and [`table`] of `afteryou-report`, [`analysis`] of `afteryou-fluid`, [`study`] of
+//! `afteryou-studies`, [`command`] of the command line, [`sweep`] the folders of sweeps, [`steering`] a flow for the
+//! Gymnasium environment. Errors become exceptions of `afteryou.errors` ([`errors`]). The interpreter is released while an
+//! engine runs, unless a rule in Python does ([`rules`], [`events`]).
 //!
 //! A catalogue entry is permanent and its constructor carries no data, so a parameter `rule` names the Python class. A rule that raises an
 //! exception leaves it to its thread, and the run ends.

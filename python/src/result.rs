@@ -1,4 +1,4 @@
-//! What a run came to: tables, figures, the file.
+//! The result of a run: tables, figures, the file.
 
 use crate::errors;
 use crate::table::Table;

@@ -20,7 +20,7 @@ impl Default for Signals {
 }
 
 impl Signals {
-    /// Returns whether the run goes on.
+    /// Returns whether the run continues.
     pub fn go_on(&mut self) -> bool {
         if self.raised.is_none() && Instant::now() >= self.next {
             self.next = Instant::now() + EVERY;

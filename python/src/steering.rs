@@ -1,6 +1,6 @@
 //! One flow of a simulation steered from outside, a decision per round trip: what the Gymnasium environment stands on.
 //!
-//! The simulation goes on until its controller `steered` has seen a whole round trip. The window that is set then holds from the
+//! The simulation continues until its controller `steered` has seen a whole round trip. The window that is set then holds from the
 //! next event on. Nothing depends on time or threads.
 
 use crate::errors;
@@ -33,7 +33,7 @@ static STEERED: Entry = Entry {
 };
 
 thread_local! {
-    /// The helm of the simulation that is going on in this thread, until its controller takes it.
+    /// The helm of the simulation that runs in this thread, until its controller takes it.
     static HELM: RefCell<Option<Arc<Mutex<Helm>>>> = const { RefCell::new(None) };
 }
 
@@ -70,7 +70,7 @@ pub struct Round {
     mss: u32,
 }
 
-/// What controller and policy leave for each other.
+/// The values that controller and policy leave for each other.
 #[derive(Debug, Default)]
 struct Helm {
     /// The last round trip, until the policy takes it.

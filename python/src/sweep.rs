@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// Time between two calls of a progress function.
 const PROGRESS: Duration = Duration::from_millis(200);
 
-/// A finished run on its way to the folder: index, key, the line of the journal.
+/// A finished run for the folder: index, key, the line of the journal.
 type Line = (usize, String, String);
 
 /// Returns the hash of this extension module, part of the key of each run in a sweep.

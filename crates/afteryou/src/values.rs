@@ -32,7 +32,7 @@ pub fn repeat(text: &str) -> Result<u32, String> {
     whole(text, 1, 100_000).map(|number| number as u32)
 }
 
-/// Runs at the same time.
+/// Parses the number of runs at the same time.
 pub fn jobs(text: &str) -> Result<u16, String> {
     whole(text, 1, 1024).map(|number| number as u16)
 }

@@ -1,8 +1,8 @@
 //! One connection against a peer, a clock and an application that do whatever they like.
 //!
-//! A [`Machine`] brings a connection into one of its states by an honest prologue, then does what a list of [`Op`]s
-//! says, and after each one checks what must hold whatever happens: nothing panics, `poll_transmit` ends, every
-//! datagram is well-formed and within its bounds, buffers are, and the deadline never stays in the past.
+//! A [`Machine`] brings a connection into one of its states by an honest prologue and then applies a list of [`Op`]s. After
+//! each one it checks what must hold whatever happens. Nothing panics, and `poll_transmit` ends. Every datagram is
+//! well-formed and within its bounds, buffers are, too, and the deadline never stays in the past.
 //!
 //! The bytes of a fuzzer are read from the front, field by field, so that an input can be written by hand.
 
@@ -196,8 +196,8 @@ impl Number {
 }
 
 impl Forged {
-    /// Reads one byte of flags (kind, how the numbers are given, whether there is a SACK, whether the window is large, and
-    /// whether marks are counted), then the fields.
+    /// Reads one byte of flags, then the fields. The flags are the kind, how the numbers are given, and whether there is a
+    /// SACK, a large window, and a count of marks.
     fn read(input: &mut Unstructured<'_>) -> Result<Forged> {
         let flags: u8 = input.arbitrary()?;
         let on = |bit: u8| flags >> bit & 1 == 1;
@@ -348,7 +348,7 @@ impl Machine {
         panic!("the deadline stays in the past: {:?}", self.connection);
     }
 
-    /// Takes everything that the connection wants to send.
+    /// Takes everything that the connection has to send.
     fn drain(&mut self) {
         // Each packet at most once again, each probe, an ack, a reset.
         let most = 2 * self.config.max_packets + 16;

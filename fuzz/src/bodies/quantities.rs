@@ -4,7 +4,7 @@ use afteryou_scenario::{Algorithm, Buffer, Duration, Outcome, Probability, Rate,
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// Reads `data` in every way there is; what is accepted must be written so that it can be read again.
+/// Reads `data` as each quantity; what is accepted must be written so that it can be read again.
 pub fn run(data: &[u8]) {
     if let Ok(text) = std::str::from_utf8(data) {
         reads_back::<Rate>(text, |a, b| a == b);

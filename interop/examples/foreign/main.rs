@@ -1,5 +1,5 @@
-//! 10 MB both ways between our uTP and other implementations, each over a network without losses, one that loses 1 % in each direction,
-//! and one that reorders; every byte compared.
+//! Sends 10 MB both ways between our uTP and other implementations. Each goes over a network without losses, one that loses
+//! 1 % in each direction, and one that reorders. Every byte is compared.
 //!
 //! ```sh
 //! foreign/build                                                    # utp-native, anacrolix/utp, go-libutp

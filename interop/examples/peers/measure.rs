@@ -1,4 +1,4 @@
-//! What a process has used.
+//! The resources that a process has used.
 
 use nix::sys::resource::{getrusage, UsageWho};
 use nix::sys::time::TimeValLike;

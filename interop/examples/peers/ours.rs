@@ -7,7 +7,7 @@ use afteryou_utp::{Endpoint, EndpointConfig};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 
-/// A receive buffer of so many bytes is what Linux gives a socket that asks for none: it doubles what is asked for.
+/// The receive buffer, bytes, that Linux gives a socket that asks for none: it doubles what is asked for.
 const DEFAULT_BUFFER: usize = 106_496;
 
 fn config_of(peer: &str) -> EndpointConfig {

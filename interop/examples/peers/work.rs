@@ -20,7 +20,7 @@ pub fn window() -> Option<u64> {
     std::env::var(WINDOW).ok()?.parse().ok()
 }
 
-/// What a sender is to do.
+/// The work of a sender.
 pub struct Work {
     pub to: SocketAddr,
     pub bytes: u64,

@@ -24,7 +24,7 @@ struct Info {
     pieces: Vec<u8>,
 }
 
-/// What a peer needs of a torrent file.
+/// The parts of a torrent file that a peer needs.
 pub struct Torrent {
     pub info_hash: InfoHash,
     /// Bytes of the file.

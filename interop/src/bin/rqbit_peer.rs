@@ -6,7 +6,7 @@
 //! rqbit_peer send ADDRESS:PORT [BYTES]
 //! ```
 //!
-//! The receiver listens on the address and ends when the sender has. The sender connects and sends zeros: so many bytes, or until it is
+//! The receiver listens on the address and ends when the sender has. The sender connects and sends zeros: the given number of bytes, or until it is
 //! ended. Both have the library's own defaults; its congestion control is CUBIC.
 
 use afteryou_interop::program::{self, End};

@@ -6,7 +6,7 @@
 //! utp_peer send ADDRESS:PORT [BYTES]
 //! ```
 //!
-//! The receiver listens on the address and ends when the sender has. The sender connects and sends zeros: so many bytes, or until it is
+//! The receiver listens on the address and ends when the sender has. The sender connects and sends zeros: the given number of bytes, or until it is
 //! ended. Both have libutp's own defaults: datagrams of 1402 bytes, buffers of 1 MiB, a target of 100 ms.
 
 use afteryou_interop::bulk::{self, Settings};

@@ -1,10 +1,8 @@
 //! A safe face on libutp's C interface: the only module with `unsafe`.
 //!
-//! Raw pointers come from C and are freed by C. What makes the face safe: a
-//! [`Context`] needs the process-wide [`Turn`], stays in its thread (it is not
-//! `Send`), hands out numbers instead of pointers, and forgets a pointer when
-//! libutp says that it frees the socket. Callbacks cannot reach the context, so
-//! libutp is never entered twice.
+//! Raw pointers come from C and are freed by C. The face is safe because a [`Context`] needs the process-wide [`Turn`] and
+//! stays in its thread (it is not `Send`). It hands out numbers instead of pointers, and forgets a pointer when libutp
+//! reports that it frees the socket. Callbacks cannot reach the context, so libutp is never entered twice.
 
 mod addr;
 mod callback;
@@ -40,7 +38,7 @@ pub(crate) enum Event<'a> {
     Destroyed,
 }
 
-/// What libutp asks of the program around it. A panic in here aborts.
+/// The requests of libutp to the program around it. A panic in here aborts.
 pub(crate) trait Callbacks {
     /// Sends a datagram.
     fn send(&self, datagram: &[u8], to: SocketAddr);
@@ -175,7 +173,7 @@ impl<C: Callbacks> Context<C> {
         usize::try_from(written).unwrap_or(0)
     }
 
-    /// Tells libutp that unread bytes have been taken.
+    /// Informs libutp that unread bytes have been taken.
     pub(crate) fn read_drained(&mut self, conn: Conn) {
         self.with(conn, |socket| {
             // SAFETY: the socket is live.

@@ -2,13 +2,13 @@
 //!
 //! # Model
 //! A module is a file. Module A *uses* module B if A's code names an item (type, trait, function, constant, static, macro)
-//! that B defines. A name is followed through imports and re-exports to the file of its definition, so
-//! `crate::relay::Way` is a use of `relay/record.rs` if `relay` only re-exports it. A cycle is a strongly connected
-//! component of this graph with more than one module.
+//! that B defines. A name is followed through imports and re-exports to the file of its definition. So `crate::relay::Way`
+//! is a use of `relay/record.rs` if `relay` only re-exports it. A cycle is a strongly connected component of this graph with
+//! more than one module.
 //!
 //! These are no uses:
-//! - between a module and a module inside it, at any depth: they are one unit, as they are for Rust's privacy, and a
-//!   file that grew too long is split that way. Siblings and cousins count;
+//! - between a module and a module inside it, at any depth. They are one unit, as they are for Rust's privacy, and a file
+//!   that grew too long is split that way. Siblings and cousins count;
 //! - handing on a name (`pub use`, also with a restricted visibility): the module that names it afterwards uses its
 //!   definition;
 //! - code and modules that exist for tests alone (`#[cfg(test)]`);

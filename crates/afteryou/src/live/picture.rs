@@ -171,7 +171,7 @@ fn write(lines: &[Line<'_>], room: &mut Room, buffer: &mut Buffer) {
     }
 }
 
-/// Names and newest values of `curves`, in as few lines as they fit.
+/// Returns the names and newest values of `curves`, in as few lines as they fit.
 fn legend<'a>(unit: &'a str, curves: &'a [Curve], look: Look, width: usize) -> Vec<Line<'a>> {
     let mut lines = vec![Line::from(Span::styled(format!("{unit:>UNIT_WIDTH$}"), look.faint()))];
     for (i, curve) in curves.iter().enumerate() {

@@ -237,7 +237,7 @@ impl<T> DualPi2<T> {
         self.controller.catch_up(now, oldest);
     }
 
-    /// Yes with probability p'; no random number is drawn for nothing.
+    /// Returns `true` with probability p'; no random number is drawn for nothing.
     fn hits(&mut self, p: f64) -> bool {
         p > 0.0 && uniform(&mut self.random) < p
     }

@@ -11,17 +11,17 @@
 use crate::engines::ENGINES;
 use afteryou_scenario::{Experiment, Scenario};
 
-/// Names of the engines that know a controller; none if there is no such controller.
+/// Returns the names of the engines that have a controller; nothing if there is no such controller.
 pub fn of_controller(name: &str) -> Vec<&'static str> {
     knowing("flow.probe.controller", "droptail", &format!("transport = \"utp\"\ncontroller = {name:?}"))
 }
 
-/// Names of the engines that know a queue discipline; none if there is no such discipline.
+/// Returns the names of the engines that have a queue discipline; nothing if there is no such discipline.
 pub fn of_queue(name: &str) -> Vec<&'static str> {
     knowing("link.queue", name, "controller = \"cubic\"")
 }
 
-/// Names of the engines that know a transport; none if there is no such transport.
+/// Returns the names of the engines that have a transport; nothing if there is no such transport.
 pub fn of_transport(name: &str) -> Vec<&'static str> {
     // Bare datagrams have no controller: they carry constant rates alone.
     let load = match name {

@@ -77,8 +77,8 @@ pub struct Undamped {
     pub difference_change: f64,
 }
 
-/// Obs. 4.3: LEDBAT near its equilibrium, for `periods` periods. The queue begins in its equilibrium, windows `off` (a part)
-/// above theirs, with as much between the first and the last flow. None if there is no swing to measure.
+/// Follows LEDBAT near its equilibrium, for `periods` periods (obs. 4.3). The queue begins in its equilibrium, windows `off`
+/// (a part) above theirs, with as much between the first and the last flow. None if there is no swing to measure.
 pub fn undamped(closed: &ledbat::Closed, off: f64, periods: u32) -> Option<Undamped> {
     let settled = closed.equilibrium();
     let mut start = Point::off(&settled, closed.at.flows, 1.0 + off);

@@ -138,7 +138,7 @@ fn sender(flow: &Flow, options: &Options) -> Result<Sender, Error> {
     Ok(Sender { model, rtt_s, size: payload + overhead, least, most: rwnd / payload, paced })
 }
 
-/// Goes through a flow's time table: start and stop, times of activity, on and off.
+/// Adds the changes of a flow's time table: start and stop, times of activity, on and off.
 fn add_changes(flow: &Flow, index: usize, end: Time, step_s: f64, changes: &mut Vec<Change>) {
     let time = |at: afteryou_scenario::Duration| Time(at.0 .0);
     let (start, stop) = (time(flow.start), flow.stop.map_or(end, time).min(end));

@@ -28,7 +28,7 @@ use thiserror::Error;
 /// First line of the file.
 const MAGIC: &[u8] = b"afteryou identity 1\n";
 
-/// Says what the derived secrets are for. Never changes.
+/// The context that keeps the derived secrets apart from those of other purposes. Never changes.
 const SECRET_CONTEXT: &str = "afteryou 2026-11 secret of a ticket from an identity's seed";
 
 const HASH_BYTES: usize = 32;
@@ -100,7 +100,7 @@ pub struct Identity {
     kept: Kept,
 }
 
-/// Says the fingerprint and nothing secret.
+/// Shows the fingerprint and nothing secret.
 impl std::fmt::Debug for Identity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Identity")

@@ -41,7 +41,7 @@ use rustls::{CertificateError, DigitallySignedStruct, DistinguishedName, Signatu
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Says what the derived keys are for. Never changes.
+/// The context that keeps the derived keys apart from those of other purposes. Never changes.
 const CLIENT_KEY_CONTEXT: &str = "afteryou 2026-11 client key from a ticket's secret";
 
 /// PKCS#8 of an Ed25519 key up to its 32 bytes, RFC 8410 §7.

@@ -144,7 +144,7 @@ impl Param {
         }
     }
 
-    /// Yes or no.
+    /// Describes a parameter that is a flag, yes or no.
     pub const fn flag(name: &'static str, default: bool) -> Param {
         Param {
             name,
@@ -397,7 +397,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// Yes or no.
+    /// Returns a parameter's flag.
     pub fn flag(&self, name: &str) -> bool {
         match self.value(name) {
             Value::Flag(flag) => flag,

@@ -213,7 +213,7 @@ impl Group {
         }
     }
 
-    /// Sums of the members that count: those that had an ack, or all while there is no such member.
+    /// Returns the sums of the members that count: those that had an ack, or all while there is no such member.
     fn counted(&self) -> Sums {
         match self.proven.members {
             0 => self.sums,
@@ -221,7 +221,7 @@ impl Group {
         }
     }
 
-    /// Sums of the members that this one shares with.
+    /// Returns the sums of the members that this one shares with.
     fn others(&self, state: &State) -> Sums {
         if self.proven.members == 0 {
             return self.sums.minus(Sums::of(state));

@@ -88,7 +88,7 @@ mod tests {
         SpuriousLoss { undo: true, since: Time::from_millis(ms), ..SpuriousLoss::default() }
     }
 
-    /// Cuts at 100, 200, 300 … ms, of which the first found 1.
+    /// Returns an undo with cuts at 100, 200, 300 … ms, of which the first found 1.
     fn cuts(count: u64) -> Undo<u64> {
         let mut undo = Undo::default();
         (1..=count).for_each(|cut| undo.keep(Time::from_millis(100 * cut), cut));

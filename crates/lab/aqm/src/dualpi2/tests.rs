@@ -119,7 +119,8 @@ fn the_step_marks_what_waited_longer_but_not_below_its_number_of_packets() {
     }
 }
 
-/// Drops by the controller, marks and the last delay, with a packet of `ecn` too many per millisecond for two seconds.
+/// Returns the drops by the controller, the marks and the last delay, with a packet of `ecn` too many per millisecond for
+/// two seconds.
 fn overload(rows: &[(&'static str, Value)], ecn: Ecn) -> (u64, u64, f64) {
     let mut queue = queue(rows);
     let mut dropped = Vec::new();

@@ -24,7 +24,7 @@ impl fledbat::Closed {
 }
 
 impl ledbat::Closed {
-    /// Obs. 4.3 as printed: √(N/(R·τ)), rad/s.
+    /// Returns the frequency of obs. 4.3 as printed: √(N/(R·τ)), rad/s.
     pub fn printed_omega(&self) -> f64 {
         libm::sqrt(self.at.n() / (self.at.rtt_s * self.target_s))
     }

@@ -95,7 +95,8 @@ impl Line<'_> {
         self.y.windows(2).map(|pair| pair[1] - pair[0])
     }
 
-    /// Steps in the direction of `sign` that are larger than half the interval of their differences; a single seed has no interval.
+    /// Returns the number of steps in the direction of `sign` that are larger than half the interval of their differences; a
+    /// single seed has no interval.
     fn certain_steps(&self, sign: f64) -> f64 {
         let is_certain = |pair: &&[&Sample]| {
             let [Ok(one), Ok(next)] = [pair[0].numbers(), pair[1].numbers()] else { return false };
@@ -170,7 +171,7 @@ fn spearman(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
     each_line(samples, args, |line| correlation(&ranks(&line.x), &ranks(&line.y)))
 }
 
-/// Ranks from 1; equal values share the mean of theirs.
+/// Returns the ranks from 1; equal values share the mean of theirs.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let rank = |value: &f64| {
         let below = values.iter().filter(|other| *other < value).count() as f64;

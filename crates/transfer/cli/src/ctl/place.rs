@@ -149,7 +149,7 @@ fn user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Ours, a directory, and nobody else's business.
+/// Checks that it is ours, a directory, and nobody else's business.
 fn check(directory: &Path) -> anyhow::Result<()> {
     let found = fs::symlink_metadata(directory)?;
     if !found.is_dir() || found.uid() != user() {

@@ -94,8 +94,8 @@ fn a_pattern_that_matches_nothing_is_known_unless_it_came_from_a_file() {
     assert_eq!(own.unmatched(), [path("/no")]);
 }
 
-/// Lists of patterns of many kinds, as long as a list may be. No pattern has enough wildcards that a matcher which tries
-/// all ways would not end.
+/// Returns lists of patterns of many kinds, as long as a list may be. No pattern has enough wildcards that a matcher which
+/// tries all ways would not end.
 fn longest() -> Vec<Vec<String>> {
     let fill = |pattern: String| vec![pattern.clone(); MAX_PATTERNS / (pattern.len() + EACH)];
     let braces = ["{a,".repeat(8), "b".to_owned(), "}".repeat(8)].concat();

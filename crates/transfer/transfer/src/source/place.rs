@@ -236,7 +236,7 @@ impl Place {
         self.enter()
     }
 
-    /// Names in a directory, which may be open, sorted by their bytes.
+    /// Returns the names in a directory, which may be open, sorted by their bytes.
     pub(super) fn names(&self, here: &Here) -> io::Result<Vec<OsString>> {
         let of = |dir: cap_std::fs::ReadDir| dir.map(|entry| Ok(entry?.file_name())).collect();
         let mut names: Vec<OsString> = match (&self.reach, here) {

@@ -335,7 +335,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Names of the directory and those above it for a job, see [`crate::inside`].
+    /// Returns the names of the directory and those above it for a job, see [`crate::inside`].
     pub(crate) fn whereabouts(&self, job: &[u8; 16]) -> Vec<inside::Token> {
         Naming::of(job).map(|naming| naming.tokens(&self.inner.root)).unwrap_or_default()
     }

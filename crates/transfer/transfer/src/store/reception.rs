@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// Encoded content that is arriving.
 pub trait Arriving: Read {
-    /// Reads of what is at hand. None: nothing is, and reading would wait.
+    /// Reads at most what is at hand. `None`: nothing is, and reading would wait.
     fn read_at_hand(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>>;
 }
 

@@ -120,7 +120,7 @@ impl Ecn {
         std::mem::take(&mut self.unseen)
     }
 
-    /// Marks that the peer has reported.
+    /// Returns the number of marks that the peer has reported.
     pub(super) fn marks(&self) -> u64 {
         u64::from(self.reported)
     }

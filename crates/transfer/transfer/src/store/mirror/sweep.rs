@@ -200,7 +200,7 @@ impl Sweep<'_, '_> {
         }
     }
 
-    /// Goes up. Returns `false` if the way up is lost, and with it what lies above.
+    /// Climbs to the directory above. Returns `false` if the way up is lost, and with it what lies above.
     fn go_up(&mut self) -> bool {
         match self.way.leave() {
             Ok(()) => true,
