@@ -1,7 +1,7 @@
 //! Holds a result of real packets against the simulation of the same scenario.
 //!
-//! `cargo run --release --example agreement [RESULT_JSON]` (the demo's `afteryou-demo/result.json` if not said). Exits 1
-//! if a share of the link or a part kept differs by more than 5 % of the whole, or a delay by more than 5 % of itself.
+//! `cargo run --release --example agreement [RESULT_JSON]` (the demo's `afteryou-demo/result.json` by default). Exits 1 if a
+//! share of the link or a part kept differs by more than 5 % of the whole, or a delay by more than 5 % of itself.
 
 use afteryou_scenario::outcome::{Outcome, WindowFigures};
 use afteryou_scenario::Role;

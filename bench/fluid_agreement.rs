@@ -13,7 +13,7 @@
 //! - *unstable*: the delayed loop is unstable, so that the equilibrium is left for a limit cycle;
 //! - *slowdowns*: LEDBAT++ as it is, which never settles;
 //! - *small buffer*: the equilibrium's queue does not fit, so that losses rule;
-//! - *losses*: controllers that know nothing else.
+//! - *losses*: controllers that react to nothing else.
 //!
 //! In the first class everything must be within 5 %: the total, the queue, every single flow. Why twenty packets: a sender
 //! has whole packets in flight, and the equations have parts of them. Two flows that begin alike may end with one packet
@@ -318,7 +318,7 @@ struct Compared {
     kind: Kind,
     fluid: Figures,
     simulated: Figures,
-    /// Differences, as parts of what the simulator says.
+    /// Differences, as parts of the simulator's values.
     total_off: f64,
     queue_off: f64,
     /// Of the flow that differs most, and how many packets that is in a round trip.

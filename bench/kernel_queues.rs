@@ -4,11 +4,11 @@
 //! `cargo run --release --example kernel_queues [--check]` prints the table; with `--check` it exits 1 if a figure is out of
 //! bounds that is not known to be.
 //!
-//! The kernel's figures were taken once with Linux 6.1: network namespaces, htb at 10 Mbit/s with the discipline below it, its
-//! defaults where nothing is said, no offloads, ECN off, 1500 B packets, initial window 10, HyStart on, 30 ms each way,
-//! 50 s measured from 14 s, one run each. Its queue is the backlog over time: no value of sfq exceeds what 127 packets need,
-//! 152.4 ms. So is our mean; our p95 is that of the packets' own waiting, which is longer where flows take turns. Ours are means
-//! of eight seeds, whose flows start within the first 100 ms.
+//! The kernel's figures were taken once with Linux 6.1: network namespaces, htb at 10 Mbit/s with the discipline below it,
+//! its defaults otherwise, no offloads, ECN off, 1500 B packets, initial window 10, HyStart on, 30 ms each way, 50 s
+//! measured from 14 s, one run each. Its queue is the backlog over time: no value of sfq exceeds what 127 packets need,
+//! 152.4 ms. So is our mean; our p95 is that of the packets' own waiting, which is longer where flows take turns. Ours are
+//! means of eight seeds, whose flows start within the first 100 ms.
 //!
 //! The rows with eight flows and with Vegas were taken later, with Debian's 6.1.192 in qemu whose clock counts instructions,
 //! so that the host's load is not part of them: the same settings, netem for the 30 ms each way, 40 s measured from 14 s, means

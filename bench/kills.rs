@@ -283,7 +283,7 @@ fn transfer(folder: &Path, random: &mut Pcg64, most_kills: u64, forms: Forms) ->
         kills += 1;
         if random.next_u32().is_multiple_of(2) {
             receiver.kill()?;
-            // What it said before it died.
+            // The output before it died.
             while let Some(line) = receiver.next(Duration::from_millis(100)) {
                 arrived.take(vec![line]);
             }

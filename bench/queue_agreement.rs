@@ -57,7 +57,7 @@ fn mean(all: &[[f64; 4]]) -> [f64; 4] {
     std::array::from_fn(|i| all.iter().map(|one| one[i]).sum::<f64>() / all.len() as f64)
 }
 
-/// Prints what both say of a queue; none if the machine was too busy.
+/// Prints both engines' figures of a queue; nothing if the machine was too busy.
 fn compare(queue: &str, runs: u64) -> Result<Option<bool>, Box<dyn Error>> {
     let (mut measured, mut simulated) = (Vec::new(), Vec::new());
     for run in 0..runs {

@@ -48,7 +48,7 @@ pub fn free_address() -> Result<SocketAddr> {
 pub struct Line {
     /// When.
     pub at: Instant,
-    /// What.
+    /// The event and its fields.
     pub value: Value,
 }
 

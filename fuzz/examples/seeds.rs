@@ -1,4 +1,4 @@
-//! Writes the seeds of the corpus, each under a name that says what it is: `cargo run -p afteryou-fuzz --example seeds`.
+//! Writes the seeds of the corpus, each under a descriptive name: `cargo run -p afteryou-fuzz --example seeds`.
 
 use afteryou_base::Time;
 use afteryou_cc::list;

@@ -14,7 +14,7 @@ const BOTH_WAYS: [Opens; 2] = [Opens::Ours, Opens::Libutp];
 /// CUBIC has the other tests.
 const CONTROLLERS: [&str; 3] = ["ledbat++", "ledbat", "newreno"];
 
-/// libutp sends these bytes and a FIN at once, and reads on.
+/// Returns a job in which libutp sends these bytes and a FIN at once, and reads on.
 fn sending(bytes: &[u8]) -> Job {
     Job { send: bytes.to_vec(), finish: Finish::HalfClose, ..Job::default() }
 }

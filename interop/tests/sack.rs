@@ -39,7 +39,7 @@ impl Receiver {
         Packet::new(Kind::State, self.id, SEQ, self.ack)
     }
 
-    /// Acks in order, packet by packet, `count` data packets.
+    /// Acknowledges `count` data packets in order, packet by packet.
     fn ack_in_order(&mut self, count: usize) {
         for _ in 0..count {
             let packet = self.hand.expect(Kind::Data);
@@ -50,7 +50,7 @@ impl Receiver {
         }
     }
 
-    /// How far ahead of the ack each arriving packet is, until libutp pauses.
+    /// Returns how far ahead of the ack each arriving packet is, until libutp pauses.
     fn distances(&mut self) -> Vec<u16> {
         let packets = self.hand.recv_until_quiet(QUIET);
         let ahead = |p: &Packet| p.seq_nr.wrapping_sub(self.ack);

@@ -189,7 +189,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Returns every point of every curve. A value stands at the end of the step that it is of.
+/// Returns every point of every curve. A value has the time of the end of its step.
 fn series(outcome: &Outcome) -> std::result::Result<RecordBatch, arrow_schema::ArrowError> {
     let runs: [(&str, Option<&Run>); 2] =
         [("run", Some(&outcome.run)), ("baseline", outcome.baseline.as_ref())];

@@ -80,7 +80,7 @@ impl Scenario {
     fn load(py: Python<'_>, path: PathBuf, untrusted: bool) -> PyResult<Scenario> {
         let name = path.display().to_string();
         let read = Scenario::read(py, String::new(), Source::File { path, untrusted }, Vec::new())?;
-        // A text that stands alone needs its file no longer.
+        // A text without references needs its file no longer.
         let stands_alone = Experiment::parse(&read.text, &name, &[]).ok();
         Ok(match stands_alone {
             Some(experiment) => Scenario { source: Source::Text, experiment, ..read },

@@ -1,4 +1,4 @@
-//! One flow of a simulation steered from outside, a decision per round trip: what the Gymnasium environment stands on.
+//! One flow of a simulation steered from outside, a decision per round trip: the base of the Gymnasium environment.
 //!
 //! The simulation continues until its controller `steered` has seen a whole round trip. The window that is set then holds from the
 //! next event on. Nothing depends on time or threads.

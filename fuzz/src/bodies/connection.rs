@@ -20,7 +20,7 @@ const MAX_DUE: usize = 32;
 /// Deadlines that are waited for after the last [`Op`].
 const LAST_DEADLINES: usize = 64;
 
-/// Where a connection stands when the hostilities begin.
+/// The state of a connection when the hostilities begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     SynSent,

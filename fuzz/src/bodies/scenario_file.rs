@@ -2,7 +2,7 @@
 
 use afteryou_scenario::Experiment;
 
-/// Most runs that are made of one input: a sweep may stand for many.
+/// Most runs that are made of one input: a sweep may have many.
 const MOST_RUNS: usize = 200;
 
 /// Checks that what is accepted makes runs that pass their own check, and that what is refused has a reason.

@@ -1,4 +1,4 @@
-//! Any bytes as what a peer says on the control stream of a transfer.
+//! Any bytes as a peer's messages on the control stream of a transfer.
 
 use afteryou_transfer::codec::{decode, encode, CodecError, Incoming};
 use afteryou_transfer::wire::{Answer, FromSink, FromSource, Greeting, MAX_MESSAGE};

@@ -1,4 +1,4 @@
-//! The C function that libutp calls, and the connections it knows.
+//! The C function that libutp calls, and its connections.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;

@@ -11,7 +11,7 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 /// Long enough to be sure that libutp does not answer.
 pub const SILENCE: Duration = Duration::from_millis(700);
 
-/// Bytes that differ from place to place.
+/// Returns bytes that differ from place to place.
 pub fn pattern(len: usize) -> Vec<u8> {
     (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
 }
@@ -40,7 +40,7 @@ impl Hand {
         self.socket.send_to(&packet.encode(), self.to.unwrap()).unwrap();
     }
 
-    /// The next packet within `wait`; answers go to its sender from now on.
+    /// Returns the next packet within `wait`; answers go to its sender from now on.
     pub fn try_recv(&mut self, wait: Duration) -> Option<Packet> {
         let mut buffer = [0; 2048];
         self.socket.set_read_timeout(Some(wait)).unwrap();
@@ -50,7 +50,7 @@ impl Hand {
         Some(Packet::decode(&buffer[..len]).expect("libutp sent something that is not uTP"))
     }
 
-    /// The next packet, which must be of this kind.
+    /// Returns the next packet, which must be of this kind.
     #[track_caller]
     pub fn expect(&mut self, kind: Kind) -> Packet {
         let packet = self.try_recv(PATIENCE).expect("libutp sent nothing");
@@ -63,7 +63,7 @@ impl Hand {
         assert_eq!(self.try_recv(SILENCE), None);
     }
 
-    /// All packets that arrive until nothing has come for `quiet`.
+    /// Returns all packets that arrive until nothing has come for `quiet`.
     pub fn recv_until_quiet(&mut self, quiet: Duration) -> Vec<Packet> {
         let end = Instant::now() + PATIENCE;
         let mut packets = Vec::new();

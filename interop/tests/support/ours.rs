@@ -38,7 +38,7 @@ pub enum Opens {
     Libutp,
 }
 
-/// An endpoint's settings with a controller of the list.
+/// Returns an endpoint's settings with a controller of the list.
 pub fn with_controller(name: &'static str) -> EndpointConfig {
     let entry = list::find(name).unwrap();
     EndpointConfig::new(Arc::new(move |setup| entry.build(&[], setup).unwrap()), 0)
@@ -56,7 +56,7 @@ pub fn has_ipv6() -> bool {
     has
 }
 
-/// The address families that this machine has.
+/// Returns the address families that this machine has.
 pub fn families() -> Vec<IpAddr> {
     [V4, V6].into_iter().filter(|ip| *ip == V4 || has_ipv6()).collect()
 }
@@ -129,15 +129,15 @@ pub async fn transfer(endpoint: &Endpoint, opens: Opens, there: &[u8], mut job: 
     Both { ours, libutp, took }
 }
 
-/// libutp buffers 1023 packets behind a gap and reads 4 bytes of bitmap for
-/// sure: our sender and our receiver must keep to that.
+/// Asserts that our sender and our receiver keep to what libutp takes: it buffers 1023 packets behind a gap and reads 4
+/// bytes of bitmap for sure.
 pub fn stays_within_what_libutp_takes(ours: &Statistics, libutp: &Outcome) {
     assert!(ours.max_packets_outstanding <= 1023, "{ours:?}");
     assert!(libutp.got.furthest_ahead <= 1023, "{libutp:?}");
     assert!(libutp.got.longest_sack <= 4, "{libutp:?}");
 }
 
-/// `per_mille` of the datagrams in each direction get lost.
+/// Returns a law by which `per_mille` of the datagrams in each direction get lost.
 pub fn losing(per_mille: u16, seed: u64) -> Loss {
     Loss { sent_per_mille: per_mille, received_per_mille: per_mille, seed, ..Loss::default() }
 }

@@ -23,7 +23,7 @@ impl Controller for Wide {
     }
 }
 
-/// Settings of an endpoint whose window is always this many bytes.
+/// Returns the settings of an endpoint whose window is always this many bytes.
 pub fn window(bytes: u64) -> EndpointConfig {
     EndpointConfig::new(Arc::new(move |_| Box::new(Wide(bytes))), 0)
 }

@@ -26,7 +26,7 @@ type Uses = BTreeMap<String, BTreeSet<String>>;
 /// A manifest that cannot be read.
 pub fn house(root: &Path) -> Result<String, Error> {
     let mut uses = uses(root)?;
-    // What only checks the source stands apart.
+    // Crates that only check the source are apart.
     let used: BTreeSet<String> = uses.values().flatten().cloned().collect();
     uses.retain(|room, below| used.contains(room) || !below.is_empty());
     let floors = floors(&uses);
@@ -77,7 +77,7 @@ pub fn house(root: &Path) -> Result<String, Error> {
 }
 
 /// Returns each crate of the house, without the words that all names have in common, and those that it uses. Programs that
-/// judge, examples and checks of the source stand outside.
+/// judge, examples and checks of the source are outside.
 fn uses(root: &Path) -> Result<Uses, Error> {
     let mut uses = Uses::new();
     for folder in packages(root)? {
@@ -123,7 +123,7 @@ fn floors(uses: &Uses) -> Vec<Vec<String>> {
     floors
 }
 
-/// Returns those of `used` that no other of them uses, however indirectly.
+/// Returns the names in `used` that no other of them uses, however indirectly.
 fn direct<'a>(used: &'a BTreeSet<String>, uses: &'a Uses) -> impl Iterator<Item = &'a str> {
     fn reaches(from: &str, to: &str, uses: &Uses) -> bool {
         uses.get(from).into_iter().flatten().any(|next| next == to || reaches(next, to, uses))

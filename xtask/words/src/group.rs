@@ -1,6 +1,7 @@
 //! The project's texts by kind.
 
 use crate::error::Error;
+use crate::rust::Description;
 use crate::{markdown, rules, rust};
 use std::path::{Path, PathBuf};
 
@@ -28,8 +29,8 @@ pub struct Text {
     pub file: String,
     /// Paragraph by paragraph.
     pub paragraphs: Vec<String>,
-    /// The first paragraphs of the doc comments of functions.
-    pub descriptions: Vec<String>,
+    /// The descriptions of functions.
+    pub descriptions: Vec<Description>,
 }
 
 impl Group {
@@ -59,7 +60,8 @@ impl Group {
             Group::Readme => vec![root.join("README.md")],
             Group::Book => files(&root.join("docs/src"), "md")?,
             Group::Help => files(&root.join("docs/man"), "1")?,
-            Group::Errors | Group::DocComments => sources(root)?,
+            Group::Errors => sources(root)?.into_iter().filter(|path| !is_of_tests(root, path)).collect(),
+            Group::DocComments => sources(root)?,
         };
         files.iter().map(|path| self.text(root, path)).collect()
     }
@@ -70,6 +72,8 @@ impl Group {
         let paragraphs = match self {
             Group::Readme | Group::Book => markdown::paragraphs(&content),
             Group::Help => manual(&content),
+            // Tests are code for their authors: only the first words of their comments are checked.
+            Group::DocComments if is_of_tests(root, path) => Vec::new(),
             Group::DocComments => rust::doc_comments(&content),
             Group::Errors => rust::error_messages(&content)
                 .map_err(|source| Error::Parse { path: path.to_owned(), source })?,
@@ -90,24 +94,28 @@ fn manual(content: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the sources of the crates, of the lab page's engine, and of what checks the project.
+/// Returns the sources of the crates, of the lab page's engine, and of what measures and checks the project.
 fn sources(root: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
-    for wing in ["crates", "web", "xtask"] {
+    for wing in ["bench", "crates", "examples", "fuzz", "interop", "python", "web", "xtask"] {
         found.extend(files(&root.join(wing), "rs")?);
     }
     Ok(found)
 }
 
-/// Returns the files below a folder whose names end in `.extension`. Programs and tests of crates are code, too; build
-/// output is not.
+/// Returns whether a source is in a folder of tests.
+fn is_of_tests(root: &Path, path: &Path) -> bool {
+    path.strip_prefix(root).is_ok_and(|path| path.iter().any(|part| part == "tests"))
+}
+
+/// Returns the files below a folder whose names end in `.extension`, without build output.
 fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Error> {
     let unreadable = |source| Error::Read { path: folder.to_owned(), source };
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
-        let is_other = path.file_name().is_some_and(|name| name == "tests" || name == "target");
-        if path.is_dir() && !is_other {
+        let is_output = path.file_name().is_some_and(|name| name == "target");
+        if path.is_dir() && !is_output {
             found.extend(files(&path, extension)?);
         } else if path.extension().is_some_and(|found| found == extension) {
             found.push(path);

@@ -7,7 +7,7 @@
 //!
 //! # Rules
 //! CONTRIBUTING.md, "Prose". At most 2 % of a group's sentences have more than [`LONGEST`] words, and none has a phrase of the
-//! list in `rules.rs`. Doc comments ask no question and pose no riddle, and those of functions begin with a verb in the third person.
+//! list in `rules.rs`. Doc comments ask no question and pose no riddle, and those of functions begin with a verb of the list in `verbs.rs`.
 //! The spelling is British (`spelling.rs`, behind the feature `spelling`: its word lists take half a minute to
 //! compile).
 //!
@@ -23,6 +23,7 @@ mod rust;
 mod sentence;
 #[cfg(feature = "spelling")]
 mod spelling;
+mod verbs;
 
 pub use error::Error;
 pub use group::{Group, GROUPS};
@@ -76,6 +77,9 @@ impl Report {
     }
 }
 
+/// Folders whose functions are not described by verbs yet.
+const REST: &[&str] = &["crates/lab/bed", "crates/lab/report", "crates/lab/scenario", "crates/lab/sim"];
+
 /// Reads a group of the project at `root` and returns its sentences that break a rule.
 ///
 /// # Errors
@@ -101,11 +105,14 @@ pub fn check(root: &Path, group: Group) -> Result<Report, Error> {
             );
         }
         for description in &text.descriptions {
-            let phrase = rules::imperative(description);
+            let phrase = match REST.iter().any(|rest| text.file.starts_with(rest)) {
+                true => rules::imperative(&description.text),
+                false => description.fault(),
+            };
             report.excluded.extend(phrase.map(|_| Finding {
                 file: text.file.clone(),
-                sentence: description.clone(),
-                words: sentence::words(description),
+                sentence: description.text.clone(),
+                words: sentence::words(&description.text),
                 phrase,
             }));
         }

@@ -109,8 +109,8 @@ pub fn excluded_for_users(sentence: &str) -> Option<&'static str> {
     first_of(NOT_FOR_USERS, &words(&lower))
 }
 
-/// Returns the form of a sentence that doc comments may not have: a question ("Is it open?"), or a riddle whose answer is the item's
-/// name ("Its name.", "Does it.").
+/// Returns the form of a sentence that doc comments may not have. It is a question ("Is it open?"), or a riddle whose answer
+/// is the item's name ("Its name.", "Does it.").
 pub fn excluded_from_comments(sentence: &str) -> Option<&'static str> {
     if is_question(sentence) {
         return Some("a question");

@@ -1,6 +1,6 @@
 //! The prose of Rust source: doc comments and error messages.
 
-use crate::markdown;
+use crate::{markdown, rules, verbs};
 use syn::visit::Visit;
 
 /// Returns the paragraphs of all doc comments.
@@ -18,31 +18,56 @@ pub fn doc_comments(source: &str) -> Vec<String> {
     paragraphs
 }
 
-/// Returns the first paragraphs of the doc comments of functions. The help of options is on fields and variants, and is imperative.
-pub fn descriptions(source: &str) -> Vec<String> {
+/// The first paragraph of a function's doc comment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// The paragraph.
+    pub text: String,
+    /// True if it begins with a verb. A test's name is a sentence already, and a property of Python is a noun.
+    pub has_verb: bool,
+}
+
+impl Description {
+    /// Returns the fault of its first words, if they have one.
+    pub fn fault(&self) -> Option<&'static str> {
+        match self.has_verb {
+            true => verbs::without_verb(&self.text),
+            false => rules::imperative(&self.text),
+        }
+    }
+}
+
+/// Attributes of functions whose comment need not begin with a verb.
+const WITHOUT_VERB: &[&str] = &["test]", "test(", "getter]"];
+
+/// Returns the descriptions of functions. The help of options is on fields and variants, and is imperative.
+pub fn descriptions(source: &str) -> Vec<Description> {
     let mut descriptions = Vec::new();
-    let mut comment = String::new();
+    let (mut comment, mut has_verb) = (String::new(), true);
     for line in source.lines().map(str::trim_start) {
         if let Some(text) = line.strip_prefix("///") {
             comment.extend([text.strip_prefix(' ').unwrap_or(text), "\n"]);
             continue;
         }
-        // Attributes stand between a comment and its item.
+        // Attributes are between a comment and its item.
         if line.starts_with("#[") {
+            has_verb &= !WITHOUT_VERB.iter().any(|attribute| line.contains(attribute));
             continue;
         }
-        let comment = std::mem::take(&mut comment);
+        let (comment, has_verb) = (std::mem::take(&mut comment), std::mem::replace(&mut has_verb, true));
         if is_function(line) {
-            descriptions.extend(markdown::paragraphs(&comment).into_iter().next());
+            let text = markdown::paragraphs(&comment).into_iter().next();
+            descriptions.extend(text.map(|text| Description { text, has_verb }));
         }
     }
     descriptions
 }
 
 fn is_function(line: &str) -> bool {
-    let head = line.split('(').next().unwrap_or_default();
-    head.split_whitespace().any(|word| word == "fn")
-        || line.starts_with("pub(") && line.split_whitespace().take(4).any(|word| word == "fn")
+    let item = line.strip_prefix("pub(").and_then(|line| line.split_once(')')).map_or(line, |(_, item)| item);
+    let mut words = item.split('(').next().unwrap_or_default().split_whitespace();
+    // The type of a field has no name behind it.
+    words.any(|word| word == "fn") && words.next().is_some()
 }
 
 /// Returns the messages of `#[error("…")]` attributes.
@@ -86,8 +111,18 @@ mod tests {
     #[test]
     fn descriptions_are_the_first_paragraphs_of_functions() {
         let source = "/// Return it.\n///\n/// More.\n#[must_use]\npub(crate) fn x() {}\n/// Write a file\nout: PathBuf,\n\
-                      /// Reads.\nconst fn y(a: fn()) {}\n";
-        assert_eq!(descriptions(source), ["Return it.", "Reads."]);
+                      /// Write it.\npub write: fn(),\n/// Reads.\nconst fn y(a: fn()) {}\n";
+        let texts: Vec<_> = descriptions(source).into_iter().map(|description| description.text).collect();
+        assert_eq!(texts, ["Return it.", "Reads."]);
+    }
+
+    #[test]
+    fn tests_and_properties_of_python_need_no_verb() {
+        let has_verb = |attribute: &str| {
+            descriptions(&format!("/// A reason.\n#[{attribute}]\nfn x() {{}}\n"))[0].has_verb
+        };
+        assert!(has_verb("must_use") && has_verb("cfg(testbed)"));
+        assert!(!has_verb("test") && !has_verb("tokio::test(start_paused = true)") && !has_verb("getter"));
     }
 
     #[test]

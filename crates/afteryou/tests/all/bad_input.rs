@@ -82,7 +82,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("UTF-8")
 }
 
-/// The message with which the program refuses a scenario; nothing else came of it.
+/// Returns the message with which the program refuses a scenario; nothing else came of it.
 fn refusal(engine: &str, text: &str, words: &[&str]) -> String {
     let (output, has_left_files) = run(engine, text, words);
     let message = stderr(&output);
@@ -92,7 +92,7 @@ fn refusal(engine: &str, text: &str, words: &[&str]) -> String {
     message
 }
 
-/// The number of the line that a message shows, and the text above its carets.
+/// Returns the number of the line that a message shows, and the text above its carets.
 fn pointed_at(message: &str) -> Option<(usize, &str)> {
     let lines: Vec<&str> = message.lines().collect();
     let carets = lines.iter().position(|line| line.trim_end().ends_with('^'))?;
@@ -102,7 +102,7 @@ fn pointed_at(message: &str) -> Option<(usize, &str)> {
     Some((number, shown.get(from..=to)?))
 }
 
-/// Each case is refused with a pointer to its line.
+/// Asserts that each case is refused with a pointer to its line.
 fn refused(engine: &str, cases: &[Case]) {
     for (old, new, above_the_carets, range) in cases {
         assert!(RIGHT.contains(old), "{old}");

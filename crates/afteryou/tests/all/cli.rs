@@ -22,7 +22,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("stderr is text")
 }
 
-/// The command refuses `words` with exit code 2, nothing on stdout and one line on stderr.
+/// Asserts that the command refuses `words` with exit code 2, nothing on stdout and one line on stderr.
 fn refusal(words: &[&str]) -> String {
     let output = run(words);
     let message = stderr(&output);

@@ -92,8 +92,8 @@ fn explain_says_who_steps_aside_and_who_cannot() {
     assert!(tight.contains("as TCP does") && !tight.contains("step aside"), "{tight}");
 }
 
-/// Flows on 10 Mbit/s in packets of 1500 bytes, on paths of 50 ms, the first of them as often as said: rates in packets per second,
-/// mean delay in ms of the last ten seconds of a minute and a half in the simulator, and what is said of them.
+/// Simulates flows on 10 Mbit/s in packets of 1500 bytes, on paths of 50 ms, the first of them `count` times. Returns rates
+/// in packets per second, the mean delay in ms of the last ten seconds of a minute and a half, and the analysis.
 fn simulated(count: u32, flows: [&str; 2]) -> (Vec<f64>, f64, Analysis) {
     let one = |name: &str, words: &str| {
         format!(
@@ -121,7 +121,7 @@ fn controlled(controller: &str) -> String {
     format!("controller = \"{controller}\"\ntransport = {{ kind = \"utp\", ack = \"every packet\" }}")
 }
 
-/// The rate that is said of a flow of the group whose name begins so.
+/// Returns the rate that the analysis has for a flow of the group whose name begins so.
 fn said_of(analysis: &Analysis, group: &str) -> f64 {
     let of = analysis
         .quantities

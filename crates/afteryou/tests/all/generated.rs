@@ -17,7 +17,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The files of `folder` are exactly these; with UPDATE_MAN=1 they are made so.
+/// Asserts that the files of `folder` are exactly these; with UPDATE_MAN=1 they are made so.
 fn assert_current(folder: &str, files: &[(String, Vec<u8>)]) {
     let folder = root().join(folder);
     let update = std::env::var_os("UPDATE_MAN").is_some();

@@ -133,7 +133,7 @@ impl Log {
         self.sent.iter().map(|(_, _, bytes)| bytes).sum()
     }
 
-    /// Values of a quantity of our own events, ms.
+    /// Returns the values of a quantity of our own events, ms.
     fn own(&self, name: &str) -> Vec<f64> {
         self.own.iter().filter_map(|event| event.data.get(name)?.as_f64()).collect()
     }
@@ -143,7 +143,7 @@ fn afteryou(words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_afteryou")).args(words).output().expect("it runs")
 }
 
-/// The outcome of a scenario, and its logs by the name of their file.
+/// Returns the outcome of a scenario, and its logs by the name of their file.
 fn logged(command: &str, scenario: &str) -> (Outcome, BTreeMap<String, Log>) {
     let folder = tempfile::tempdir().expect("a folder");
     let (file, logs) = (folder.path().join("logged.toml"), folder.path().join("logs"));
@@ -313,7 +313,7 @@ fn logs_are_of_one_run_and_of_engines_with_packets() {
     assert!(!logs.exists());
 }
 
-/// The logs in a folder by the name of their file, without the list of them.
+/// Returns the logs in a folder by the name of their file, without the list of them.
 fn logs_in(folder: &Path) -> BTreeMap<String, Log> {
     let files = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("a file"));
     let logs = files.filter(|file| file.file_name() != ".afteryou.logs");

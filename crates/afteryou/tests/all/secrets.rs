@@ -22,7 +22,7 @@ fn ticket() -> String {
     Ticket { role: Role::Receive, fingerprint, secret, addresses: vec![address] }.to_line().unwrap()
 }
 
-/// The built command.
+/// Returns the built command.
 fn command(words: &[String], at: &Path, elsewhere: &Path) -> std::process::Command {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_afteryou"));
     command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).current_dir(at);
@@ -30,7 +30,7 @@ fn command(words: &[String], at: &Path, elsewhere: &Path) -> std::process::Comma
     command
 }
 
-/// Where it can create nothing.
+/// Runs the command where it can create nothing.
 fn run(words: &[String], variable: Option<(&str, &str)>) -> Output {
     let elsewhere = tempfile::tempdir().unwrap();
     let nowhere = Path::new("/proc");
@@ -50,7 +50,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The pieces of the ticket that the command printed.
+/// Asserts that no piece of the ticket is in the command's output.
 fn assert_hidden(output: &Output, ticket: &str, what: &str) {
     let said = text(&output.stdout) + &text(&output.stderr);
     let content = ticket.strip_prefix("afteryou1").unwrap();
@@ -59,7 +59,7 @@ fn assert_hidden(output: &Output, ticket: &str, what: &str) {
     assert_eq!(piece, None, "{what} prints a ticket back:\n{said}");
 }
 
-/// Every command and its subcommands, with the words that lead there.
+/// Visits every command and its subcommands, with the words that lead there.
 fn each(command: &Command, words: &[String], visit: &mut impl FnMut(&Command, &[String])) {
     visit(command, words);
     for subcommand in command.get_subcommands() {
@@ -72,7 +72,7 @@ fn takes_values(arg: &Arg) -> bool {
     arg.get_num_args().is_some_and(|count| count.takes_values())
 }
 
-/// `--option TICKET`, `--option=TICKET`, and what else may stand there.
+/// Returns `--option TICKET`, `--option=TICKET`, and the other places of a ticket.
 fn places(arg: &Arg, ticket: &str) -> Vec<Vec<String>> {
     let Some(long) = arg.get_long() else { return vec![vec![ticket.to_owned()]] };
     let values = arg.get_num_args().map_or(1, |count| count.min_values().max(1));

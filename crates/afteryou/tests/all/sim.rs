@@ -20,7 +20,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("UTF-8")
 }
 
-/// A small experiment in a folder of its own.
+/// Writes a small experiment in a folder of its own.
 fn small(extra: &str) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("small.toml");
@@ -33,7 +33,7 @@ fn small(extra: &str) -> (tempfile::TempDir, String) {
     (folder, path)
 }
 
-/// The files without the list of them.
+/// Returns the files without the list of them.
 fn files(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(folder)
         .expect("a folder")

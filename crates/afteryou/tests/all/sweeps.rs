@@ -71,7 +71,7 @@ impl Place {
         command.arg("--out").arg(self.path(out)).output().expect("it runs")
     }
 
-    /// Every file below a folder with its content.
+    /// Returns every file below a folder with its content.
     fn tree(&self, name: &str) -> BTreeMap<String, Vec<u8>> {
         sweep_folder::files(&self.path(name)).expect("a folder")
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// An argument by which a test finds the programs of its runs.
 const MARK: &str = "86399.75";
 
-/// A run of a second with the kernel's TCP and a program whose child leaves its process group.
+/// Writes a scenario of a second with the kernel's TCP and a program whose child leaves its process group.
 fn scenario(folder: &Path) -> String {
     let path = folder.join("short.toml");
     let text = format!(
@@ -32,7 +32,8 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Everything that could be left beside programs: named namespaces, interfaces, files of the folder for temporary ones.
+/// Returns everything that could be left beside programs: named namespaces, interfaces, files of the folder for temporary
+/// ones.
 fn state(folder: &Path) -> [BTreeSet<String>; 3] {
     let names = |folder: &Path| -> BTreeSet<String> {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -42,7 +43,7 @@ fn state(folder: &Path) -> [BTreeSet<String>; 3] {
     [names(Path::new("/run/netns")), names(Path::new("/sys/class/net")), names(folder)]
 }
 
-/// Programs that have the mark.
+/// Returns the programs that have the mark.
 fn programs() -> Vec<u32> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());

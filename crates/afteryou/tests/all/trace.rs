@@ -57,7 +57,7 @@ fn text_of(options: &[PcapNGOption<'_>], code: OptionCode) -> Option<String> {
     Some(String::from_utf8_lossy(&option.value[..usize::from(option.len)]).into_owned())
 }
 
-/// Names of the interfaces, and the packets.
+/// Returns the names of the interfaces, and the packets.
 fn read(path: &Path) -> (Vec<String>, Vec<Captured>) {
     let file = std::fs::read(path).expect("a capture");
     let (mut links, mut packets) = (Vec::new(), Vec::new());
@@ -170,7 +170,7 @@ fn tcp_segments_carry_every_byte_of_the_stream_and_acks_end_where_segments_do() 
     }
 }
 
-/// A packet's two clocks, µs: its sender's own, and the one that it echoes.
+/// Returns a packet's two clocks, µs: its sender's own, and the one that it echoes.
 fn clocks(tcp: &TcpHeaderSlice<'_>) -> (u32, u32) {
     let clocks = tcp.options_iterator().find_map(|option| match option {
         Ok(TcpOptionElement::Timestamp(own, echoed)) => Some((own, echoed)),
@@ -243,7 +243,7 @@ fn tshark_reads_the_clocks_of_both_directions_as_they_were_written() {
     assert_eq!(printed.lines().collect::<Vec<_>>(), written);
 }
 
-/// The payload is all zero, so both checksums follow from the headers and the length.
+/// Asserts that both checksums are right. The payload is all zero, so they follow from the headers and the length.
 fn has_right_checksums(packet: &Captured) {
     let (ip, rest) = Ipv4Header::from_slice(&packet.data).expect("an IP header");
     let (tcp, _) = TcpHeader::from_slice(rest).expect("a TCP header");

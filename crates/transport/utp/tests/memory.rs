@@ -29,7 +29,7 @@ fn count(bytes: isize) {
     let _ = HELD.try_with(|held| held.set(held.get() + bytes));
 }
 
-/// What an allocation costs beyond its bytes, and at least, in a usual allocator.
+/// Returns what an allocation costs beyond its bytes, and at least, in a usual allocator.
 fn cost(size: usize) -> isize {
     (size + 8).max(32).next_multiple_of(16) as isize
 }
@@ -53,7 +53,7 @@ static ALLOCATOR: Counting = Counting;
 /// Slots for packets out of order: their number is bounded, and an empty slot is as large as a full one.
 const SLOTS: u64 = 32 * 32_768;
 
-/// Default settings, or a receive buffer of 4000 bytes.
+/// Returns the memory held after an attack, with default settings, or a receive buffer of 4000 bytes.
 fn held_after(small: bool, attack: impl Fn(&mut Machine)) -> u64 {
     let setup = Setup { controller: 3, start: Start::Receiving, options: u8::from(small), seq_nr: 0 };
     let mut machine = Machine::new(setup);
@@ -153,8 +153,8 @@ impl Peer {
     }
 }
 
-/// So many peers connect, say nothing and vanish. All of them are noticed within `most_s`, what they held is freed, and a new
-/// peer is served within a second.
+/// Lets peers connect, send nothing more and vanish. All of them are noticed within `most_s`, what they held is freed, and a
+/// new peer is served within a second.
 async fn vanish(config: EndpointConfig, peers: u16, most_s: u64) {
     let config = EndpointConfig { max_connections: 2 * usize::from(peers), ..config };
     let endpoint = Endpoint::bind((Ipv4Addr::LOCALHOST, 0).into(), config).unwrap();

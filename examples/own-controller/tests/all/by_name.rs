@@ -9,7 +9,7 @@ use own_controller::POLITE;
 
 const MSS: u32 = 1400;
 
-/// The scenario in a file's text, with some of its settings replaced.
+/// Returns the scenario in a file's text, with some of its settings replaced.
 fn scenario(text: &str, sets: &[&str]) -> Scenario {
     catalogue::register(&POLITE).unwrap();
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();

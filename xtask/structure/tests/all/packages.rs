@@ -14,7 +14,7 @@ fn manifest(folder: &Path) -> Table {
     text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The folders of the crates that are published.
+/// Returns the folders of the crates that are published.
 fn published() -> Vec<PathBuf> {
     let is_published =
         |folder: &PathBuf| manifest(folder)["package"].get("publish") != Some(&Value::Boolean(false));
@@ -99,7 +99,7 @@ fn every_file_of_the_debian_package_is_there() {
     }
 }
 
-/// Names of the examples of a package: files and folders in `examples/`, and what its manifest adds.
+/// Returns the names of the examples of a package: files and folders in `examples/`, and what its manifest adds.
 fn examples(package: &Path) -> BTreeSet<String> {
     let manifest = std::fs::read_to_string(package.join("Cargo.toml")).expect("a manifest");
     let sections = manifest.split("[[example]]").skip(1);
@@ -156,7 +156,7 @@ fn a_wing_uses_only_the_wings_below_it() {
     assert_eq!(against, still);
 }
 
-/// Whether the crate itself, not its tests, depends on `package`.
+/// Returns whether the crate itself, not its tests, depends on `package`.
 fn uses(folder: &Path, package: &str) -> bool {
     let manifest = manifest(folder);
     let systems = manifest.get("target").and_then(Value::as_table).into_iter().flatten();

@@ -7,7 +7,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }
 
-/// The root file of every library of the workspace.
+/// Returns the root file of every library of the workspace.
 fn libraries() -> Vec<PathBuf> {
     let folders = afteryou_structure::packages(root()).unwrap();
     folders.iter().map(|folder| folder.join("src/lib.rs")).filter(|library| library.exists()).collect()

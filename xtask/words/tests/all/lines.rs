@@ -25,7 +25,7 @@ struct Link<'a> {
     line: usize,
 }
 
-/// The links of a page that have a line.
+/// Returns the links of a page that have a line.
 fn links(page: &str) -> Vec<Link<'_>> {
     let mut found = Vec::new();
     for (at, _) in page.match_indices("](") {
@@ -37,7 +37,7 @@ fn links(page: &str) -> Vec<Link<'_>> {
     found
 }
 
-/// True if a line declares `item`, and not one whose name only begins like it.
+/// Returns whether a line declares `item`, and not one whose name only begins like it.
 fn declares(line: &str, item: &str) -> bool {
     line.split_once(item)
         .is_some_and(|(_, rest)| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))

@@ -3,7 +3,7 @@
 use afteryou_words::{check, Group};
 use std::path::Path;
 
-/// The root of the checkout.
+/// Returns the root of the checkout.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }

@@ -74,7 +74,7 @@ fn a_second_file_that_is_wrong_keeps_the_first_from_running() {
     assert!(message.contains("missing.toml: "), "{message}");
 }
 
-/// The warnings of a run that succeeds.
+/// Returns the warnings of a run that succeeds.
 fn warnings(text: &str, words: &[&str]) -> String {
     let (output, _) = run("sim", text, words);
     assert!(output.status.success(), "{}", stderr(&output));

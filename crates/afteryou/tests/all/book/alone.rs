@@ -25,7 +25,7 @@ pub struct Run {
     share: u64,
 }
 
-/// All runs, made once.
+/// Returns all runs, made once.
 pub fn runs() -> &'static [Run] {
     static RUNS: OnceLock<Vec<Run>> = OnceLock::new();
     RUNS.get_or_init(|| {
@@ -51,7 +51,7 @@ fn run(entry: &'static Entry, kbit: u64, rtt_ms: u64) -> Run {
     Run { entry, kbit, rtt_ms, share: (1000.0 * utilisation).round() as u64 }
 }
 
-/// Runs that leave more of the link unused than they may, in words.
+/// Returns the runs that leave more of the link unused than they may, in words.
 pub fn idle(runs: &[Run]) -> Vec<String> {
     let idle = runs.iter().filter(|run| run.share < LEAST);
     let words = idle.map(|run| {
@@ -65,7 +65,7 @@ fn mbit(kbit: u64) -> String {
     (kbit as f64 / 1000.0).to_string()
 }
 
-/// The page.
+/// Returns the page.
 pub fn alone_page(runs: &[Run]) -> String {
     let mut text = format!(
         "# Alone on slow links\n\n\
@@ -83,7 +83,7 @@ pub fn alone_page(runs: &[Run]) -> String {
     text
 }
 
-/// Utilisation of every controller on every link with this round-trip time.
+/// Returns the utilisation of every controller on every link with this round-trip time.
 fn table(runs: &[Run], rtt_ms: u64) -> String {
     let heads: String = RATES_KBIT.iter().map(|kbit| format!(" {} Mbit/s |", mbit(*kbit))).collect();
     let lines = "--:|".repeat(RATES_KBIT.len());

@@ -27,7 +27,7 @@ impl BadCase {
         BadCase { page: page.to_owned(), caption: comments.collect::<Vec<_>>().join("\n"), outcome }
     }
 
-    /// The section of the controller's page.
+    /// Returns the section of the controller's page.
     pub fn section(&self) -> String {
         let BadCase { page, caption, outcome } = self;
         format!(
@@ -38,7 +38,7 @@ impl BadCase {
         )
     }
 
-    /// The figure: goodput of each flow, or the queuing delay where a call is there to measure it.
+    /// Returns the figure: goodput of each flow, or the queuing delay where a call is there to measure it.
     pub fn picture(&self) -> String {
         let is_call = |flow: &Flow| matches!(flow.traffic, Traffic::Cbr { .. });
         let has_call = self.outcome.scenario.flow.iter().any(is_call);

@@ -9,7 +9,7 @@ use afteryou_engines::coverage;
 use std::fmt::Write;
 use std::path::Path;
 
-/// The chapter in the list of pages.
+/// Returns the chapter in the list of pages.
 pub fn chapter() -> Chapter {
     Chapter {
         line: "- [Controllers](controllers/README.md)",
@@ -23,7 +23,7 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// A controller's page. `by_hand` is what somebody wrote about it; `line` says what its picture shows.
+/// Returns a controller's page. `by_hand` is what somebody wrote about it; `line` describes its picture.
 pub fn controller_page(
     entry: &Entry,
     sources: &Path,
@@ -68,14 +68,14 @@ fn usage(entry: &Entry) -> String {
     )
 }
 
-/// A scenario file with this controller.
+/// Returns a scenario file with this controller.
 pub fn scenario(entry: &Entry) -> String {
     let (name, class, transport) = (entry.name, class(entry), transport(entry));
     let backup = format!("role       = \"{class}\"\ncontroller = \"{name}\"\ntransport  = \"{transport}\"\n");
     super::page::scenario(&format!("{name} and an upload"), "", &backup)
 }
 
-/// The overview of all controllers.
+/// Returns the overview of all controllers.
 pub fn overview() -> String {
     let mut text = "# Controllers\n\n\
                     A background controller yields to all other traffic. A foreground controller takes its fair share, \

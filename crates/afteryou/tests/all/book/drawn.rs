@@ -19,12 +19,12 @@ pub const FIGURES: &[Drawn] = &[
 ];
 
 impl Drawn {
-    /// The name of its file.
+    /// Returns the name of its file.
     pub fn file(&self) -> &'static str {
         self.file
     }
 
-    /// The figure.
+    /// Returns the figure.
     pub fn picture(&self, title: &str) -> String {
         let path = root().join(format!("scenarios/gallery/{}.toml", self.file));
         let experiment = Experiment::read(&path, &[]).unwrap_or_else(|error| panic!("{error}"));

@@ -153,7 +153,7 @@ impl Element {
     }
 }
 
-/// The page, and its pictures by their path below `docs/src`.
+/// Returns the page, and its pictures by their path below `docs/src`.
 pub fn pages() -> Vec<(String, String)> {
     let mut page = INTRODUCTION.to_owned();
     let mut files = Vec::new();
@@ -189,7 +189,7 @@ fn add_chapter<T: Sync>(
     }
 }
 
-/// A file of the gallery.
+/// Returns a file of the gallery.
 fn scenario(name: &str) -> std::path::PathBuf {
     root().join(format!("scenarios/gallery/{name}.toml"))
 }
@@ -211,7 +211,7 @@ fn section(file: &str, title: &str, caption: &str, toml: &str) -> String {
     format!("\n### {title}\n\n{caption}\n\n![{title}](gallery/{file}.svg)\n\n```toml\n{toml}```\n{lab}")
 }
 
-/// Title, caption and settings of a file.
+/// Returns title, caption and settings of a file.
 fn parts(text: &str) -> (String, String, String) {
     let comments = text.lines().take_while(|line| line.starts_with('#'));
     let lines: Vec<&str> = comments.map(|line| line.trim_start_matches("# ")).collect();
@@ -275,7 +275,7 @@ fn curves(outcome: &Outcome, quantity: &str, variant: &str) -> Vec<Row> {
     rows
 }
 
-/// Base units in one of these.
+/// Returns the number of base units in one of these.
 fn base(unit: &str) -> f64 {
     match unit {
         "Mbit/s" => 1e6,
@@ -345,7 +345,7 @@ impl Seen {
         }
     }
 
-    /// Of the first flow.
+    /// Returns the transfers of the first flow.
     fn transfers(&self) -> Vec<f64> {
         let first = self.connections.iter().filter(|((flow, _), _)| *flow == 0);
         first.map(|(_, (begin, end))| end - begin).collect()
@@ -383,7 +383,7 @@ fn draw(look: Look, title: &str, rows: &[Row]) -> String {
     drawn.unwrap_or_else(|error| panic!("{title}: {error}"))
 }
 
-/// Every n-th row of each group.
+/// Returns every n-th row of each group.
 fn thinned(rows: &[Row]) -> impl Iterator<Item = &Row> {
     const MOST: usize = 500;
     let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();

@@ -33,7 +33,7 @@ pub struct Player {
     pub is_marked: bool,
 }
 
-/// Every player, unmarked and marked.
+/// Returns every player, unmarked and marked.
 pub fn players() -> impl Iterator<Item = Player> {
     let both = |controller| [false, true].map(|is_marked| Player { controller, is_marked });
     PLAYERS.into_iter().flat_map(both)
@@ -54,7 +54,7 @@ pub struct Encounter {
     foreground: Option<Quantiles>,
 }
 
-/// All runs, made once.
+/// Returns all runs, made once.
 pub fn runs() -> &'static [Encounter] {
     static RUNS: OnceLock<Vec<Encounter>> = OnceLock::new();
     RUNS.get_or_init(|| {
@@ -106,7 +106,7 @@ fn known(controller: &str) -> &'static Controller {
     find(controller).unwrap_or_else(|| panic!("{controller} is not in the list of controllers"))
 }
 
-/// The foreground's share in a queue, in tenths of a per cent.
+/// Returns the foreground's share in a queue, in tenths of a per cent.
 pub fn share(runs: &[Encounter], queue: &str, player: Player) -> u64 {
     let run = runs.iter().find(|run| run.queue == queue && run.player == Some(player));
     run.map_or(0, |run| run.share)
@@ -126,7 +126,7 @@ pub fn keeps_priority(runs: &[Encounter], queue: &str) -> &'static str {
     }
 }
 
-/// What the word of a queue means.
+/// Returns the meaning of a queue's word.
 pub fn legend() -> String {
     format!(
         "**Priority** is whether a background flow still yields there. It is *yes* if every background controller of the \
@@ -136,7 +136,7 @@ pub fn legend() -> String {
     )
 }
 
-/// The experiment in words.
+/// Returns the experiment in words.
 pub fn setting() -> String {
     format!(
         "The link has {RATE}, a round trip of {RTT} and a buffer of {BUFFER}. A background flow runs from the start, over \
@@ -146,7 +146,7 @@ pub fn setting() -> String {
     )
 }
 
-/// The table of one queue.
+/// Returns the table of one queue.
 pub fn table(runs: &[Encounter], queue: &str) -> String {
     let mut text =
         "| background | marked | foreground's share | in the queue, mean | p95 | foreground's packets, mean | p95 | \

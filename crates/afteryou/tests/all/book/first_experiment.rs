@@ -19,7 +19,7 @@ fn page() -> String {
     text(&docs().join("src/first-experiment.md")).expect("the page is there")
 }
 
-/// The file that the page asks for.
+/// Returns the file that the page asks for.
 fn experiment(sets: &[&str]) -> Experiment {
     let page = page();
     let block = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
@@ -35,7 +35,7 @@ fn outcomes(experiment: &Experiment, repeat: Option<u32>) -> Vec<Outcome> {
     each(&points, THREADS, |point| point.run(&mut |_| true).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// The figures of the page, by their path below `docs/src`.
+/// Returns the figures of the page, by their path below `docs/src`.
 pub fn figures() -> [(String, String); 2] {
     let first = &outcomes(&experiment(&[]), None)[0];
     let page = page();

@@ -51,7 +51,7 @@ impl Exhibit {
         Exhibit { entry, alone, together }
     }
 
-    /// The snapshot for reviewers.
+    /// Returns the snapshot for reviewers.
     pub fn text(&self) -> String {
         let flow = own_flow(self.entry);
         let mut text = format!(
@@ -67,7 +67,7 @@ impl Exhibit {
         text
     }
 
-    /// The picture for readers.
+    /// Returns the picture for readers.
     pub fn picture(&self) -> String {
         let title = format!("{}: window in each round trip of {RTT}, packets", self.entry.name);
         let beside = format!("Beside {OTHER}{}", stay());
@@ -76,7 +76,7 @@ impl Exhibit {
             .unwrap_or_else(|error| panic!("{title}: {error}"))
     }
 
-    /// What the picture shows, in one line.
+    /// Returns the picture's contents in one line.
     pub fn line(&self) -> String {
         let share = |rounds: &Rounds, flow: usize| tenths(rounds.share(flow));
         format!(
@@ -128,7 +128,7 @@ impl Rounds {
         Rounds { outcome, windows }
     }
 
-    /// Goodput of a flow in tenths of a per cent of the payload capacity.
+    /// Returns the goodput of a flow in tenths of a per cent of the payload capacity.
     fn share(&self, flow: usize) -> u64 {
         (self.outcome.run.windows[0].flows[flow].share_of_payload_capacity * 1000.0).round() as u64
     }
@@ -160,7 +160,7 @@ fn curve(of: &str) -> Series {
     }
 }
 
-/// "slow start 4, congestion avoidance 6"
+/// Returns the phases: "slow start 4, congestion avoidance 6".
 fn phases(line: &[(u64, &'static str)]) -> String {
     let mut runs: Vec<(&str, usize)> = Vec::new();
     for (_, phase) in line {
@@ -175,7 +175,7 @@ fn phases(line: &[(u64, &'static str)]) -> String {
     }
 }
 
-/// The page with all pictures.
+/// Returns the page with all pictures.
 pub fn gallery_page(exhibits: &[Exhibit]) -> String {
     let [from, to] = TOGETHER;
     let mut text = format!(

@@ -37,7 +37,7 @@ pub struct Run {
     floor: u64,
 }
 
-/// All runs, made once.
+/// Returns all runs, made once.
 pub fn runs() -> &'static [Run] {
     static RUNS: OnceLock<Vec<Run>> = OnceLock::new();
     RUNS.get_or_init(|| {
@@ -82,7 +82,7 @@ fn scenario(entry: &Entry, rtt_ms: u64, loss: u64) -> Scenario {
     }
 }
 
-/// Runs that lie at the floor for longer than they may, in words.
+/// Returns the runs that lie at the floor for longer than they may, in words.
 pub fn stuck(runs: &[Run]) -> Vec<String> {
     let excused = |run: &Run| {
         EXCEPTIONS.iter().any(|(name, path, _)| *name == run.entry.name && *path == (run.rtt_ms, run.loss))
@@ -95,7 +95,7 @@ pub fn stuck(runs: &[Run]) -> Vec<String> {
     words.collect()
 }
 
-/// Exceptions that nobody needs any more, in words.
+/// Returns the exceptions that nobody needs any more, in words.
 pub fn needless(runs: &[Run]) -> Vec<String> {
     let needs = |name: &str, path: (u64, u64)| {
         let mut of = runs.iter().filter(|run| run.entry.name == name && (run.rtt_ms, run.loss) == path);
@@ -116,7 +116,7 @@ fn percent(tenths_of_percent: u64) -> String {
     }
 }
 
-/// The page.
+/// Returns the page.
 pub fn goodput_page(runs: &[Run]) -> String {
     let mut text = introduction();
     text += "\n## Goodput, per cent\n";
@@ -161,7 +161,7 @@ fn introduction() -> String {
     )
 }
 
-/// A quantity that counts tenths, of every controller on every path with this loss.
+/// Returns a quantity that counts tenths, of every controller on every path with this loss.
 fn table(runs: &[Run], loss: u64, quantity: fn(&Run) -> u64) -> String {
     let heads: String = RTTS_MS.iter().map(|rtt| format!(" {rtt} ms |")).collect();
     let lines = "--:|".repeat(RTTS_MS.len());

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// The header of the queue discipline `name`, as markdown with headings from the second level on. The list says its module.
+/// Returns the header of the queue discipline `name`, as markdown with headings from the second level on. The list has its
+/// module.
 pub fn of_queue(sources: &Path, name: &str) -> String {
     let list = read(&sources.join("list.rs"));
     let module =
@@ -13,14 +14,14 @@ pub fn of_queue(sources: &Path, name: &str) -> String {
     markdown(&read(file))
 }
 
-/// The module in the list's line for `name`.
+/// Returns the module in the list's line for `name`.
 fn module<'a>(list: &'a str, name: &str) -> Option<&'a str> {
     let begin = format!("{name:?},");
     let line = list.lines().find_map(|line| line.trim_start().strip_prefix(&begin))?;
     line.split(',').next().map(str::trim)
 }
 
-/// The header of the file that declares the controller `name`, as markdown with headings from the second level on.
+/// Returns the header of the file that declares the controller `name`, as markdown with headings from the second level on.
 pub fn of_controller(sources: &Path, name: &str) -> String {
     let mut files = rust_files(sources);
     files.sort();
@@ -48,14 +49,14 @@ fn read(file: &Path) -> String {
     std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// The `//!` lines at the top of `source` as markdown.
+/// Returns the `//!` lines at the top of `source` as markdown.
 fn markdown(source: &str) -> String {
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
     let text: Vec<&str> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
     demoted(&text.join("\n"), 1, without_rust_links)
 }
 
-/// `text` with its headings so many levels lower and `prose` applied to everything that is not code.
+/// Returns `text` with its headings this number of levels lower and `prose` applied to everything that is not code.
 pub fn demoted(text: &str, levels: usize, prose: fn(&str) -> String) -> String {
     let mut out = String::new();
     let mut paragraph = String::new();
@@ -94,13 +95,13 @@ fn without_rust_links(text: &str) -> String {
     out + rest
 }
 
-/// The code span that `text` begins with, and its length; a lone backtick stands for itself.
+/// Returns the code span that `text` begins with, and its length; a lone backtick means itself.
 fn code_span(text: &str) -> (&str, usize) {
     let end = text[1..].find('`').map_or(1, |end| end + 2);
     (&text[..end], end)
 }
 
-/// What is left of the link that `text` begins with, and the link's length.
+/// Returns the rest of the link that `text` begins with, and the link's length.
 fn link(text: &str) -> (&str, usize) {
     let Some(close) = text.find(']') else { return (&text[..1], 1) };
     let (words, after) = (&text[1..close], &text[close + 1..]);

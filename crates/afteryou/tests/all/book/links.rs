@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-/// "page: target" for each relative link in the pages below `folder` that leads to no file.
+/// Returns "page: target" for each relative link in the pages below `folder` that leads to no file.
 pub fn broken(folder: &Path) -> Vec<String> {
     broken_of(&pages(folder), Path::is_file)
 }
 
-/// The same for pages that are read where they lie: a link may lead to a folder.
+/// Returns the same for pages that are read where they lie: a link may lead to a folder.
 pub fn broken_outside(pages: &[PathBuf]) -> Vec<String> {
     broken_of(pages, Path::exists)
 }
@@ -28,8 +28,8 @@ fn broken_of(pages: &[PathBuf], leads: fn(&Path) -> bool) -> Vec<String> {
     broken
 }
 
-/// The complaints about the pages of `folder` as a book: pages that the table of contents leaves out, and instructions to mdBook, which readers
-/// of a checkout see as they are.
+/// Returns the complaints about the pages of `folder` as a book: pages that the table of contents leaves out, and
+/// instructions to mdBook, which readers of a checkout see as they are.
 pub fn unbuildable(folder: &Path) -> Vec<String> {
     let contents = read(&folder.join("SUMMARY.md"));
     let listed: Vec<PathBuf> = targets(&contents).iter().map(|target| folder.join(target)).collect();
@@ -57,7 +57,7 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
     pages.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
 }
 
-/// Targets of links and pictures that are no addresses, outside of code.
+/// Returns the targets of links and pictures that are no addresses, outside of code.
 fn targets(text: &str) -> Vec<&str> {
     let prose = text.split("```").step_by(2).flat_map(|part| part.split('`').step_by(2));
     let targets = prose.flat_map(|part| part.split("](").skip(1)).filter_map(|rest| rest.split(')').next());

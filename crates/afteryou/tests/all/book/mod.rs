@@ -47,18 +47,18 @@ fn docs() -> PathBuf {
     root().join("docs")
 }
 
-/// Text of a file, if it is there.
+/// Returns the text of a file, if it is there.
 fn text(file: &Path) -> Option<String> {
     // A checkout may have other line ends.
     std::fs::read_to_string(file).ok().map(|text| text.replace("\r\n", "\n"))
 }
 
-/// What somebody wrote by hand, by its path below `docs/notes`.
+/// Returns the notes by hand, by their path below `docs/notes`.
 fn notes(path: &str) -> Option<String> {
     text(&docs().join("notes").join(path))
 }
 
-/// Every generated file, by its path below `docs/src`.
+/// Returns every generated file, by its path below `docs/src`.
 fn book() -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     about_controllers(&mut files);
@@ -104,7 +104,7 @@ fn about_queues(files: &mut BTreeMap<String, String>) {
     files.insert("queues/README.md".to_owned(), queues::overview(runs));
 }
 
-/// Files that nobody makes any more, below `docs/src`.
+/// Returns the files that nobody makes any more, below `docs/src`.
 fn stale(files: &BTreeMap<String, String>) -> Vec<String> {
     let in_folder = |folder: &str| {
         let entries = std::fs::read_dir(docs().join("src").join(folder)).into_iter().flatten().flatten();
@@ -131,7 +131,7 @@ fn write(files: &BTreeMap<String, String>) {
     }
 }
 
-/// The first line that differs.
+/// Returns the first line that differs.
 fn difference(committed: &str, made: &str) -> String {
     let lines = committed.lines().zip(made.lines()).enumerate();
     let differs = lines.into_iter().find(|(_, (committed, made))| committed != made);

@@ -7,7 +7,7 @@ use afteryou_base::param::{Kind, Param};
 use percent_encoding::{utf8_percent_encode, NON_ALPHANUMERIC};
 use std::fmt::Write;
 
-/// A parameter's default as scenarios write it.
+/// Returns a parameter's default as scenarios write it.
 pub fn default_value(param: &Param) -> String {
     match param.kind {
         Kind::Time | Kind::Bytes => default_in_words(param),
@@ -15,28 +15,29 @@ pub fn default_value(param: &Param) -> String {
     }
 }
 
-/// How one writes parameters: the option, what follows the name there, and the line of a scenario file.
+/// Returns how one writes parameters: the option, what follows the name there, and the line of a scenario file.
 pub fn parameters_follow(option: &str, name: &str, line: &str, param: &Param) -> String {
     format!("Parameters follow the name: `{option} {}`, and in the file `{line}`.\n", in_option(name, param))
 }
 
-/// An algorithm with a parameter, as options write it.
+/// Returns an algorithm with a parameter, as options write it.
 pub fn in_option(name: &str, param: &Param) -> String {
     format!("{name},{}={}", param.name, default_value(param).replace(' ', ""))
 }
 
-/// An algorithm with a parameter, as scenario files write it.
+/// Returns an algorithm with a parameter, as scenario files write it.
 pub fn in_file(name: &str, param: &Param) -> String {
     format!("{{ kind = \"{name}\", {} = \"{}\" }}", param.name, default_value(param))
 }
 
-/// A link that opens a scenario in the lab page: `.ci/book` points it there, and in a checkout it leads to the page about the lab.
+/// Returns a link that opens a scenario in the lab page: `.ci/book` points it there, and in a checkout it leads to the page
+/// about the lab.
 pub fn lab_link(toml: &str) -> String {
     let text = utf8_percent_encode(toml, NON_ALPHANUMERIC);
     format!("[Open this scenario in the lab page](../lab.md#toml={text}).\n\n")
 }
 
-/// A table of parameters.
+/// Returns a table of parameters.
 pub fn parameters(table: &[Param]) -> String {
     if table.is_empty() {
         return "It has no parameters.\n".to_owned();
@@ -71,7 +72,7 @@ fn unit_or_kind(param: &Param) -> &'static str {
     }
 }
 
-/// What somebody wrote by hand, as a section.
+/// Returns the notes by hand, as a section.
 pub fn notes(notes: Option<&str>) -> String {
     let section = |notes| {
         let notes = header::demoted(notes, 2, str::to_owned);
@@ -80,8 +81,8 @@ pub fn notes(notes: Option<&str>) -> String {
     notes.map(section).unwrap_or_default()
 }
 
-/// A scenario file: a backup meets an upload. `link` has more lines for the link, `backup` those that say how the backup is
-/// sent.
+/// Returns a scenario file: a backup meets an upload. `link` has more lines for the link, `backup` those that say how the
+/// backup is sent.
 pub fn scenario(name: &str, link: &str, backup: &str) -> String {
     format!(
         "name     = \"{name}\"\n\
@@ -116,7 +117,7 @@ pub struct Chapter {
 }
 
 impl Chapter {
-    /// SUMMARY.md with this chapter's pages in the place of those that it lists now.
+    /// Returns SUMMARY.md with this chapter's pages in the place of those that it lists now.
     pub fn listed_in(&self, list_of_pages: &str) -> String {
         let Chapter { line, folder, names, more } = self;
         let (before, after) = list_of_pages.split_once(&format!("{line}\n")).unwrap_or_else(|| {

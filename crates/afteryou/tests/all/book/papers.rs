@@ -39,7 +39,7 @@ fn entries() -> Vec<Entry> {
         .collect()
 }
 
-/// All that stands between backticks.
+/// Returns all words between backticks.
 fn words(cell: &str) -> Vec<String> {
     cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
@@ -48,7 +48,7 @@ fn folder() -> PathBuf {
     root().join("crates/lab/studies/scenarios/papers")
 }
 
-/// The file that an entry names.
+/// Returns the file that an entry names.
 fn file(entry: &Entry) -> Option<String> {
     words(&entry.scenario).into_iter().find(|word| folder().join(word).is_file())
 }
@@ -126,7 +126,7 @@ fn every_figure_that_the_page_of_papers_names_exists() {
     }
 }
 
-/// The names of all fields that a schema describes.
+/// Adds the names of all fields that a schema describes.
 fn add_properties(schema: &Value, names: &mut BTreeSet<String>) {
     match schema {
         Value::Object(fields) => {

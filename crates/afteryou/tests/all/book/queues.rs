@@ -11,7 +11,7 @@ use afteryou_engines::coverage;
 use std::fmt::Write;
 use std::path::Path;
 
-/// The chapter in the list of pages.
+/// Returns the chapter in the list of pages.
 pub fn chapter() -> Chapter {
     Chapter {
         line: "- [Queues](queues/README.md)",
@@ -21,7 +21,7 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// A queue's page. `by_hand` is what somebody wrote about it.
+/// Returns a queue's page. `by_hand` is what somebody wrote about it.
 pub fn queue_page(entry: &Entry, sources: &Path, by_hand: Option<&str>, runs: &[Encounter]) -> String {
     format!(
         "# {name}\n\n{}\n\n\
@@ -71,12 +71,12 @@ fn usage(entry: &Entry) -> String {
     )
 }
 
-/// The parameter to show how they are written; presets have a section of their own.
+/// Returns the parameter to show how they are written; presets have a section of their own.
 fn example(entry: &Entry) -> Option<&'static Param> {
     entry.params.iter().find(|param| param.name != "preset")
 }
 
-/// Scenario files with this queue: plain, and with a parameter if it has any.
+/// Returns scenario files with this queue: plain, and with a parameter if it has any.
 pub fn scenarios(entry: &Entry) -> Vec<String> {
     let name = entry.name;
     let with_parameter = example(entry).map(|param| in_file(name, param));
@@ -89,7 +89,7 @@ pub fn scenarios(entry: &Entry) -> Vec<String> {
     queues.map(file).collect()
 }
 
-/// The section about presets, if there are any.
+/// Returns the section about presets, if there are any.
 fn presets(entry: &Entry) -> String {
     let Some(last) = entry.presets.last() else { return String::new() };
     let mut text = format!(
@@ -112,7 +112,7 @@ fn changes(entry: &Entry, preset: &Preset) -> String {
     }
 }
 
-/// The overview of all queues.
+/// Returns the overview of all queues.
 pub fn overview(runs: &[Encounter]) -> String {
     format!(
         "# Queues\n\n\

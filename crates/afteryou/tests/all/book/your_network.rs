@@ -75,7 +75,7 @@ fn effect(sets: &[&str], controller: &str) -> Effect {
 const MARK: &str =
     "<!-- Made from scenarios/your-network.toml: UPDATE_BOOK=1 cargo test -p afteryou --test all book -->\n";
 
-/// The page with today's table.
+/// Returns the page with today's table.
 pub fn page() -> String {
     let page = text(&docs().join("src/your-network.md")).expect("docs/src/your-network.md is there");
     let (before, rest) = page.split_once(MARK).unwrap_or_else(|| {

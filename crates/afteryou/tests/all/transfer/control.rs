@@ -15,7 +15,7 @@ fn a_job_can_be_slowed_paused_and_stopped_from_outside() {
     place.wait_for(&send, held("held to 8 Mbit/s by --max-rate"));
     let several = place.run(&["ctl", "pause"]);
     assert_eq!(several.status.code(), Some(2), "two jobs run");
-    assert!(text(&several.stderr).contains("2 jobs run: say which with --job"), "{}", text(&several.stderr));
+    assert!(text(&several.stderr).contains("2 jobs run: choose one with --job"), "{}", text(&several.stderr));
 
     let said = place.ctl(&send, &["pause"]);
     assert!(said.contains("paused by ctl"), "{said}");
@@ -173,7 +173,7 @@ fn ctrl_c_says_how_to_go_on() {
     assert_eq!(fs::read_dir(place.path("control")).unwrap().count(), 1, "its socket is gone");
 }
 
-/// The end of a pipe that takes nothing more, and the other end, which nobody reads.
+/// Returns the end of a pipe that takes nothing more, and the other end, which nobody reads.
 fn full() -> (Stdio, std::os::unix::net::UnixStream) {
     use std::io::Write;
     let (mut ours, unread) = std::os::unix::net::UnixStream::pair().unwrap();

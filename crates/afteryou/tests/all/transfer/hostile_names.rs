@@ -16,7 +16,7 @@ fn has_nothing_unfit(place: &str, shown: &str) {
     assert_eq!(unfit, None, "{place}: {shown:?}");
 }
 
-/// `shown` names the hostile name, and has nothing of it that is not to be seen.
+/// Asserts that `shown` names the hostile name, and has nothing of it that is not to be seen.
 fn is_fit(place: &str, shown: &str) {
     has_nothing_unfit(place, shown);
     assert!(shown.contains("\\u{1b}") && shown.contains("\\u{202e}"), "{place} does not name it: {shown}");
@@ -71,7 +71,7 @@ fn a_transfer_shows_no_character_of_a_name_that_steers_or_hides() {
     is_fit("receive", &said);
 }
 
-/// TOML's escapes for a string.
+/// Returns a string with TOML's escapes.
 fn quoted(text: &str) -> String {
     let escaped: String = text.chars().map(|character| format!("\\U{:08X}", u32::from(character))).collect();
     format!("\"{escaped}\"")
@@ -109,7 +109,7 @@ fn a_run_shows_no_character_of_a_name_that_steers_or_hides() {
     is_fit("a line of a file", &both(&place.run(&["sim", &file])));
 }
 
-/// The page's markup: a script's strings are data.
+/// Returns the page's markup: a script's strings are data.
 fn without_scripts(page: &Path) -> String {
     let page = fs::read_to_string(page).unwrap();
     page.split("<script").map(|part| part.split_once("</script>").map_or(part, |(_, rest)| rest)).collect()

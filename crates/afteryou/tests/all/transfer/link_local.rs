@@ -24,7 +24,7 @@ fn is_up(namespace: &str, device: &str) -> bool {
 }
 
 impl Cables {
-    /// `name` is unique within the machine. `is_v6` if addresses are IPv6's.
+    /// Lays cables. `name` is unique within the machine. `is_v6` if addresses are IPv6's.
     fn new(name: &str, is_v6: bool) -> Result<Cables, String> {
         let cables = Cables(format!("ay-{name}-{}", std::process::id()));
         let n = &cables.0;

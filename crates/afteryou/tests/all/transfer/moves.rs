@@ -146,12 +146,12 @@ fn several_connections_that_get_are_one_job_and_all_carry_content() {
     of_three_connections(&listen, &connect, Towards::Client, "arrived");
 }
 
-/// A script in ssh's place that runs the remote command here, and the options that name both.
+/// Writes a script in ssh's place that runs the remote command here, and returns the options that name both.
 fn over_ssh(place: &Place) -> [String; 4] {
     over_ssh_after(place, ":")
 }
 
-/// The same, which runs another command here first.
+/// Writes such a script that runs another command here first.
 fn over_ssh_after(place: &Place, first: &str) -> [String; 4] {
     let ssh = place.path("ssh");
     let script = format!(
@@ -227,7 +227,7 @@ fn what_both_ends_of_ssh_know_is_printed_once() {
     assert_eq!((code, said.as_str()), (Some(3), ""));
 }
 
-/// A link of 10 Mbit/s with a queue of 300 ms before `server`, and where two flows enter it.
+/// Opens a link of 10 Mbit/s with a queue of 300 ms before `server`, and returns where two flows enter it.
 fn narrow_link(server: SocketAddr) -> (Relay, SocketAddr, SocketAddr, UdpSocket) {
     let rate = Rate::from_mbit(10);
     let limit = "300 ms".parse::<Buffer>().unwrap().limit(rate);

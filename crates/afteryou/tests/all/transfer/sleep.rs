@@ -24,7 +24,7 @@ enum Sleeper {
     Receives,
 }
 
-/// Bytes of content that came off the wire, by what `receive --json-groups` wrote.
+/// Returns the bytes of content that came off the wire, by what `receive --json-groups` wrote.
 fn received(place: &Place) -> u64 {
     let log = fs::read_to_string(place.path("received")).expect("its events");
     let whole = log.rfind('\n').map_or("", |end| &log[..end]);

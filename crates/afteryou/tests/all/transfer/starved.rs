@@ -12,7 +12,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_afteryou");
 const PROMPTLY: Duration = Duration::from_secs(25);
 const GIVE_UP: [&str; 2] = ["--give-up-after", "30s"];
 
-/// From now on the process may not open anything.
+/// Lets the process open nothing from now on.
 fn starve(job: &Running) {
     let limit = Rlimit { current: Some(5), maximum: Some(5) };
     prlimit(Some(Pid::from_child(&job.child)), Resource::Nofile, limit).expect("a limit");
@@ -83,7 +83,7 @@ fn a_job_that_may_open_few_files_does_not_begin() {
 /// Whom no other process belongs to: root has as many threads as it likes.
 const OTHER: u32 = 54_321;
 
-/// A command that may be refused threads.
+/// Returns a command that may be refused threads.
 fn as_other(place: &Place, words: &[&str]) -> Command {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).current_dir(place.path(".")).stdin(Stdio::null());
@@ -95,7 +95,7 @@ fn as_other(place: &Place, words: &[&str]) -> Command {
     command
 }
 
-/// As its owner: others may not, root included where it lacks a capability.
+/// Refuses the job threads, as its owner: others may not, root included where it lacks a capability.
 fn refuse_threads(place: &Place, job: &Running) {
     let pid = job.child.id().to_string();
     let done = as_other(place, &["prlimit", "--pid", &pid, "--nproc=1:1"]).status().expect("it starts");

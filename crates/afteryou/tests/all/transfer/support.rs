@@ -23,7 +23,7 @@ impl Place {
         self.0.path().join(name)
     }
 
-    /// A file of so many bytes that nobody can guess or compress.
+    /// Makes a file of `bytes` bytes that nobody can guess or compress.
     pub fn file(&self, name: &str, bytes: usize) -> PathBuf {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
@@ -54,7 +54,7 @@ impl Place {
         Running::new(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts"))
     }
 
-    /// `receive` or `serve`, and its ticket.
+    /// Starts `receive` or `serve`, and returns its ticket, too.
     pub fn listen(&self, words: &[&str]) -> (Running, String) {
         let mut running = self.start(&[words, &["--listen", "127.0.0.1:0"]].concat());
         let ticket = running.line();
@@ -119,7 +119,7 @@ impl Running {
         rustix::process::kill_process(pid, signal).expect("it runs");
     }
 
-    /// Its exit code, and what it said on stdout and stderr.
+    /// Waits for its end; returns its exit code, and its stdout and stderr.
     pub fn end(mut self) -> (Option<i32>, String, String) {
         let began = Instant::now();
         let code = loop {
@@ -166,7 +166,7 @@ pub fn same(one: &Path, other: &Path) -> bool {
     fs::read(one).expect("sent") == fs::read(other).unwrap_or_default()
 }
 
-/// The last progress event, and all events by name.
+/// Returns all events.
 pub fn events(stdout: &str) -> Vec<serde_json::Value> {
     stdout
         .lines()

@@ -47,7 +47,7 @@ impl Clock for SetByHand {
     }
 }
 
-/// Wednesday, at this hour.
+/// Returns Wednesday, at this hour.
 fn at(hour: i8) -> Zoned {
     date(2026, 11, 18).at(hour, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap()
 }
@@ -61,7 +61,7 @@ struct Job {
 }
 
 impl Job {
-    /// At night.
+    /// Starts a job at night.
     fn new(direction: Direction) -> Job {
         let pace = Pace::new();
         pace.set(Owner::User, Limit { max_rate: Some(LINE), paused: false });
@@ -92,7 +92,7 @@ impl Job {
         timeout(PATIENCE, heard).await.expect("the timetable is followed").unwrap();
     }
 
-    /// Bytes a second over a while.
+    /// Returns the bytes a second over a while.
     async fn rate(&self, time: Duration) -> f64 {
         let (before, began) = (self.moved.load(Relaxed), Instant::now());
         sleep(time).await;

@@ -88,7 +88,7 @@ fn words_that_make_no_sense_are_refused_before_anything_happens() {
     place.file("large", 1_000);
     for (words, expected) in [
         (vec!["send", "--json"], "say what to send and where"),
-        (vec!["get", "--json"], "say what to get"),
+        (vec!["get", "--json"], "name what to get"),
         (vec!["send", "large"], "\"large\" is a path, and the last word should be a ticket"),
         (vec!["send", "large", "afteryou1abc"], "ticket"),
         (vec!["get", "afteryou1abc"], "ticket"),

@@ -13,7 +13,7 @@ const MTU: u32 = 1512;
 /// Flows that always wait.
 const BACKLOGGED: u32 = 2;
 
-/// A discipline with so many buckets that the few flows here have one each.
+/// Creates a discipline with enough buckets that the few flows here have one each.
 fn queue(name: &str, quantum: u64, preset: Option<&'static str>) -> Box<dyn Queue<()>> {
     let (buckets, count) = match name {
         "drr" => ("classes", 65_536),
@@ -26,7 +26,8 @@ fn queue(name: &str, quantum: u64, preset: Option<&'static str>) -> Box<dyn Queu
     find(name).unwrap().build(&settings, site).unwrap()
 }
 
-/// Largest difference of the bytes that the first two flows have got, at any time, while others come and go; all of `dscp`.
+/// Returns the largest difference of the bytes that the first two flows have got, at any time, while others come and go; all
+/// of `dscp`.
 fn unfairness(queue: &mut dyn Queue<()>, dscp: u8, sizes: &[(u32, u32)], others: &[(u32, u32)]) -> u64 {
     let (mut dropped, mut served, mut waiting) = (Vec::new(), [0u64; 2], [0; 2]);
     let mut worst = 0;

@@ -27,7 +27,7 @@ fn packet(class: Class, size: u32, flow: u32, number: u64) -> Packet<u64> {
     Packet { dscp, ..Packet::from_tos(size, flow, 2 * (flow as u8 & 1), number) }
 }
 
-/// The best-effort packets that were dropped.
+/// Returns the best-effort packets that were dropped.
 fn best_effort(dropped: &mut Vec<Dropped<u64>>) -> Vec<Dropped<u64>> {
     dropped.drain(..).filter(|dropped| dropped.packet.class() == Class::BestEffort).collect()
 }
@@ -225,7 +225,7 @@ fn targets_longer_than_their_intervals_are_refused() {
     }
 }
 
-/// Packets sent of best effort and of lower effort, of `sends` over `link`, with both always waiting.
+/// Returns the packets sent of best effort and of lower effort, of `sends` over `link`, with both always waiting.
 fn sent_over(name: &str, settings: &Settings, bits_per_second: u64, sends: u64) -> [u64; 2] {
     let site = Site { limit: Limit::Packets(1000), bits_per_second, random: Pcg64::new(7, 9) };
     let mut queue: Box<dyn Queue<u64>> = find(name).unwrap().build(settings, site).unwrap();

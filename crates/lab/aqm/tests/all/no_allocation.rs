@@ -9,7 +9,7 @@ use rand_pcg::Pcg64;
 
 const LIMIT: u64 = 200;
 
-/// `rounds` bursts from 60 flows of both classes, each twice what the queue holds, and what leaves between them.
+/// Sends `rounds` bursts from 60 flows of both classes, each twice what the queue holds, and takes what leaves between them.
 fn traffic(queue: &mut dyn Queue<u64>, now: &mut Time, rounds: u64, dropped: &mut Vec<Dropped<u64>>) {
     for round in 0..rounds {
         for i in 0..2 * LIMIT {
@@ -32,7 +32,7 @@ fn traffic(queue: &mut dyn Queue<u64>, now: &mut Time, rounds: u64, dropped: &mu
     }
 }
 
-/// The defaults, each preset, and a hash that changes every 20 ms.
+/// Returns the defaults, each preset, and a hash that changes every 20 ms.
 fn variants(entry: &Entry) -> Vec<Vec<(&'static str, Value)>> {
     let presets = entry.presets.iter().map(|preset| vec![("preset", Value::Choice(preset.name))]);
     let perturb = entry.params.iter().filter(|param| param.name == "perturb");

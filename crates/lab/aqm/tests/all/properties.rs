@@ -42,7 +42,7 @@ fn limits() -> impl Strategy<Value = Limit> {
     ]
 }
 
-/// The defaults, each preset, each flag the other way round, and a hash that changes.
+/// Returns the defaults, each preset, each flag the other way round, and a hash that changes.
 fn variants(entry: &Entry) -> Vec<Vec<(&'static str, Value)>> {
     let presets = entry.presets.iter().map(|preset| vec![("preset", Value::Choice(preset.name))]);
     let flags = entry.params.iter().filter_map(|param| match param.default {
@@ -70,7 +70,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// A packet that was in the queue or just came is out of it.
+    /// Takes out a packet that was in the queue or just came.
     fn take(&mut self, packet: &Packet<u64>) -> Result<usize, TestCaseError> {
         let waiting = self.waiting.entry(packet.flow).or_default();
         let place = waiting.iter().position(|number| *number == packet.body);

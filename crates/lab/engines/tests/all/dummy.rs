@@ -78,7 +78,7 @@ impl Engine for Dummy {
     }
 }
 
-/// A file without flows, with these further lines at its top.
+/// Returns a file without flows, with these further lines at its top.
 pub fn experiment(top: &str) -> Experiment {
     let link = "link = { rate = \"1 Mbit/s\", buffer = \"9 packets\" }";
     let text = format!("name = \"dummy\"\nduration = \"2 s\"\nseed = 1\n{top}\n{link}\n");

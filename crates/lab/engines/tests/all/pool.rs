@@ -16,7 +16,7 @@ fn plan(engine: &dyn Engine, experiment: &Experiment, repeat: u32) -> Plan {
     Plan::new(engine, experiment, Choices { seed: None, repeat: Some(repeat) }).unwrap()
 }
 
-/// Results that a pool handed over: indices and, as written, outcomes; and how it ended.
+/// Returns the results that a pool handed over: indices and, as written, outcomes; and how it ended.
 fn carried_out(pool: Pool, engine: &dyn Engine, plan: &Plan) -> (Vec<(usize, String)>, Result<(), Error>) {
     let mut handed_over = Vec::new();
     let ended = pool.run(engine, &plan.points, &AtomicBool::new(false), &mut |event| {

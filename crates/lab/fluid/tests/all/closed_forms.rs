@@ -5,7 +5,7 @@ use afteryou_fluid::closed::linear::characteristic;
 use afteryou_fluid::closed::{fledbat, ledbat, Link, Symmetric};
 use afteryou_fluid::model::{Fledbat, Ledbat, LedbatPp, Signal};
 
-/// 10 Mbit/s in packets of 1500 B, 50 ms.
+/// Returns a link of 10 Mbit/s in packets of 1500 B, 50 ms.
 fn reference(flows: u32) -> Symmetric {
     Symmetric { flows, capacity: 1e7 / 12_000.0, rtt_s: 0.050 }
 }
@@ -201,7 +201,7 @@ fn the_windows_steps_are_those_of_the_check_vectors() {
     }
 }
 
-/// 20 Mbit/s in payloads of 1390 B, as the paper's appendix counts, unless said otherwise.
+/// Returns a flow alone on a link in payloads of 1390 B, as the paper's appendix counts.
 fn alone(mbit: f64, rtt_ms: f64, queuing_ms: f64) -> Alone {
     Alone { capacity: mbit * 1e6 / 8.0 / 1390.0, rtt_s: rtt_ms / 1e3, queuing_s: queuing_ms / 1e3 }
 }

@@ -12,7 +12,7 @@ fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// Packets of 1500 bytes on 10 Mbit/s: 833.3 in a second.
+/// Returns a flow in packets of 1500 bytes: 833.3 in a second on 10 Mbit/s.
 fn background(name: &str, controller: &str, rtt_ms: u64) -> Flow {
     let packet = PacketFormat { payload: Size::from_bytes(1448), overhead: Size::from_bytes(52) };
     Flow {
@@ -22,7 +22,7 @@ fn background(name: &str, controller: &str, rtt_ms: u64) -> Flow {
     }
 }
 
-/// Payloads of 1400 bytes, packets of 1500: a rate of packets.
+/// Returns a constant rate of packets: payloads of 1400 bytes, packets of 1500.
 fn constant(mbit: f64) -> Flow {
     let rate = format!("{} kbit/s", (mbit * 1e3 * 1400.0 / 1500.0).round());
     let packet = PacketFormat { payload: Size::from_bytes(1400), overhead: Size::from_bytes(100) };
@@ -36,7 +36,7 @@ fn scenario(buffer: &str, s: u64, flow: Vec<Flow>) -> Scenario {
     Scenario { flow, measure, ..Scenario::new("a test", ms(s * 1000), link) }
 }
 
-/// So many flows of each controller, all from the beginning.
+/// Returns the given number of flows of each controller, all from the beginning.
 fn flows(groups: &[(u32, &str, u64)]) -> Vec<Flow> {
     let of = |(i, (n, controller, rtt_ms)): (usize, &(u32, &str, u64))| -> Vec<Flow> {
         (0..*n).map(|k| background(&format!("{i}.{k}"), controller, *rtt_ms)).collect()
@@ -56,7 +56,7 @@ fn near(value: Option<f64>, expected: f64, part: f64) {
     assert!(value.is_some_and(|value| (value / expected - 1.0).abs() <= part), "{value:?} is not {expected}");
 }
 
-/// Rates on the link, packets/s, and the mean delay, ms, of the last fifth of a run.
+/// Returns the rates on the link, packets/s, and the mean delay, ms, of the last fifth of a run.
 fn run_for(s: u64, flow: Vec<Flow>) -> (Vec<f64>, f64) {
     let outcome = run(&scenario("400 ms", s, flow), &Options::default(), &mut |_| true).unwrap();
     let window = &outcome.run.windows[0];

@@ -7,7 +7,7 @@ use afteryou_fluid::{Network, Options, RoundTrip, Sender, Trajectory};
 const RTT_S: f64 = 0.050;
 const RENO: Model = Model::NewReno(NewReno { initial_window: 10.0 });
 
-/// The window of a lone flow on a link without a queue that loses so many of its packets, after `to_s`.
+/// Returns the window of a lone flow on a link without a queue that loses this part of its packets, after `to_s`.
 fn window_at_loss(model: Model, rtt_s: f64, loss: f64, to_s: f64) -> f64 {
     let network = Network::new(1e9, Options::default(), vec![Sender::new(model, rtt_s)]).with_loss(loss);
     let step_s = network.step_s();

@@ -454,7 +454,7 @@ fn a_set_of_flows_is_measured_over_time() {
     assert_eq!((set.stalls, &set.transfers, &set.after_loss), (None, &None, &None));
 }
 
-/// Part of 20 Mbit/s that a lone flow uses, past the first third of 600 s.
+/// Returns the part of 20 Mbit/s that a lone flow uses, past the first third of 600 s.
 fn used_alone(controller: &str, buffer: &str, rtt_ms: u64, pacing: &str) -> f64 {
     let format = PacketFormat { payload: Size::from_bytes(1390), overhead: Size::from_bytes(66) };
     let transport = Transport::tcp().with("pacing", pacing).with("rwnd", "100 MB");

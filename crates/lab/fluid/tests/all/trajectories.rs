@@ -40,7 +40,7 @@ impl Draws {
     }
 }
 
-/// Times at which `of` passes upwards through `level`, s, by straight lines between edges.
+/// Returns the times at which `of` passes upwards through `level`, s, by straight lines between edges.
 fn upward_crossings(
     trajectory: &mut Trajectory,
     to_s: f64,
@@ -60,7 +60,7 @@ fn upward_crossings(
     times
 }
 
-/// Highest values between upward crossings of `level`: when and how far above it.
+/// Returns the highest values between upward crossings of `level`: when and how far above it.
 fn peaks(
     trajectory: &mut Trajectory,
     to_s: f64,
@@ -254,8 +254,8 @@ struct Edge {
     rates: Vec<f64>,
 }
 
-/// The derivative in the middle of five edges, to the fourth order: rates change by thousands of packets/s² and what is left of
-/// them in V is small.
+/// Returns the derivative in the middle of five edges, to the fourth order: rates change by thousands of packets/s² and what
+/// is left of them in V is small.
 fn central(edges: &[Edge; 5], step_s: f64) -> f64 {
     let [a, b, _, d, e] = edges.each_ref().map(|edge| edge.value);
     (8.0 * (d - b) - (e - a)) / (12.0 * step_s)
@@ -329,7 +329,7 @@ fn below_the_target_v_can_rise() {
     assert!(value(&trajectory) > before * 1.01, "{before} to {}", value(&trajectory));
 }
 
-/// How the error of queue and first window falls when the step is halved, as a power of two.
+/// Returns how the error of queue and first window falls when the step is halved, as a power of two.
 fn order(start: impl Fn(f64) -> Trajectory, h: f64, to_s: f64) -> f64 {
     let end = |h: f64| {
         let mut trajectory = start(h);
@@ -402,7 +402,7 @@ fn with_a_delay_that_the_queue_changes_it_gains_four_bits_where_the_past_is_smoo
 const FINE_S: f64 = 1e-4;
 const FINE_STEPS: usize = 10_000;
 
-/// What lies at a time up to zero between edges of which the last is at zero: a cubic through the nearest four.
+/// Returns the value at a time up to zero between edges of which the last is at zero: a cubic through the nearest four.
 fn between(edges: &[[f64; 3]], t_s: f64, component: usize) -> f64 {
     let position = (edges.len() - 1) as f64 + t_s / FINE_S;
     let first = (position.max(1.0) as usize - 1).min(edges.len() - 4);

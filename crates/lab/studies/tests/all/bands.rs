@@ -28,7 +28,7 @@ fn limit(text: &str) -> Option<f64> {
     (!text.is_empty()).then(|| text.parse::<f64>().unwrap())
 }
 
-/// The limits of an entry's deciding checks and cases, each with its name.
+/// Returns the limits of an entry's deciding checks and cases, each with its name.
 fn limits(entry: &Entry) -> Vec<(String, Band)> {
     let checks = entry.checks.iter().filter(|check| !check.explains && check.band.judges());
     let cases = entry
@@ -38,7 +38,7 @@ fn limits(entry: &Entry) -> Vec<(String, Band)> {
     checks.map(|check| (check.id.clone(), check.band)).chain(cases).collect()
 }
 
-/// The bands of an entry as its paper's protocol states them: a case with a value without its tolerance.
+/// Returns the bands of an entry as its paper's protocol states them: a case with a value without its tolerance.
 fn stated(entry: &Entry) -> Vec<Band> {
     let checks = entry.checks.iter().filter(|check| !check.explains).map(|check| check.band);
     let value =
@@ -68,7 +68,7 @@ fn every_band_of_the_table_is_a_band_of_the_data() {
     }
 }
 
-/// The table's limits of an entry.
+/// Returns the table's limits of an entry.
 fn of_table(chosen: &Chosen) -> Vec<Band> {
     let fields = |line: &'static str| line.split(',').collect::<Vec<_>>();
     let ours = TABLE.lines().map(fields).filter(|fields| {

@@ -6,7 +6,7 @@ use afteryou_studies::{
 };
 use std::sync::atomic::AtomicBool;
 
-/// An entry with one of its checks, in a quick run with the paper's data after `change`.
+/// Runs an entry with one of its checks, in a quick run with the paper's data after `change`.
 fn studied(name: &str, check: &str, change: &dyn Fn(&mut Paper)) -> EntryVerdict {
     let chosen = choice::named(&[name.to_owned()]).unwrap().remove(0);
     let mut entry = chosen.entry.clone();
@@ -28,14 +28,14 @@ fn studied(name: &str, check: &str, change: &dyn Fn(&mut Paper)) -> EntryVerdict
     run(&[Chosen { paper, entry }], &setting, &mut Cache::in_memory(), &mut |_, _, _| ()).unwrap().remove(0)
 }
 
-/// The verdicts of the check at all its points.
+/// Returns the verdicts of the check at all its points.
 fn verdicts(name: &str, check: &str, change: &dyn Fn(&mut Paper)) -> Vec<Verdict> {
     let studied = studied(name, check, change);
     let of_check = studied.findings.iter().filter(|finding| finding.check == check && finding.decides());
     of_check.map(|finding| finding.verdict).collect()
 }
 
-/// A check that is met misses its band somewhere once `from` is `to` in the assignments of the grid.
+/// Asserts that a check that is met misses its band somewhere once `from` is `to` in the assignments of the grid.
 #[track_caller]
 fn turns_red(name: &str, check: &str, grid: &str, from: &str, to: &str) {
     let healthy = verdicts(name, check, &|_| ());

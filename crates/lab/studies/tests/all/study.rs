@@ -6,7 +6,7 @@ use afteryou_studies::{choice, run, Cache, Error, Extent, Setting};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The findings of a small study as JSON. It stops after so many runs, if that is not zero.
+/// Returns the findings of a small study as JSON. It stops after `stop_after` runs, if that is not zero.
 fn findings(pool: Pool, cache: &Path, stop_after: usize) -> Result<String, Error> {
     let chosen = choice::named(&["gong2012/s2-no-extra-delay".to_owned(), "gong2012/s4-one-tcp".to_owned()])?;
     let (stop, build) = (AtomicBool::new(false), ContentHash::of_text("test"));

@@ -8,23 +8,23 @@ use std::process::Command;
 
 const PART: &str = "AFTERYOU_TEST_PART";
 
-/// The value that the caller gave, in the process of the part.
+/// Returns the value that the caller gave, in the process of the part.
 pub fn part() -> Option<OsString> {
     std::env::var_os(PART)
 }
 
-/// This program again, for the part of `test`.
+/// Starts this program again, for the part of `test`.
 pub fn again(test: &str, value: impl AsRef<OsStr>) -> Command {
     through(Command::new(std::env::current_exe().expect("this program")), test, value)
 }
 
-/// The same by a shell that runs `script` first, which is to end with `exec "$0" "$@"`.
+/// Starts it by a shell that runs `script` first, which is to end with `exec "$0" "$@"`.
 pub fn again_after(mut shell: Command, script: &str, test: &str, value: impl AsRef<OsStr>) -> Command {
     shell.args(["-c", script]).arg(std::env::current_exe().expect("this program"));
     through(shell, test, value)
 }
 
-/// The same by any command that ends with the name of this program.
+/// Starts it by any command that ends with the name of this program.
 pub fn through(mut command: Command, test: &str, value: impl AsRef<OsStr>) -> Command {
     command.args(["--exact", test, "--nocapture"]).env(PART, value);
     command

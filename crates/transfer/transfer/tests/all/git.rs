@@ -151,7 +151,7 @@ impl Maker {
         all[self.below(all.len())]
     }
 
-    /// Files, of which some lie deep.
+    /// Makes files, of which some lie deep.
     fn tree(&mut self, most: usize) -> Files {
         let (mut directories, mut files, mut all) = (vec![Vec::new()], Files::new(), Files::new());
         for index in 0..most {
@@ -169,7 +169,7 @@ impl Maker {
         files
     }
 
-    /// A path of the tree, a part of one, or none, with pieces of patterns in it.
+    /// Makes a pattern: a path of the tree, a part of one, or none, with pieces of patterns in it.
     fn pattern(&mut self, files: &Files) -> Vec<u8> {
         let mut pattern = Vec::new();
         if self.one_in(7) {
@@ -213,7 +213,7 @@ impl Maker {
         (0..=more).map(|_| self.pattern(files)).collect()
     }
 
-    /// A file of patterns, with all that a file may have beside them.
+    /// Makes a file of patterns, with all that a file may have beside them.
     fn file(&mut self, files: &Files) -> Vec<u8> {
         let mut text = if self.one_in(20) { b"\xef\xbb\xbf".to_vec() } else { Vec::new() };
         for pattern in self.list(files) {
@@ -238,7 +238,7 @@ fn make(root: &Path, files: &Files) {
     }
 }
 
-/// A repository without content. None: there is no git here.
+/// Makes a repository without content. `None`: there is no git here.
 fn repository(seed: u64) -> Option<(tempfile::TempDir, Maker)> {
     let dir = tempfile::tempdir().unwrap();
     let made = Command::new("git").args(["init", "-q", "--template="]).arg(dir.path()).status();
@@ -249,7 +249,7 @@ fn repository(seed: u64) -> Option<(tempfile::TempDir, Maker)> {
     Some((dir, Maker(Pcg64Mcg::seed_from_u64(seed))))
 }
 
-/// The files that git keeps.
+/// Returns the files that git keeps.
 fn git_keeps<'a>(root: &Path, excluding: impl IntoIterator<Item = &'a OsStr>) -> Files {
     let output = Command::new("git")
         .current_dir(root)
@@ -262,7 +262,7 @@ fn git_keeps<'a>(root: &Path, excluding: impl IntoIterator<Item = &'a OsStr>) ->
     output.stdout.split(|&byte| byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec).collect()
 }
 
-/// The files that a filter keeps, looked at as a walk does.
+/// Returns the files that a filter keeps, looked at as a walk does.
 fn filter_keeps(patterns: Patterns, files: &Files) -> Files {
     let own = Filter::new(patterns, 0).unwrap();
     let filters = Filters::new(EntryPath::default(), own, Filter::default());

@@ -30,7 +30,7 @@ const PERSISTENT_EVERY: usize = 20;
 /// Addresses of those.
 const ADDRESSES: u8 = 200;
 
-/// The listening side, until it is killed.
+/// Runs the listening side, until it is killed.
 fn serve() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
@@ -93,7 +93,7 @@ impl Server {
         self.ticket.addresses[0].to_string().parse().unwrap()
     }
 
-    /// Memory that is in use. None where the system does not say.
+    /// Returns the memory that is in use. `None` where the system does not report it.
     fn resident_mb(&self) -> Option<f64> {
         let statm = std::fs::read_to_string(format!("/proc/{}/statm", self.child.id())).ok()?;
         let pages: f64 = statm.split_whitespace().nth(1)?.parse().ok()?;
@@ -101,7 +101,7 @@ impl Server {
     }
 }
 
-/// A right client: how long until it is understood.
+/// Connects as a right client; returns how long until it is understood.
 async fn visit(ticket: &Ticket) -> Result<Duration, Box<dyn std::error::Error>> {
     let began = Instant::now();
     let endpoint = Endpoint::new(EndpointConfig::default(), None, udp_socket(0)?, Arc::new(TokioRuntime))?;
@@ -113,7 +113,7 @@ async fn visit(ticket: &Ticket) -> Result<Duration, Box<dyn std::error::Error>> 
     Ok(began.elapsed())
 }
 
-/// First packets of `count` handshakes that never continue.
+/// Sends the first packets of `count` handshakes that never continue.
 fn attack(server: SocketAddr, wrong: &Ticket, count: usize) {
     let config = tls::client(wrong).unwrap();
     let sockets: Vec<UdpSocket> = (0..ADDRESSES)

@@ -18,7 +18,7 @@ fn ticket(role: Role) -> Ticket {
     Ticket { role, fingerprint, secret: Secret::new([5; 16]), addresses }
 }
 
-/// A program that writes its arguments into `said` and then does `body`; with `-G` it answers as ssh does.
+/// Writes a program that writes its arguments into `said` and then does `body`; with `-G` it answers as ssh does.
 fn fake_ssh(directory: &TempDir, body: &str) -> PathBuf {
     let said = directory.path().join("said");
     let script = format!(

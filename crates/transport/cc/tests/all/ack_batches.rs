@@ -11,8 +11,8 @@ const BAND: f64 = 0.02;
 /// From this part of the link's rate on, a controller fills the link.
 const FULL: f64 = 0.9;
 
-/// The goodput that batches of `batch` must leave of `single`. A window that does not fill the link, say a fixed one, comes
-/// round less often by the time that an ack may wait; one that fills it makes up for that.
+/// Returns the goodput that batches of `batch` must leave of `single`. A window that does not fill the link, say a fixed
+/// one, comes round less often by the time that an ack may wait; one that fills it makes up for that.
 fn least(batch: u64, single: f64) -> f64 {
     let waiting = if single >= FULL { 0.0 } else { batch as f64 * TRANSMISSION.as_secs_f64() };
     (1.0 - BAND) * single * BASE.as_secs_f64() / (BASE.as_secs_f64() + waiting)

@@ -10,8 +10,8 @@ use proptest::prelude::*;
 const SETTLING_ROUNDS: u32 = 3;
 const MEASURED_ROUNDS: u32 = 6;
 
-/// The window, in packets, from which on `name` must not grow with a queue of `queue` over `base`: four for those that
-/// steer by a target; for the others what their own rule says.
+/// Returns the window, in packets, from which on `name` must not grow with a queue of `queue` over `base`: four for those
+/// that steer by a target; for the others what their own rule says.
 fn must_not_grow_from(name: &str, queue: Span, base: Span) -> f64 {
     let (q, base) = (queue.as_secs_f64(), base.as_secs_f64());
     match name {
@@ -23,7 +23,7 @@ fn must_not_grow_from(name: &str, queue: Span, base: Span) -> f64 {
     }
 }
 
-/// The delay that a controller steers to: its target, or a delay that it must take for congestion.
+/// Returns the delay that a controller steers to: its target, or a delay that it must take for congestion.
 fn target(name: &str) -> Span {
     match name {
         "ledbat" | "libutp" | "libutp-mod" => Span::from_millis(100),

@@ -28,12 +28,12 @@ impl Driver {
         Driver { controller, now, mss: mss.into(), base, offset_us: 0, per_ack: 1, sent: 0 }
     }
 
-    /// Window in packets.
+    /// Returns the window in packets.
     pub fn packets(&self) -> f64 {
         self.controller.directive().cwnd as f64 / self.mss as f64
     }
 
-    /// One round trip with a queue of `queue`: a window's worth of packets is acknowledged, evenly spread.
+    /// Runs one round trip with a queue of `queue`: a window's worth of packets is acknowledged, evenly spread.
     pub fn round(&mut self, queue: Span) {
         let rtt = self.base + queue;
         let window = self.controller.directive().cwnd;
@@ -83,7 +83,7 @@ impl Driver {
         });
     }
 
-    /// A packet sent just now is found lost.
+    /// Loses a packet sent just now.
     pub fn lose(&mut self) {
         self.controller.on_loss(&Loss {
             now: self.now,

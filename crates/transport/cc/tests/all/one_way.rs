@@ -15,14 +15,14 @@ fn on(rule: &str, path: Path) -> Loop {
     }
 }
 
-/// Mean queue from 180 s to 300 s, ms.
+/// Returns the mean queue from 180 s to 300 s, ms.
 fn settled_ms(rule: &str, path: Path) -> f64 {
     let mut flow = on(rule, path);
     flow.mean_queue_ms(180);
     flow.mean_queue_ms(300)
 }
 
-/// Mean queues of the minutes up to the fifteenth, ms.
+/// Returns the mean queues of the minutes up to the fifteenth, ms.
 fn by_minute(rule: &str, skew_ppm: i32) -> Vec<f64> {
     let mut flow = on(rule, Path { skew_ppm, ..Path::PLAIN });
     (1..=15).map(|minute| flow.mean_queue_ms(60 * minute)).collect()

@@ -53,7 +53,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// A path to a host that reads acks in batches of `batch` when the link is full.
+    /// Creates a path to a host that reads acks in batches of `batch` when the link is full.
     pub fn new(entry: &Entry, batch: u64) -> Path {
         Path {
             controller: entry.build(&[], Setup::of(MSS as u32)).expect("defaults are valid"),
@@ -71,13 +71,13 @@ impl Path {
         }
     }
 
-    /// The application writes `bytes`, waits until they are acknowledged, writes the next ones.
+    /// Lets the application write `bytes`, wait until they are acknowledged, and write the next ones.
     pub fn in_chunks_of(mut self, bytes: u64) -> Path {
         (self.chunk, self.unsent) = (Some(bytes), bytes);
         self
     }
 
-    /// Goodput from `from_s` to `to_s` of the run's time, as a part of the link's rate.
+    /// Returns the goodput from `from_s` to `to_s` of the run's time, as a part of the link's rate.
     pub fn goodput(&mut self, from_s: u64, to_s: u64) -> f64 {
         self.run_until(from_s);
         let before = self.delivered;
@@ -85,7 +85,7 @@ impl Path {
         (self.delivered - before) as f64 / (PACKETS_PER_SECOND * MSS * (to_s - from_s)) as f64
     }
 
-    /// The window in whole packets.
+    /// Returns the window in whole packets.
     pub fn packets(&self) -> u64 {
         self.controller.directive().cwnd / MSS
     }

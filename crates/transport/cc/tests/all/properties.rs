@@ -127,7 +127,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..150)
 }
 
-/// A value of `param` for a random number: its default, an end of its range, or one of its words.
+/// Returns a value of `param` for a random number: its default, an end of its range, or one of its words.
 fn pick(param: &Param, choice: u8) -> Value {
     match param.kind {
         Kind::Choice(words) => Value::Choice(words[usize::from(choice) % words.len()]),
@@ -135,7 +135,7 @@ fn pick(param: &Param, choice: u8) -> Value {
     }
 }
 
-/// A packet that left at `now`, with everything that can be counted at `count`.
+/// Returns a packet that left at `now`, with everything that can be counted at `count`.
 fn sent(now: Time, bytes: u64, count: u64) -> Sent {
     let totals = Totals { delivered: count, delivered_at: now, first_sent_at: now, lost: count };
     Sent { now, bytes, packet_number: 1, sequence: None, in_flight: count, app_limited: false, totals }
@@ -218,7 +218,8 @@ fn apply(controller: &mut dyn Controller, now: Time, what: &What) {
     }
 }
 
-/// The smallest window that a controller's rule allows, bytes: a packet, but for libutp, which says it itself.
+/// Returns the smallest window that a controller's rule allows, bytes: a packet, but for libutp, which has it as a
+/// parameter.
 fn floor(entry: &Entry, overrides: &[(&str, Value)], mss: u32) -> u64 {
     let own = overrides.iter().find(|(name, _)| entry.name.starts_with("libutp") && *name == "min_window");
     match own {

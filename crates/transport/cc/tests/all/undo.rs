@@ -11,7 +11,7 @@ const BASE: Span = Span::from_millis(100);
 /// All that answer losses, but libutp: it cannot take the answer back, and is imitated.
 const NAMES: [&str; 8] = ["ledbat", "ledbat++", "fledbat", "tcp-lp", "nice", "vegas", "cubic", "newreno"];
 
-/// A controller in congestion avoidance, or LEDBAT++ in a slowdown.
+/// Creates a controller in congestion avoidance, or LEDBAT++ in a slowdown.
 fn driver(name: &str, slowdowns: bool) -> Driver {
     let overrides = [("slowdowns", Value::Flag(slowdowns))];
     let overrides = if name == "ledbat++" { &overrides[..] } else { &[] };

@@ -15,10 +15,10 @@ const EVENTS: usize = 1500;
 trait Rule {
     /// Name of the file.
     const NAME: &'static str;
-    /// Names of the state's columns.
+    /// Returns the names of the state's columns.
     fn columns() -> Vec<&'static str>;
     fn new() -> Self;
-    /// Parameters as `name=value`.
+    /// Returns the parameters as `name=value`.
     fn params(&self) -> String;
     fn apply(&mut self, event: &Event);
     fn state(&self) -> Vec<u64>;
@@ -282,7 +282,7 @@ impl Course {
         u64::from(self.random >> 8) % below
     }
 
-    /// The `i`-th event of a flow with a window of `cwnd` bytes.
+    /// Returns the `i`-th event of a flow with a window of `cwnd` bytes.
     fn next(&mut self, i: usize, cwnd: u64) -> Event {
         let event = |name: &str, ack| Event { name: name.to_owned(), ack };
         let sent_ago = 20_000_000 + self.draw(120_000_000);
@@ -395,7 +395,7 @@ mod controllers {
     use afteryou_cc::ledbat_core::{APP_LIMITED, HAS_DELAY, MARKED, ROUND_START};
     use afteryou_cc::{list, Ack, Idle, Loss, Marks, Sent, Setup, Span, Time, Timeout};
 
-    /// A controller of the list beside the recorded events must have the recorded windows.
+    /// Asserts that a controller of the list has the recorded windows after the recorded events.
     pub fn have_the_same_windows(name: &str, overrides: &[(&'static str, Value)], recorded: &[(Event, u64)]) {
         let mut controller = list::find(name).unwrap().build(overrides, Setup::of(1448)).unwrap();
         for (i, (event, cwnd)) in recorded.iter().enumerate() {

@@ -34,7 +34,7 @@ pub struct Followed {
 }
 
 impl Followed {
-    /// Each of these tests ran.
+    /// Asserts that each of these tests ran.
     pub fn ran(&self, tests: &[&str]) {
         for test in tests {
             assert!(self.said.contains(&format!("test {test}")), "{test} did not run:\n{}", self.said);
@@ -43,12 +43,12 @@ impl Followed {
 }
 
 impl Recipe {
-    /// The crate's name, without the words that all names have in common.
+    /// Returns the crate's name, without the words that all names have in common.
     fn name(&self) -> &str {
         self.package.rsplit('/').next().unwrap_or(self.package)
     }
 
-    /// The page's text.
+    /// Returns the page's text.
     pub fn text(&self) -> String {
         read(&root().join("docs/src").join(self.page))
     }
@@ -102,7 +102,7 @@ impl Recipe {
         (said, complaints)
     }
 
-    /// The page's blocks for files of the crate, each with the file's path from the root of the repository.
+    /// Returns the page's blocks for files of the crate, each with the file's path from the root of the repository.
     fn blocks(&self) -> Vec<(String, String)> {
         let page = self.text();
         let folder = format!("crates/{}/src/", self.package);
@@ -128,7 +128,8 @@ impl Recipe {
         blocks
     }
 
-    /// A workspace of the crate and what it needs, with the packages' settings and the locked dependencies of the real one.
+    /// Copies a workspace of the crate and what it needs, with the packages' settings and the locked dependencies of the
+    /// real one.
     fn copy_workspace(&self, to: &Path) {
         let manifest = read(&root().join("Cargo.toml"));
         let settings =
@@ -156,12 +157,12 @@ impl Recipe {
     }
 }
 
-/// The repository.
+/// Returns the repository's root.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
-/// A file's text.
+/// Reads a file's text.
 pub fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
@@ -194,7 +195,7 @@ fn leave_out_tests(folder: &Path, kept: &[PathBuf]) {
     }
 }
 
-/// A module's text without its tests: a file of their own, or the end of this one.
+/// Returns a module's text without its tests: a file of their own, or the end of this one.
 fn without_tests(text: &str) -> String {
     match text.split_once("\n#[cfg(test)]\nmod tests") {
         Some((code, rest)) => format!("{code}{}", rest.strip_prefix(';').unwrap_or_default()),
@@ -215,7 +216,7 @@ fn apply(path: &Path, block: &str) {
     write(path, &text);
 }
 
-/// `text` with `paragraph` added, if there is a place for it.
+/// Returns `text` with `paragraph` added, if there is a place for it.
 pub fn added(text: &str, paragraph: &str) -> Option<String> {
     let Some((before, after)) = paragraph.split_once(OTHERS) else {
         let alike = paragraph.rsplit_once(' ')?.0;

@@ -40,14 +40,14 @@ pub fn client_config(transport: TransportConfig) -> ClientConfig {
     config
 }
 
-/// A server on our socket, marked lower effort.
+/// Opens a server on our socket, marked lower effort.
 pub fn server(address: &str, transport: TransportConfig) -> (Endpoint, Arc<Socket>) {
     let socket = Socket::bind(address.parse().unwrap(), dscp::LE).unwrap();
     let config = server_config(transport);
     (endpoint(Arc::clone(&socket), path_mtu::endpoint_config(), Some(config)).unwrap(), socket)
 }
 
-/// A client on our socket, marked lower effort.
+/// Opens a client on our socket, marked lower effort.
 pub fn client(address: &str) -> (Endpoint, Arc<Socket>) {
     let socket = Socket::bind(address.parse().unwrap(), dscp::LE).unwrap();
     (endpoint(Arc::clone(&socket), path_mtu::endpoint_config(), None).unwrap(), socket)
@@ -61,7 +61,7 @@ pub async fn connect(
     Ok(client.connect_with(client_config(transport), to, "localhost")?.await?)
 }
 
-/// Bytes whose every loss, repetition or exchange shows.
+/// Returns bytes whose every loss, repetition or exchange shows.
 pub fn pattern(bytes: usize) -> Vec<u8> {
     (0..bytes as u64).map(|i| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8).collect()
 }
@@ -97,7 +97,7 @@ pub fn direction(rate: &str, buffer: &str, loss: &str) -> Direction {
     Direction { rate, loss, queue: Box::new(DropTail::new(limit)) }
 }
 
-/// A link whose loss is on the way to the server.
+/// Returns a link whose loss is towards the server.
 pub fn link(name: &str, rate: &str, buffer: &str, loss: &str) -> Link {
     Link {
         name: name.to_owned(),

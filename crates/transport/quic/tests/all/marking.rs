@@ -19,7 +19,7 @@ use std::time::Duration;
 
 const _: () = assert!(DSCP_IS_SENT);
 
-/// A plain socket that is told the byte of what it receives; none if this machine has no such address.
+/// Opens a plain socket that reads the byte of what it receives; `None` if this machine has no such address.
 fn plain(address: &str) -> Option<UdpSocket> {
     let socket = UdpSocket::bind(address).ok()?;
     socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
@@ -30,7 +30,7 @@ fn plain(address: &str) -> Option<UdpSocket> {
     Some(socket)
 }
 
-/// Length and TOS byte of the next datagram.
+/// Returns length and TOS byte of the next datagram.
 fn receive(socket: &UdpSocket) -> (usize, u8) {
     let (mut payload, mut control) = ([0; 2000], nix::cmsg_space!(i32));
     let mut slices = [IoSliceMut::new(&mut payload)];
@@ -103,7 +103,7 @@ fn a_socket_for_both_families_marks_what_goes_to_ipv4() {
     }
 }
 
-/// A transfer without a relay; the byte that each end saw of the other.
+/// Runs a transfer without a relay; returns the byte that each end saw of the other.
 async fn bytes_seen(server_at: &str, client_at: &str, connect_to: &str) -> Result<(u8, u8), Failure> {
     let (server, server_socket) = server(server_at, background_transport());
     let (client, client_socket) = client(client_at);
@@ -160,8 +160,8 @@ impl Queue<Datagram> for MarkSome {
     }
 }
 
-/// A transfer over a link that marks one packet in `every`: ACK frames with marks as the controller saw them, and
-/// quinn's count of congestion events and lost packets.
+/// Runs a transfer over a link that marks one packet in `every`. Returns the ACK frames with marks as the controller saw
+/// them, and quinn's count of congestion events and lost packets.
 fn marked_frames(every: u64) -> (u64, u64, u64) {
     let plain = || direction("50 Mbit/s", "500 ms", "0 %");
     let queue = MarkSome { queue: plain().queue, every, count: 0 };

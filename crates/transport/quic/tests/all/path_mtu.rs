@@ -14,7 +14,7 @@ fn searching(remote: SocketAddr) -> TransportConfig {
     transport
 }
 
-/// A transfer to a server at `address`, over a link of 1500-byte packets if there is a round-trip time in ms.
+/// Runs a transfer to a server at `address`, over a link of 1500-byte packets if there is a round-trip time in ms.
 fn sent(address: &str, bytes: usize, rtt: Option<u64>) -> Result<ConnectionStats, Failure> {
     runtime().block_on(async {
         let (server, _) = server(address, background_transport());

@@ -88,7 +88,7 @@ fn an_endpoint_moves_to_another_socket_and_the_connection_goes_on() {
     });
 }
 
-/// Median sample in ms of packets that each travel alone, 60 ms apart, on a path of 20 ms.
+/// Returns the median sample in ms of packets that each travel alone, 60 ms apart, on a path of 20 ms.
 async fn lone_packet_rtt_ms(settings: fn() -> TransportConfig) -> Result<f64, Failure> {
     let (server, _) = server("127.0.0.1:0", settings());
     let mut config = Config::new(1);

@@ -29,7 +29,7 @@ async fn pour(connection: Connection) {
 struct Part<'a>(&'a [Record], FlowId, Time, Time);
 
 impl Part<'_> {
-    /// Sizes and waiting times of what the link sent to the server.
+    /// Returns sizes and waiting times of what the link sent to the server.
     fn sent(&self) -> impl Iterator<Item = (u32, Span)> + '_ {
         let Part(records, flow, from, to) = *self;
         records.iter().filter(move |record| record.flow == flow && record.way == Way::Forward).filter_map(
@@ -65,7 +65,7 @@ struct Outcome {
     spoiled: bool,
 }
 
-/// Ten seconds of background alone, then ten beside quinn's CUBIC.
+/// Runs ten seconds of background alone, then ten beside quinn's CUBIC.
 async fn run() -> Outcome {
     let server = || server("127.0.0.1:0", background_transport()).0;
     let servers = [server(), server()];

@@ -24,7 +24,7 @@ impl End {
         End { socket, control }
     }
 
-    /// On loopback of IPv4, with these options.
+    /// Opens an end on loopback of IPv4, with these options.
     fn v4(options: Options) -> End {
         End::open("127.0.0.1:0", Families::Own, options)
     }
@@ -41,7 +41,7 @@ impl End {
         self.control.receive(SockRef::from(&self.socket), &mut Messages::default(), buffer)
     }
 
-    /// The next datagram. On loopback it is there when `send` has returned, but nothing promises that.
+    /// Receives the next datagram. On loopback it is there when `send` has returned, but nothing promises that.
     fn receive(&self) -> Incoming {
         let began = Instant::now();
         let mut buffer = vec![0; 65_536];

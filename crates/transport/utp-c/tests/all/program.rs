@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where cargo has put the library: beside this test, or one folder above.
+/// Returns where cargo has put the library: beside this test, or one folder above.
 fn library() -> Option<PathBuf> {
     let test = std::env::current_exe().ok()?;
     let folders = [test.parent()?, test.parent()?.parent()?];
@@ -11,7 +11,7 @@ fn library() -> Option<PathBuf> {
     found.into_iter().find(|path| path.exists())
 }
 
-/// Why a C program cannot be tried here.
+/// Returns why a C program cannot be tried here.
 fn missing() -> Option<&'static str> {
     if !cfg!(target_os = "linux") {
         return Some("the test knows the names of shared libraries on Linux only");

@@ -14,7 +14,7 @@ const PACKET_US: u64 = 56;
 /// is small against every target.
 const BAND: f64 = 0.02;
 
-/// Share of the link's payload from 3 to 5 s, with acks that the sender reads in batches of `batch`.
+/// Returns the share of the link's payload from 3 to 5 s, with acks that the sender reads in batches of `batch`.
 fn share(controller: &'static str, batch: u64) -> f64 {
     let config = Config { ack_every: 1, ..Config::default() };
     let plan = Plan { config, look_us: (batch - 1) * PACKET_US, ..Plan::bulk(controller, RTT_MS) };
@@ -42,7 +42,7 @@ fn batches_of_8_and_64_acks_leave_the_goodput_as_it_is() {
     }
 }
 
-/// Payload delivered within `ms`, as a part of the link's, by a host that runs once in `look_ms`.
+/// Returns the payload delivered within `ms`, as a part of the link's, by a host that runs once in `look_ms`.
 fn delivered(controller: &'static str, rtt_ms: u64, look_ms: u64, ms: u64) -> f64 {
     let plan = Plan { look_us: look_ms * 1000, ..Plan::bulk(controller, rtt_ms) };
     let mut world = World::new(Path::new(10, 200), vec![plan.without_content()]);

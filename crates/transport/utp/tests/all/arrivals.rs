@@ -12,7 +12,7 @@ fn controller() -> Box<dyn Controller> {
     Box::new(Cubic::new(&settings, 1000))
 }
 
-/// A data packet that left at `sent_us` by the peer's clock.
+/// Returns a data packet that left at `sent_us` by the peer's clock.
 fn data(seq_nr: u16, sent_us: u32) -> Packet<'static> {
     let header = Header {
         kind: Kind::Data,
@@ -26,14 +26,14 @@ fn data(seq_nr: u16, sent_us: u32) -> Packet<'static> {
     Packet { header, sack: None, marks: None, payload: b"hello" }
 }
 
-/// An endpoint's side of a connection that a peer has opened with a SYN numbered 1.
+/// Returns an endpoint's side of a connection that a peer has opened with a SYN numbered 1.
 fn accepted() -> Connection {
     let mut syn = data(1, 0);
     (syn.header.kind, syn.header.connection_id, syn.payload) = (Kind::Syn, 7, b"");
     Connection::accept(Config::default(), controller(), Time::ZERO, &syn, 100)
 }
 
-/// The delay in the acknowledgement that leaves now, µs.
+/// Returns the delay in the acknowledgement that leaves now, µs.
 fn reported(connection: &mut Connection, now: Time) -> u32 {
     let mut datagram = Vec::new();
     assert!(connection.poll_transmit(now, &mut datagram));

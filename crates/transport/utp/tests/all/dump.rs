@@ -38,7 +38,7 @@ impl Captured {
     }
 }
 
-/// The number of interfaces and the packets.
+/// Returns the number of interfaces and the packets.
 fn read_capture(path: &Path) -> (usize, Vec<Captured>) {
     let file = std::fs::read(path).expect("a capture");
     let (mut rest, _) = pcap_parser::parse_sectionheaderblock_le(&file).expect("a section");
@@ -158,7 +158,7 @@ fn endpoint(dump: &Dump) -> Endpoint {
     Endpoint::bind(loopback(), config).unwrap()
 }
 
-/// Two streams of `from` and `to`, after so many bytes each way.
+/// Opens two streams of `from` and `to`, after `bytes` bytes each way.
 async fn exchanged(from: &Endpoint, to: &Endpoint, bytes: usize) -> (Stream, Stream) {
     let address = to.local_addr().unwrap();
     let (one, other) = tokio::join!(from.connect(address), to.accept());
@@ -179,7 +179,7 @@ async fn carry(from: &mut Stream, to: &mut Stream, bytes: usize) {
     assert_eq!(got, data);
 }
 
-/// The counters once nothing moves any more.
+/// Returns the counters once nothing moves any more.
 async fn at_rest(stream: &Stream) -> Statistics {
     loop {
         let before = stream.statistics();
@@ -190,7 +190,7 @@ async fn at_rest(stream: &Stream) -> Statistics {
     }
 }
 
-/// The logs in a folder.
+/// Returns the logs in a folder.
 fn logs(folder: &Path) -> Vec<Log> {
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();

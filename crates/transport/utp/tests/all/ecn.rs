@@ -12,7 +12,7 @@ fn ecn() -> Config {
     Config { ecn: true, ..Config::default() }
 }
 
-/// A transfer over CoDel that marks what it can.
+/// Builds a transfer over CoDel that marks what it can.
 fn world(controller: &'static str, rtt_ms: u64, loss: f64, ends: [Config; 2]) -> World {
     let [client, server] = ends;
     let plan =

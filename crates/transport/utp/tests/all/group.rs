@@ -25,14 +25,14 @@ fn bulk(controller: &'static str) -> Plan {
     Plan::bulk(controller, RTT_MS)
 }
 
-/// `count` connections, all of one group or each for itself.
+/// Returns `count` connections, all of one group or each for itself.
 fn job(controller: &'static str, count: usize, grouped: bool) -> Vec<Plan> {
     let group = group_of(controller, Plan::bulk(controller, RTT_MS).config.payload);
     let member = |_| if grouped { bulk(controller).in_group(&group) } else { bulk(controller) };
     (0..count).map(member).collect()
 }
 
-/// The job beside `others`, which begin a moment later; shares of the link: the job's and the others'.
+/// Runs the job beside `others`, which begin a moment later; returns shares of the link: the job's and the others'.
 fn shares(buffer_ms: u64, job: Vec<Plan>, others: &[&'static str]) -> (f64, f64) {
     let members = job.len();
     let others = others.iter().map(|controller| Plan { start_ms: 500, ..bulk(controller) });
@@ -52,7 +52,7 @@ fn share(world: &World, flows: std::ops::Range<usize>) -> f64 {
     received as f64 / world.payload_capacity(from, to)
 }
 
-/// Alone: the job's share of the link.
+/// Runs the job alone; returns its share of the link.
 fn alone(controller: &'static str, count: usize, grouped: bool) -> f64 {
     shares(DEEP_MS, job(controller, count, grouped), &[]).0
 }
@@ -140,8 +140,8 @@ fn random_loss_stops_no_member_of_a_group() {
     assert!(world.flows.iter().all(|flow| flow.received == 300_000 && !flow.corrupt));
 }
 
-/// Sixteen LEDBAT++ on 1 Mbit/s, where its window is nine packets: the link's use, and the 95th percentile of the time in
-/// the queue in ms.
+/// Runs sixteen LEDBAT++ on 1 Mbit/s, where its window is nine packets; returns the link's use, and the 95th percentile of
+/// the time in the queue in ms.
 fn on_a_slow_link(grouped: bool) -> (f64, f64) {
     let world = run(Path::new(1, DEEP_MS), job("ledbat++", 16, grouped));
     (share(&world, 0..16), world.sojourn_percentile(95, MEASURED_MS.0, END_MS))

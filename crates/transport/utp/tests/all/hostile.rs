@@ -125,7 +125,7 @@ proptest! {
     }
 }
 
-/// A connection with the default settings.
+/// Opens a connection with the default settings.
 fn machine(start: Start) -> Machine {
     Machine::new(Setup { controller: 3, start, options: 0, seq_nr: 65_530 })
 }

@@ -34,7 +34,7 @@ fn exchange(now: Time, a: &mut Connection, b: &mut Connection) {
     panic!("they never fall silent");
 }
 
-/// Two connected ends.
+/// Returns two connected ends.
 fn pair(config: Config) -> (Connection, Connection) {
     let mut a = Connection::connect(config.clone(), controller(), Time::ZERO, 7, 100);
     let syn = transmit(&mut a, Time::ZERO).remove(0);

@@ -154,7 +154,7 @@ impl Net {
         self.service(to);
     }
 
-    /// The application of one end, then whatever that end wants to send.
+    /// Runs the application of one end, then sends whatever that end has to send.
     fn service(&mut self, at: usize) {
         let now = self.now;
         let end = &mut self.ends[at];
@@ -200,7 +200,7 @@ impl Net {
         }
     }
 
-    /// Everything arrived, both ends have closed, and neither complains.
+    /// Checks that everything arrived, both ends have closed, and neither complains.
     fn check(&self) -> Result<(), TestCaseError> {
         for (at, end) in self.ends.iter().enumerate() {
             let connection = end.connection.as_ref().unwrap();
@@ -215,7 +215,7 @@ impl Net {
     }
 }
 
-/// Settings that outlast any network here: what is tested is that nothing is lost, not when it is given up.
+/// Returns settings that outlast any network here: what is tested is that nothing is lost, not when it is given up.
 fn patient(payload: u32, recv_buffer: u64) -> Config {
     let (patience, linger) = (Span::from_secs(1_000_000), Span::from_secs(3600));
     Config { payload, recv_buffer, patience, linger, ..Config::default() }

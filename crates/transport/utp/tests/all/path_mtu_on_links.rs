@@ -30,7 +30,7 @@ fn ip(words: &str) -> Result<(), String> {
 }
 
 impl Links {
-    /// `name` is unique within the machine.
+    /// Makes the links. `name` is unique within the machine.
     fn new(name: &str, icmp_arrives: bool, second_mtu: u32) -> Result<Links, String> {
         let links = Links(format!("ay-{name}-{}", std::process::id()));
         let n = &links.0;
@@ -138,7 +138,7 @@ fn transfer(links: &Links, to: IpAddr, halfway: impl FnOnce() + Send) -> Statist
     })
 }
 
-/// The links, or none with a word about the reason.
+/// Makes the links, or returns `None` after a word about the reason.
 fn links(name: &str, icmp_arrives: bool, second_mtu: u32) -> Option<Links> {
     if !nix::unistd::geteuid().is_root() {
         eprintln!("skipped: network namespaces need root");

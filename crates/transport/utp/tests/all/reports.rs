@@ -90,7 +90,7 @@ impl Account {
         }
     }
 
-    /// What a report says of a packet is what was reported when it left.
+    /// Checks that a report about a packet is what was reported when it left.
     fn check(&self, sent: &Sent) {
         assert_eq!(self.sent.get(sent.packet_number as usize), Some(sent));
     }
@@ -155,7 +155,7 @@ struct Transfer {
     is_busy: bool,
 }
 
-/// A runtime with the worker that calls it, and one with two.
+/// Returns a runtime with the worker that calls it, and one with two.
 fn runtimes() -> [Runtime; 2] {
     let two = Builder::new_multi_thread().worker_threads(2).enable_all().build();
     [Builder::new_current_thread().enable_all().build().unwrap(), two.unwrap()]
@@ -219,7 +219,7 @@ fn run(runtime: Runtime, transfer: Transfer) -> Account {
     account
 }
 
-/// The connection's counters lie between what had been reported before they were read and after.
+/// Checks that the connection's counters lie between what had been reported before they were read and after.
 fn compare(before: &[Report], statistics: &Statistics, after: &Account) {
     let count = |is: fn(&Report) -> bool| before.iter().filter(|report| is(report)).count() as u64;
     for (counter, before, after) in [
@@ -235,7 +235,7 @@ fn compare(before: &[Report], statistics: &Statistics, after: &Account) {
     );
 }
 
-/// Every 50th data packet gets lost for the first time that it is sent, and every 250th for the second time, too.
+/// Loses every 50th data packet the first time that it is sent, and every 250th the second time, too.
 fn losing_now_and_then() -> impl FnMut(&Packet<'_>) -> Fate {
     let mut sent = BTreeMap::<u16, u32>::new();
     move |packet| {

@@ -5,8 +5,8 @@ use afteryou_utp::packet::Kind;
 
 const RTTS_MS: [u64; 4] = [5, 50, 135, 250];
 
-/// A transfer between ends that both write short bitmaps. `drops` tells of a data packet, by its place in the stream
-/// and how often it was sent before, whether it gets lost.
+/// Builds a transfer between ends that both write short bitmaps. `drops` decides on a data packet, by its place in the
+/// stream and how often it was sent before, whether it gets lost.
 fn world(rtt_ms: u64, bytes: u64, mut drops: impl FnMut(u64, u32) -> bool + 'static) -> World {
     let mut world = World::new(Path::new(100, 500), vec![Plan::bulk("cubic", rtt_ms).sending(bytes)]);
     let mut sent = std::collections::HashMap::<u16, u32>::new();

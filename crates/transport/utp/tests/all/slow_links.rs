@@ -8,7 +8,7 @@ use afteryou_utp::{Config, Recovery};
 const CONTROLLERS: [&str; 5] = ["ledbat++", "ledbat", "libutp-mod", "cubic", "newreno"];
 const RECOVERIES: [Recovery; 2] = [Recovery::Modern, Recovery::LibutpMod];
 
-/// `kbit` kbit/s with a DropTail buffer of `buffer_s`, two packets at least.
+/// Returns a path of `kbit` kbit/s with a DropTail buffer of `buffer_s`, two packets at least.
 fn slow(kbit: u64, buffer_s: u64) -> Path {
     let bits_per_second = kbit * 1000;
     let two_packets = Span::of_bytes(2 * 1400, bits_per_second / 8);
@@ -21,7 +21,7 @@ fn bulk(controller: &'static str, recovery: Recovery) -> Plan {
     Plan { config: Config::recovering(recovery), ..Plan::bulk(controller, 100) }.without_content()
 }
 
-/// Packets that the first flow has sent, and those that came more than once.
+/// Returns the packets that the first flow has sent, and those that came more than once.
 fn packets(world: &World) -> (u64, u64) {
     let flow = &world.flows[0];
     let repeated = flow.server.as_ref().map_or(0, |server| server.statistics().duplicates_received);

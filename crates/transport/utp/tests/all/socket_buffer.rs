@@ -23,8 +23,8 @@ fn bulk(path: Path, plans: Vec<Plan>, socket: Option<Socket>) -> World {
     world
 }
 
-/// The path's share that flows get between two instants in ms, and packets that the socket's buffer dropped. What waited
-/// behind a gap that was closed meanwhile would make the share more than all.
+/// Returns the path's share that flows get between two instants in ms, and packets that the socket's buffer dropped. What
+/// waited behind a gap that was closed meanwhile would make the share more than all.
 fn run(world: &mut World, from_ms: u64, to_ms: u64) -> (f64, u64) {
     world.run_until(to_ms);
     let received: u64 = world.flows.iter().map(|flow| flow.received_between(from_ms, to_ms)).sum();
@@ -32,7 +32,7 @@ fn run(world: &mut World, from_ms: u64, to_ms: u64) -> (f64, u64) {
     (share.min(1.0), world.socket.as_ref().map_or(0, |socket| socket.drops))
 }
 
-/// The share of 1 Gbit/s that one full buffer in each sleep makes up.
+/// Returns the share of 1 Gbit/s that one full buffer in each sleep makes up.
 fn buffers_per_sleep(sleep_ms: u64) -> f64 {
     let payload = u64::from(Config::default().payload);
     let world = World::new(Path::new(1000, 50), vec![Plan::bulk("cubic", 0)]);

@@ -5,8 +5,8 @@ use afteryou_aqm::Limit;
 use afteryou_base::{Span, Time};
 use afteryou_utp::config::DEFAULT_PAYLOAD;
 
-/// The longest pause after the first two seconds of 20, as a part of its bound: two smoothed round trips, the queue included,
-/// two packets on the link, and 25 ms for a delayed acknowledgement.
+/// Returns the longest pause after the first two seconds of 20, as a part of its bound: two smoothed round trips, the queue
+/// included, two packets on the link, and 25 ms for a delayed acknowledgement.
 fn longest_pause(controller: &'static str, rtt_ms: u64, kbit: u64) -> (f64, String) {
     let limit = Limit::Packets(1000);
     let path = Path { bits_per_second: kbit * 1000, buffer: limit, loss: 0.0, seed: 1 };

@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 const RTTS_MS: [u64; 4] = [5, 50, 135, 250];
-/// Every packet is acknowledged at once: a delayed acknowledgement could speak for both copies of a packet.
+/// Returns settings by which every packet is acknowledged at once: a delayed acknowledgement could be for both copies of a
+/// packet.
 fn config() -> Config {
     Config { ack_every: 1, ..Config::default() }
 }

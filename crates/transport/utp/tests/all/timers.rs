@@ -47,7 +47,7 @@ impl Transfer {
         assert!(end.deadline().is_none_or(|due| due > now), "at {now:?} still due: {end:?}");
     }
 
-    /// Time passes to what happens next; false if nothing ever will.
+    /// Lets time pass to the next event; returns `false` if there never will be one.
     fn step(&mut self, config: &Config) -> bool {
         self.settle(0);
         self.settle(1);

@@ -28,7 +28,7 @@ fn two_workers() -> Runtime {
     Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-/// How often each worker has waited so far: what it waited for woke it up.
+/// Returns how often each worker has waited so far: what it waited for woke it up.
 fn waits(runtime: &Runtime) -> [u64; 2] {
     [0, 1].map(|worker| runtime.metrics().worker_park_count(worker))
 }

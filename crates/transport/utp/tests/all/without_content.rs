@@ -11,7 +11,7 @@ use std::rc::Rc;
 /// A datagram as it leaves: when, whose, what, with which bitmap, how much payload.
 type Departure = (Time, Side, Header, Option<Vec<u8>>, usize);
 
-/// Everything that leaves, and both ends' counters.
+/// Returns everything that leaves, and both ends' counters.
 fn run(path: Path, plan: Plan) -> (Vec<Departure>, [Statistics; 2]) {
     let departures = Rc::new(RefCell::new(Vec::new()));
     let mut world = World::new(path, vec![plan]);

@@ -9,7 +9,7 @@ fn restart() -> (&'static str, Value) {
     ("restart", Value::Flag(true))
 }
 
-/// Background from 0 to the end, a CUBIC foreground from 12 to 22 s.
+/// Builds a world with background from 0 to the end, and a CUBIC foreground from 12 to 22 s.
 fn demo(rtt_ms: u64, background: Option<(&'static str, bool)>, mbit: u64) -> World {
     let foreground = Plan::bulk("cubic", rtt_ms).active(12_000, 22_000);
     let mut plans = vec![foreground];

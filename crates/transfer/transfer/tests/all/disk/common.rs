@@ -7,7 +7,7 @@ use afteryou_transfer::wire::Why;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Bytes that look like nothing in particular and depend on the seed.
+/// Returns bytes that look like nothing in particular and depend on the seed.
 pub fn content(bytes: usize, seed: u64) -> Vec<u8> {
     let mut out = vec![0; bytes];
     let mut key = [0; 32];
@@ -45,7 +45,7 @@ impl Pair {
         std::fs::write(path, bytes).expect("a file");
     }
 
-    /// Everything that lies in `from`, as a served directory.
+    /// Returns everything that lies in `from`, as a served directory.
     pub fn source(&self) -> Source {
         Source::below(&self.from(), b"", SourceOptions::default()).expect("a source")
     }
@@ -58,7 +58,7 @@ impl Pair {
         Store::open(&self.to(), StoreOptions::default()).expect("a store")
     }
 
-    /// Both directories hold the same.
+    /// Asserts that both directories hold the same.
     pub fn assert_same(&self) {
         let (from, to) = (tree(&self.from()), tree(&self.to()));
         assert_eq!(from.keys().collect::<Vec<_>>(), to.keys().collect::<Vec<_>>());
@@ -67,12 +67,12 @@ impl Pair {
         }
     }
 
-    /// The same, when there are other directories beside them.
+    /// Asserts the same, when there are other directories beside them.
     pub fn assert_same_files(&self) {
         assert_eq!(tree(&self.from()), tree(&self.to()));
     }
 
-    /// What lies in the directory of partial files.
+    /// Returns the contents of the directory of partial files.
     pub fn leftovers(&self) -> Vec<String> {
         names(&self.to().join(".afteryou"))
     }
@@ -92,7 +92,7 @@ pub fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// Every file's content, every link's target; directories as None.
+/// Returns every file's content, every link's target; directories as `None`.
 pub fn tree(dir: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut found = BTreeMap::new();
     let mut todo = vec![dir.to_path_buf()];
@@ -166,7 +166,7 @@ pub fn encode(prepared: &Prepared, wanted: &Wanted) -> Vec<u8> {
     encoded
 }
 
-/// The only file of a source.
+/// Returns the only file of a source.
 pub fn single(source: &Source) -> Prepared {
     let mut found = source.entries().filter_map(|item| match item {
         Item::Entry(prepared) if matches!(prepared.entry().kind, Kind::File { .. }) => Some(prepared),
@@ -190,7 +190,7 @@ pub fn link(path: &[u8], target: &[u8]) -> Entry {
     entry(path, Kind::Symlink { target: target.to_vec() })
 }
 
-/// A file's entry for a content, and that content encoded whole.
+/// Returns a file's entry for a content, and that content encoded whole.
 pub fn file(path: &[u8], bytes: &[u8]) -> (Entry, Vec<u8>) {
     use afteryou_transfer::entry::GROUP;
     use bao_tree::io::outboard::PreOrderMemOutboard;

@@ -116,7 +116,7 @@ impl Yard {
     }
 }
 
-/// From nothing to 50 µs, in no rhythm.
+/// Pauses from nothing to 50 µs, in no rhythm.
 fn pause(n: u64) {
     let spins = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 53;
     for _ in 0..spins {

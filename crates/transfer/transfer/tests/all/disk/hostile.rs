@@ -261,7 +261,7 @@ fn path() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A hard link to `first` under `path`, as a sender offers it that knows the content.
+/// Returns a hard link to `first` under `path`, as a sender offers it that has the content.
 #[cfg(unix)]
 fn named_again(path: &[u8], first: &[u8], bytes: &[u8]) -> Entry {
     Entry { link: Some(EntryPath(first.to_vec())), ..file(path, bytes).0 }

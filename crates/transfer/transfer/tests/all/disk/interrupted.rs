@@ -89,7 +89,7 @@ fn spoil(path: &std::path::Path, at: u32) {
     std::fs::write(path, bytes).expect("writes");
 }
 
-/// What receives the rest; None: it is there. Nobody else receives it, so it is never busy.
+/// Returns what receives the rest; `None`: it is there. Nobody else receives it, so it is never busy.
 fn lacking(pair: &Pair, prepared: &Prepared) -> Option<Reception> {
     match pair.store().consider(prepared.entry()) {
         Ok(Verdict::Have(Kept::All)) => None,

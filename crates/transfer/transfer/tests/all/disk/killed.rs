@@ -16,7 +16,7 @@ const FILES: usize = 3;
 const GROUPS: usize = 800;
 const KILLS: usize = 20;
 
-/// The part of `test`, in a process of its own.
+/// Starts the part of `test`, in a process of its own.
 fn child(test: &str, base: &Path) -> Command {
     let mut command = alone::again(test, base);
     command.stdout(Stdio::null()).stdin(Stdio::null());
@@ -59,7 +59,7 @@ fn receive_until_killed(base: &Path) {
     });
 }
 
-/// Groups that were noted so far.
+/// Returns the groups that were noted so far.
 fn noted(log: &Path) -> u64 {
     names(log)
         .iter()
@@ -67,7 +67,7 @@ fn noted(log: &Path) -> u64 {
         .sum()
 }
 
-/// How often each group of each file came off the wire.
+/// Returns how often each group of each file came off the wire.
 fn received(log: &Path) -> HashMap<(String, u64), usize> {
     let mut counts = HashMap::new();
     for name in names(log) {
@@ -194,7 +194,7 @@ impl Drop for Hashing {
     }
 }
 
-/// Trees that nobody has finished.
+/// Returns the trees that nobody has finished.
 fn unfinished(base: &Path) -> Vec<String> {
     let mut names = names(&base.join("cache"));
     names.retain(|name| name.starts_with("new-"));

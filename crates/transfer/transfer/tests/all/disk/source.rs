@@ -8,7 +8,7 @@ use afteryou_transfer::wire::Why;
 use afteryou_transfer::Error;
 use std::path::PathBuf;
 
-/// Paths that are offered, in order, and what is left out with the reason.
+/// Returns the paths that are offered, in order, and what is left out with the reason.
 fn list(source: &Source) -> (Vec<String>, Vec<(String, String)>) {
     let (mut offered, mut skipped) = (Vec::new(), Vec::new());
     for item in source.entries() {
@@ -22,7 +22,7 @@ fn list(source: &Source) -> (Vec<String>, Vec<(String, String)>) {
     (offered, skipped)
 }
 
-/// The temporary files are where no hash is kept.
+/// Returns whether the temporary files are where no hash is kept.
 fn nothing_is_remembered() -> bool {
     #[cfg(target_os = "linux")]
     {
@@ -177,7 +177,7 @@ fn a_served_directory_cannot_be_left() {
     }
 }
 
-/// A name that a store gives.
+/// Returns a name that a store gives.
 fn partial(end: &str) -> String {
     format!(".afteryou/{}-{}.{end}", "0123456789abcdef".repeat(2), "fedcba9876543210".repeat(2))
 }
@@ -260,7 +260,7 @@ impl Large {
     }
 }
 
-/// So long that the times of a file count.
+/// Waits until the times of a file count.
 fn settle() {
     std::thread::sleep(std::time::Duration::from_millis(2100));
 }
@@ -374,7 +374,7 @@ struct Smalls {
 
 #[cfg(unix)]
 impl Smalls {
-    /// `empty`, `d/one` and `d/two`, of which the second is sent in several groups.
+    /// Returns `empty`, `d/one` and `d/two`, of which the second is sent in several groups.
     fn settled() -> Self {
         let pair = Pair::new();
         pair.write("empty", b"");
@@ -397,7 +397,7 @@ impl Smalls {
         self.source.entries().filter_map(prepared).filter(is_file).collect()
     }
 
-    /// Roots that are offered beside those of what is on the disk.
+    /// Asserts that the offered roots are those of what is on the disk.
     fn assert_right(&self) {
         for prepared in self.offered() {
             let Kind::File { root, .. } = prepared.entry().kind else { panic!("a file") };

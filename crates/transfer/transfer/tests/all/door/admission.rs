@@ -147,7 +147,7 @@ async fn a_stranger_at_the_address_is_not_shown_the_clients_certificate() {
     assert_eq!(shown.load(Ordering::SeqCst), 1);
 }
 
-/// An endpoint that takes anybody's certificate and counts them.
+/// Opens an endpoint that takes anybody's certificate and counts them.
 fn stranger(shown: Arc<AtomicUsize>) -> Endpoint {
     let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ED25519).unwrap();
     let certificate = rcgen::CertificateParams::default().self_signed(&key).unwrap().der().clone();
@@ -175,7 +175,7 @@ fn without_certificate(scanner: Scanner) -> quinn::ClientConfig {
     quinn::ClientConfig::new(Arc::new(QuicClientConfig::try_from(config).unwrap()))
 }
 
-/// As a port scanner would learn it.
+/// Returns the fingerprint as a port scanner would learn it.
 async fn fingerprint_of(server: &Endpoint) -> Fingerprint {
     let scanner = Scanner::default();
     let seen = scanner.0.clone();

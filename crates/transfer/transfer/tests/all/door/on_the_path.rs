@@ -139,7 +139,7 @@ async fn when_every_datagram_is_changed_nobody_gets_in() {
     self::dialer(&listening.ticket()).dial().await.unwrap();
 }
 
-/// One bit flipped, or the end cut off.
+/// Returns a datagram with one bit flipped, or the end cut off.
 fn spoiled(mut datagram: Vec<u8>, random: &mut Pcg64Mcg) -> Vec<u8> {
     let at = random.next_u32() as usize % datagram.len();
     match random.next_u32() % 2 {

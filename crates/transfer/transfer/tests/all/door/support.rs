@@ -106,7 +106,7 @@ pub fn dialer(ticket: &Ticket) -> Dialer {
     Dialer::new(client_endpoint(), ticket, |_| Arc::default()).unwrap()
 }
 
-/// Says `words` and returns the echo.
+/// Sends `words` and returns the echo.
 pub async fn say(
     connection: &quinn::Connection,
     words: &[u8],
@@ -142,7 +142,7 @@ impl Drop for Forwarder {
 }
 
 impl Forwarder {
-    /// Every datagram passes through `tamper`; None drops it.
+    /// Forwards every datagram through `tamper`; `None` drops it.
     pub async fn new(server: SocketAddr, mut tamper: Tamper) -> Forwarder {
         let near = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let far = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();

@@ -64,7 +64,7 @@ fn would_adjust(events: &Events) -> Vec<String> {
     paths
 }
 
-/// A directory with two names of a file, a link, and a file that nobody may write.
+/// Makes a directory with two names of a file, a link, and a file that nobody may write.
 fn home() -> Pair {
     let pair = Pair::new();
     pair.write("home/sub/file", b"content");
@@ -191,7 +191,7 @@ async fn more_attributes_than_a_message_takes_are_named_and_the_file_is_stored()
     assert!(named, "{:?}", events.all());
 }
 
-/// The kernel's form: version 2, then tag, rights and number of each entry.
+/// Returns the kernel's form: version 2, then tag, rights and number of each entry.
 fn access_list(entries: &[(u16, u16, u32)]) -> Vec<u8> {
     let mut bytes = 2_u32.to_le_bytes().to_vec();
     for (tag, rights, number) in entries {

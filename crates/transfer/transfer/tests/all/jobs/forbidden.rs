@@ -11,7 +11,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 
-/// This test in a process whose user is not root; None if there can be none.
+/// Starts this test in a process whose user is not root; `None` if there can be none.
 fn as_another_user(test: &str) -> Option<Command> {
     if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
         return Some(alone::again(test, ""));
@@ -30,7 +30,7 @@ fn mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Entries as a source offers them, what lies in a directory before it, with their content.
+/// Returns entries as a source offers them, what lies in a directory before it, with their content.
 fn offers() -> Vec<(Entry, Vec<u8>)> {
     let large = content(300_000, 1);
     let file = |path: &str, bytes: &[u8], mode: u32| {
@@ -59,7 +59,7 @@ fn offers() -> Vec<(Entry, Vec<u8>)> {
     ]
 }
 
-/// The answers that are not "had", by path.
+/// Returns the answers that are not "had", by path.
 fn run(store: &Store, offers: &[(Entry, Vec<u8>)]) -> Vec<(String, String)> {
     let mut answers = Vec::new();
     for (entry, encoded) in offers {
@@ -78,7 +78,7 @@ fn run(store: &Store, offers: &[(Entry, Vec<u8>)]) -> Vec<(String, String)> {
     answers
 }
 
-/// All modes are those that were offered. Looks from the top and leaves everything as it was.
+/// Asserts that all modes are those that were offered. Looks from the top and leaves everything as it was.
 fn assert_modes(dir: &Path) {
     let offers = offers();
     let offered =
@@ -99,7 +99,7 @@ fn open(pair: &Pair) -> Store {
     Store::open(&pair.to(), all).unwrap()
 }
 
-/// So that the directory can be removed.
+/// Tidies up, so that the directory can be removed.
 fn tidy(pair: &Pair) {
     for (entry, _) in offers().iter().rev().filter(|(entry, _)| entry.kind == Kind::Directory) {
         _ = std::fs::set_permissions(

@@ -30,7 +30,7 @@ fn assert_one_file(dir: &Path, names: &[&str]) {
     assert!(inodes.iter().all(|one| *one == inodes[0]), "{names:?} are {inodes:?}");
 }
 
-/// `photos/a`, `photos/b` and `photos/sub/c` are one file, `photos/other` is another.
+/// Makes `photos/a`, `photos/b` and `photos/sub/c` one file, and `photos/other` another.
 fn linked() -> Pair {
     let pair = Pair::new();
     pair.write("photos/a", &content(SIZE, 1));

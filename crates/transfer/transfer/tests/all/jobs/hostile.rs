@@ -69,7 +69,7 @@ impl Raw {
         self.say(&FromSource::Offer { id, entry }).await;
     }
 
-    /// The next answer that is about an offer.
+    /// Returns the next answer that is about an offer.
     async fn answer(&mut self) -> FromSink {
         loop {
             let answer = timeout(SOON, self.incoming.next()).await.expect("an answer");
@@ -86,7 +86,7 @@ impl Raw {
         }
     }
 
-    /// Data, of which more may come. The connection may be closed before, or half-way.
+    /// Sends data, of which more may come. The connection may be closed before, or half-way.
     async fn some_data(&self, id: u64, encoded: &[u8]) -> Option<SendStream> {
         let mut stream = self.connection.open_uni().await.ok()?;
         _ = stream.write_all(&id.to_be_bytes()).await;
@@ -94,7 +94,7 @@ impl Raw {
         Some(stream)
     }
 
-    /// The reason with which the peer closes.
+    /// Returns the reason with which the peer closes.
     async fn closed(&self) -> String {
         reason(timeout(SOON, self.connection.closed()).await.expect("closed"))
     }
@@ -258,7 +258,7 @@ async fn what_came_is_on_the_disk_but_for_the_group_under_way() {
     victim.still_serves().await;
 }
 
-/// Bytes of the longest partial file.
+/// Returns the bytes of the longest partial file.
 fn longest_partial(pair: &Pair) -> usize {
     let Ok(entries) = std::fs::read_dir(pair.to().join(".afteryou")) else { return 0 };
     let parts = entries.flatten().filter(|entry| entry.path().extension().is_some_and(|end| end == "part"));
@@ -372,7 +372,7 @@ async fn a_greeting_that_is_none_is_refused() {
     victim.still_serves().await;
 }
 
-/// A sink that is welcome and then says `words`; gives what `send` makes of it.
+/// Runs a sink that is welcome and then sends `words`; returns what `send` makes of it.
 async fn lying_sink(words: Vec<FromSink>) -> Result<afteryou_transfer::job::Summary, Error> {
     let pair = Pair::new();
     pair.write("file", &content(40_000, 1));
@@ -426,7 +426,7 @@ async fn a_sink_that_breaks_the_rules_ends_the_job_with_a_clear_error() {
     assert!(matches!(result, Err(Error::DiskFull)), "{result:?}");
 }
 
-/// A source that is asked and then offers `entries`; gives what `get` makes of it.
+/// Runs a source that is asked and then offers `entries`; returns what `get` makes of it.
 async fn lying_source(
     path: &[u8],
     pair: &Pair,

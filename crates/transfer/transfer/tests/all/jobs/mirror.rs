@@ -63,7 +63,7 @@ fn put(at: &Path, content: &str) {
     std::fs::write(at, content).unwrap();
 }
 
-/// A source with three files, and a receiver with old ones, some of which are excluded.
+/// Makes a source with three files, and a receiver with old ones, some of which are excluded.
 fn mirrored() -> Pair {
     let pair = Pair::new();
     for name in ["photos/a.jpg", "photos/2026/b.jpg", "photos/skip.tmp"] {
@@ -142,7 +142,7 @@ async fn a_removal_leaves_the_directory_its_time() {
     assert_eq!(pair.to().join("photos").metadata().unwrap().modified().unwrap(), time);
 }
 
-/// Every path and the time of its last change.
+/// Returns every path and the time of its last change.
 fn walk(top: &Path) -> BTreeSet<(String, SystemTime)> {
     let mut found = BTreeSet::new();
     for entry in std::fs::read_dir(top).unwrap() {

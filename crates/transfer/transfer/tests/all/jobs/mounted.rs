@@ -70,7 +70,7 @@ impl Yard {
         from.iter().for_each(|(name, there)| assert!(there == &to[name], "{name:?} differs"));
     }
 
-    /// The directories that hold partial files.
+    /// Returns the directories that hold partial files.
     fn partials(&self) -> Vec<String> {
         let all = tree(&self.to());
         let states = all.keys().filter(|path| path.ends_with(".afteryou"));
@@ -92,7 +92,7 @@ fn backup(to: &str) -> Wishes {
     Wishes { backup: Some(EntryPath(to.as_bytes().to_vec())), delete: true, ..Wishes::default() }
 }
 
-/// All ways by which something gets its name, to each of the file systems.
+/// Checks all ways by which something gets its name, to each of the file systems.
 async fn everything_is_stored(yard: &Yard) {
     std::fs::write(yard.to().join("old name"), content(2 * MB, 7)).unwrap();
     yard.write("old name", &content(2 * MB, 7));
@@ -128,7 +128,7 @@ async fn everything_is_stored(yard: &Yard) {
     assert_eq!((summary.stored, summary.bytes_moved), (0, 0), "{summary:?}");
 }
 
-/// What is replaced or removed is kept, wherever it lay and wherever the backups go.
+/// Checks that what is replaced or removed is kept, wherever it lay and wherever the backups go.
 async fn backups_are_kept(yard: &Yard) {
     let places: Vec<String> = ["here"].into_iter().map(str::to_owned).chain(yard.others.clone()).collect();
     for (at, shelf) in places.iter().enumerate() {
@@ -163,7 +163,7 @@ async fn backups_are_kept(yard: &Yard) {
     yard.assert_same();
 }
 
-/// A job that was cut short continues, and its partial file is nobody's business.
+/// Checks that a job that was cut short continues, and its partial file is nobody's business.
 async fn a_cut_is_taken_up(yard: &Yard) {
     for (at, other) in yard.others.iter().enumerate() {
         let name = format!("{other}/deep/large");
@@ -198,7 +198,7 @@ async fn a_cut_is_taken_up(yard: &Yard) {
     }
 }
 
-/// Nothing of a peer's gets among the partial files of another file system.
+/// Checks that nothing of a peer's gets among the partial files of another file system.
 async fn a_peer_does_not_get_among_them(yard: &Yard) {
     let Some(other) = yard.others.first() else { return };
     for path in [format!("{other}/.afteryou"), format!("{other}/.AfterYou/x")] {

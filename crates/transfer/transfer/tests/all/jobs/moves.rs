@@ -13,7 +13,7 @@ use std::os::unix::fs::{symlink, FileExt};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A bit of everything.
+/// Makes a bit of everything.
 fn tree(pair: &Pair) {
     pair.write("empty", b"");
     pair.write("one group", &content(16 * 1024, 1));
@@ -24,7 +24,7 @@ fn tree(pair: &Pair) {
     symlink("deep/large", pair.from().join("link")).unwrap();
 }
 
-/// The tests' directories arrive as what lies in them.
+/// Returns the tests' directories, which arrive as their contents.
 fn all(pair: &Pair) -> Source {
     pair.source()
 }
@@ -67,7 +67,7 @@ async fn a_tree_of_every_kind_is_pulled() {
     check_events(&events);
 }
 
-/// A plan, progress that ends with everything, and the end.
+/// Checks for a plan, progress that ends with everything, and the end.
 fn check_events(events: &Events) {
     let events = events.all();
     let bytes = 16 * 1024 + 100_001 + 3_000_000 + 9;
@@ -146,7 +146,7 @@ async fn a_large_file_arrives() {
     pair.assert_same();
 }
 
-/// Of this process so far.
+/// Returns the CPU seconds of this process so far.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<_> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();

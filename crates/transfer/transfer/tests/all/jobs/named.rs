@@ -32,7 +32,7 @@ impl Yard {
         self.0.path().join(name)
     }
 
-    /// Each way in which a name comes to lead elsewhere, and the name.
+    /// Returns each way in which a name comes to lead elsewhere, and the name.
     fn changes() -> [(&'static str, &'static str, Change); 3] {
         [
             ("removed and made anew", "dir", |yard| {

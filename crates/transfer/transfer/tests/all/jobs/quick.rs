@@ -35,8 +35,8 @@ async fn push(pair: &Pair, wishes: Wishes, source: SourceOptions) -> (Events, Su
     (events, summary)
 }
 
-/// A tree of 300 files that was sent. At the receiver `damaged` has other content of the same size and time, `shorter` another
-/// size, `older` another time, and `closed` another mode.
+/// Sends a tree of 300 files. At the receiver `damaged` has other content of the same size and time, `shorter` another size,
+/// `older` another time, and `closed` another mode.
 async fn sent() -> Pair {
     let pair = Pair::new();
     for n in 0..300 {

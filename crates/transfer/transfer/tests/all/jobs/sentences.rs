@@ -40,7 +40,7 @@ fn set(path: &Path, mode: u32, time: u64) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Files, directories, links and hard links below a directory.
+/// Makes files, directories, links and hard links below a directory.
 fn grow(dice: &mut Dice, dir: &Path, depth: usize, files: &mut Vec<PathBuf>) {
     std::fs::create_dir_all(dir).unwrap();
     for name in NAMES {
@@ -74,7 +74,7 @@ fn grow(dice: &mut Dice, dir: &Path, depth: usize, files: &mut Vec<PathBuf>) {
     set(dir, dice.one(&[0o755, 0o700]), dice.one(&[1_000_000_000, 1_100_000_000]));
 }
 
-/// Kind, mode, time and content of all that lies below a directory.
+/// Returns kind, mode, time and content of all that lies below a directory.
 fn seen(top: &Path, without: &Path) -> BTreeMap<PathBuf, (u32, i64, Vec<u8>)> {
     let (mut found, mut todo) = (BTreeMap::new(), vec![top.to_path_buf()]);
     while let Some(dir) = todo.pop() {

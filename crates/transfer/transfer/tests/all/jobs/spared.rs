@@ -24,7 +24,7 @@ fn at_most(limit: MaxDelete) -> Wishes {
     Wishes { max_delete: Some(limit), ..delete() }
 }
 
-/// A source and a copy with these entries; a name that ends with a slash is a directory.
+/// Makes a source and a copy with these entries; a name that ends with a slash is a directory.
 fn pair(source: &[&str], copy: &[&str]) -> Pair {
     let pair = Pair::new();
     for (top, entries) in [(pair.from(), source), (pair.to(), copy)] {

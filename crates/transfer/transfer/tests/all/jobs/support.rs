@@ -44,7 +44,7 @@ impl Events {
         self.0.lock().unwrap().iter().rev().find_map(moved).unwrap_or(0)
     }
 
-    /// Bytes of all chunk groups that came off the wire.
+    /// Returns the bytes of all chunk groups that came off the wire.
     pub fn group_bytes(&self) -> u64 {
         let bytes = |event: &Event| match event {
             Event::Group { bytes, .. } => *bytes,
@@ -53,7 +53,7 @@ impl Events {
         self.0.lock().unwrap().iter().map(bytes).sum()
     }
 
-    /// Did any chunk group of this file come off the wire?
+    /// Returns whether any chunk group of this file came off the wire.
     pub fn has_moved_of(&self, file: &str) -> bool {
         let all = self.0.lock().unwrap();
         all.iter().any(|event| matches!(event, Event::Group { path, .. } if path == file))
@@ -206,7 +206,7 @@ pub fn client_endpoint() -> Endpoint {
     Endpoint::new(EndpointConfig::default(), None, socket, Arc::new(TokioRuntime)).unwrap()
 }
 
-/// Options with a listener that collects.
+/// Returns options with a listener that collects.
 pub fn options() -> (Events, JobOptions) {
     let events = Events::default();
     let listener = events.listener();

@@ -48,13 +48,13 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Bytes received in order between two instants, in ms.
+    /// Returns the bytes received in order between two instants, in ms.
     pub fn received_between(&self, from_ms: u64, to_ms: u64) -> u64 {
         let window = Time::from_millis(from_ms)..Time::from_millis(to_ms);
         self.deliveries.iter().filter(|(at, _)| window.contains(at)).map(|(_, bytes)| bytes).sum()
     }
 
-    /// Bytes that the sender took and the receiver has not acknowledged.
+    /// Returns the bytes that the sender took and the receiver has not acknowledged.
     pub fn held(&self) -> u64 {
         self.written - self.client().statistics().bytes_delivered
     }
@@ -120,7 +120,7 @@ pub struct World {
 /// Most that one read takes, bytes.
 const LONGEST_READ: usize = 1 << 20;
 
-/// The byte at `offset` of every stream.
+/// Returns the byte at `offset` of every stream.
 fn pattern(offset: u64) -> u8 {
     (offset.wrapping_mul(2_654_435_761) >> 24) as u8
 }
@@ -169,12 +169,12 @@ impl World {
         world
     }
 
-    /// The same with a queue of the list, by its defaults.
+    /// Returns the same world with a queue of the list, by its defaults.
     pub fn queued_by(self, name: &str) -> World {
         self.queued_with(name, &[])
     }
 
-    /// The same with a queue of the list.
+    /// Returns the same world with a queue of the list.
     pub fn queued_with(mut self, name: &str, overrides: &[(&'static str, Value)]) -> World {
         let Path { bits_per_second, seed, .. } = self.path;
         let site = Site { limit: Limit::Packets(1000), bits_per_second, random: Pcg64::seed_from_u64(seed) };
@@ -283,7 +283,7 @@ impl World {
         }
     }
 
-    /// Until the sender's host looks at its socket.
+    /// Lets a datagram wait until the sender's host looks at its socket.
     fn wait_in_socket(&mut self, i: usize, datagram: Vec<u8>) {
         let flow = &mut self.flows[i];
         flow.unread.push(datagram);
@@ -410,7 +410,7 @@ impl World {
         }
     }
 
-    /// True if the sender's application has written something.
+    /// Writes for the sender's application; returns whether it has written something.
     fn feed(&mut self, i: usize, side: Side) -> bool {
         let flow = &mut self.flows[i];
         let (Side::Client, Some(client)) = (side, &mut flow.client) else { return false };
@@ -430,7 +430,7 @@ impl World {
         taken > 0
     }
 
-    /// True if the connection has sent something.
+    /// Sends what the connection has to send; returns whether it has sent something.
     fn drain(&mut self, i: usize, side: Side) -> bool {
         let mut has_sent = false;
         while let Some(datagram) = self.flows[i].transmit(self.now, side) {
@@ -491,14 +491,14 @@ impl World {
         Span::from_millis(self.flows[i].plan.rtt_ms) / 2
     }
 
-    /// Payload that the link carries between two instants in ms, bytes.
+    /// Returns the payload that the link carries between two instants in ms, bytes.
     pub fn payload_capacity(&self, from_ms: u64, to_ms: u64) -> f64 {
         let payload = f64::from(self.flows[0].plan.config.payload);
         let share = payload / (payload + 20.0 + f64::from(OVERHEAD));
         self.path.bits_per_second as f64 / 8.0 * (to_ms - from_ms) as f64 / 1000.0 * share
     }
 
-    /// The `p`-th percentile of the time in the queue between two instants, ms.
+    /// Returns the `p`-th percentile of the time in the queue between two instants, ms.
     pub fn sojourn_percentile(&self, p: usize, from_ms: u64, to_ms: u64) -> f64 {
         let window = Time::from_millis(from_ms)..Time::from_millis(to_ms);
         let mut sojourns: Vec<Span> =
@@ -516,7 +516,7 @@ impl Flow {
         }
     }
 
-    /// The next datagram that an end wants to send.
+    /// Returns the next datagram that an end has to send.
     fn transmit(&mut self, now: Time, side: Side) -> Option<Vec<u8>> {
         let content = self.plan.content;
         let connection = self.side(side)?;

@@ -17,7 +17,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// `mbit` Mbit/s with a DropTail buffer of `buffer_ms`.
+    /// Returns a path of `mbit` Mbit/s with a DropTail buffer of `buffer_ms`.
     pub fn new(mbit: u64, buffer_ms: u64) -> Path {
         let bits_per_second = mbit * 1_000_000;
         let time = Span::from_millis(buffer_ms);
@@ -70,7 +70,7 @@ impl Plan {
         }
     }
 
-    /// Neither end keeps a payload.
+    /// Returns the plan of ends that keep no payload.
     pub fn without_content(self) -> Plan {
         let config = Config { keep_received: false, ..self.config };
         let server = self.server.map(|server| Config { keep_received: false, ..server });
@@ -89,7 +89,7 @@ impl Plan {
         Plan { start_ms, stop_ms: Some(stop_ms), ..self }
     }
 
-    /// When a host that something wakes at `at` runs.
+    /// Returns when a host that something wakes at `at` runs.
     pub(super) fn wakes_at(&self, side: Side, at: Time) -> Time {
         if side == Side::Server || self.look_us == 0 {
             return at;

@@ -120,7 +120,7 @@ impl Forward {
     }
 }
 
-/// The way back.
+/// Runs the reverse path.
 fn run_back(
     near: &UdpSocket,
     far: &UdpSocket,

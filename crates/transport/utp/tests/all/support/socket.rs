@@ -23,12 +23,12 @@ impl Socket {
         Socket { capacity, sleep, is_known, held, waiting, empty_at, drops: 0 }
     }
 
-    /// Full packets that a buffer of `capacity` holds; the last one may exceed it.
+    /// Returns the number of full packets that a buffer of `capacity` holds; the last one may exceed it.
     pub fn packets(capacity: u64, payload: u64) -> u64 {
         capacity / Socket::memory(20 + payload) + 1
     }
 
-    /// Memory of a datagram of up to one page: a buffer that is a power of two, and its description.
+    /// Returns the memory of a datagram of up to one page: a buffer that is a power of two, and its description.
     pub(super) fn memory(len: u64) -> u64 {
         (len + 64 + 320).next_power_of_two() + 256
     }

@@ -5,7 +5,7 @@ use crate::disk::common::file;
 use afteryou_transfer::entry::{EntryPath, Mtime};
 use afteryou_transfer::wire::{Glance, BUNDLE, MAX_BUNDLE, MAX_UNSETTLED};
 
-/// A bundle of these files.
+/// Returns a bundle of these files.
 fn bundle(files: &[(u64, &[u8])]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (id, encoded) in files {

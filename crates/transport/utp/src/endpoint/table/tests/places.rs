@@ -33,7 +33,7 @@ fn three_thousand_silent_peers_give_way_to_others_and_peers_that_have_just_sent_
     assert!(!table.streams.iter().any(is_gone), "the application has not been informed");
 }
 
-/// Address `i` connects and sends 14 bytes. Did it get in?
+/// Connects address `i` and sends 14 bytes; returns whether it got in. Did it get in?
 fn connect_and_say(table: &mut Host, i: u32) -> bool {
     let gets_in = table.connect(host(i), 1);
     if gets_in {
@@ -42,7 +42,7 @@ fn connect_and_say(table: &mut Host, i: u32) -> bool {
     gets_in
 }
 
-/// How long an honest peer takes to get in, which asks again as a libutp and this crate do.
+/// Returns how long an honest peer takes to get in, which asks again as a libutp and this crate do.
 fn time_to_connect(table: &mut Host, peer: SocketAddr) -> Option<Span> {
     let begin = table.now;
     let seq_nr = table.syn(peer, 1)?;
@@ -131,7 +131,7 @@ fn connections_that_move_data_every_second_all_stay() {
     assert!(table.connect(host(2000), 1));
 }
 
-/// Address `i` sends the packet after `sent` others, of `len` bytes.
+/// Sends from address `i` the packet after `sent` others, of `len` bytes.
 fn send_data_from(table: &mut Host, i: u32, sent: u16, len: usize) {
     let ack_nr = table.first_ack(host(i), 2);
     let header = Header {
@@ -148,8 +148,8 @@ fn send_data_from(table: &mut Host, i: u32, sent: u16, len: usize) {
     table.answers(host(i), &datagram);
 }
 
-/// `rate` SYNs a second, for some seconds, each from the host that `from` names, while once a second a peer with a
-/// round trip of 200 ms connects. How many of those get in, of how many.
+/// Sends `rate` SYNs a second, for some seconds, each from the host that `from` names, while once a second a peer with a
+/// round trip of 200 ms connects. Returns how many of those get in, and their number.
 fn connected_beside_a_flood(rate: u64, seconds: u32, from: impl Fn(u32) -> SocketAddr) -> (usize, u32) {
     let mut table = Host::new();
     let mut connected = 0;
@@ -248,7 +248,7 @@ fn a_peer_without_a_place_whose_first_packet_is_lost_is_not_reset_and_comes_in_w
     assert_eq!(header(&answers[0]).kind, Kind::Reset);
 }
 
-/// Host `i` of network `n`.
+/// Returns host `i` of network `n`.
 fn v6(n: u16, i: u32) -> std::net::IpAddr {
     std::net::Ipv6Addr::new(0x2001, 0xdb8, 0, n, (i >> 16) as u16, 7, 0, i as u16).into()
 }

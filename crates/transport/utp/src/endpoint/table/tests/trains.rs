@@ -20,7 +20,7 @@ impl afteryou_cc::Controller for AtRate {
     }
 }
 
-/// The largest piece that a sender of `rate` bytes a second hands to the system in its first 20 round trips, bytes.
+/// Returns the largest piece that a sender of `rate` bytes a second hands to the system in its first 20 round trips, bytes.
 fn largest_train(rate: u64, rtt: Span) -> usize {
     let controller: crate::endpoint::MakeController = std::sync::Arc::new(move |_| Box::new(AtRate(rate)));
     let connection = Config::default();
@@ -93,7 +93,7 @@ fn no_train_is_longer_than_a_millisecond_at_the_current_rate_but_for_a_single_da
     }
 }
 
-/// Packets of the trains that leave within two milliseconds.
+/// Returns the packets of the trains that leave within two milliseconds.
 fn trains_that_leave(table: &mut Host) -> Vec<usize> {
     let mut all = Vec::new();
     for _ in 0..2 {
