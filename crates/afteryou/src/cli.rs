@@ -1,4 +1,4 @@
-//! The command line: subcommands, and what is said about words that are refused.
+//! The command line: subcommands, and the messages about words that are refused.
 
 use crate::cluster::{self, SweepArgs};
 use crate::demo_args::DemoArgs;

@@ -62,8 +62,8 @@ pub struct Curve {
 /// Somewhere that frames are shown. Call [`View::draw`] five to ten times a second, from a thread that may wait: a
 /// terminal that is stopped (Ctrl-S) stops its writer.
 ///
-/// Nothing has to be undone: the cursor is never hidden and the terminal's modes are never touched. After each frame
-/// the cursor stands below the view. So Ctrl-C, a panic or `kill -9` leave a sane terminal without a handler.
+/// Nothing has to be undone: the cursor is never hidden and the terminal's modes are never touched. After each frame the
+/// cursor is below the view. So Ctrl-C, a panic or `kill -9` leave a sane terminal without a handler.
 pub trait View: Send {
     /// Shows `frame` instead of the one before.
     fn draw(&mut self, frame: &Frame);

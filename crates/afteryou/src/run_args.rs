@@ -192,7 +192,7 @@ fn subcommand(engine: &'static dyn Engine) -> Command {
         ),
         false => command,
     };
-    // Every engine takes both, so that one that cannot write them says which engine does; only those that can list them.
+    // Every engine takes both, so that one that cannot write them names an engine that does; only those that can list them.
     let traces = [(TRACE, "FILE", TRACE_HELP), (QLOG, "DIR", QLOG_HELP)];
     let command = traces.into_iter().fold(command, |command, (name, value, help)| {
         let arg = Arg::new(name).long(name).value_name(value).help(help);

@@ -1,4 +1,4 @@
-//! Values that need more than their type to be right. A refusal is one sentence that says what to write.
+//! Values that need more than their type to be right. A refusal is one sentence with what to write.
 
 use afteryou_scenario::{Algorithm, Duration, Rate};
 use std::path::PathBuf;

@@ -176,7 +176,7 @@ impl Dials<'_> {
     }
 
     fn parameters(&mut self, key: &str, params: &'static [Param], overrides: &Overrides) {
-        // A default that the text does not name has no table to stand in yet.
+        // A default that the text does not name has no table yet.
         if self.item.get(key).is_none() {
             return;
         }

@@ -71,7 +71,7 @@ fn apply(document: &mut DocumentMut, edit: &Edit) -> Result<(), Error> {
 fn below<'a>(item: &'a mut Item, step: &Step) -> Option<&'a mut Item> {
     match step {
         Step::Name(name) => item.as_table_like_mut()?.get_mut(name),
-        // A single flow may stand without brackets.
+        // A single flow may be without brackets.
         Step::Place(0) if item.is_table_like() => Some(item),
         Step::Place(place) => item.get_mut(*place),
     }

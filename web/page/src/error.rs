@@ -7,7 +7,7 @@ use thiserror::Error;
 /// A request that has no other answer.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// The request is not one that this engine knows.
+    /// The request is unknown to this engine.
     #[error("the page and its engine are of different versions: reload the page ({0})")]
     Request(serde_json::Error),
     /// A number that JSON cannot hold.

@@ -65,7 +65,7 @@ impl Numbers<'_> {
             .map(|transfer| transfer.identical())
     }
 
-    /// Returns why nothing can be said about how the backup yields, if that is so.
+    /// Returns why there can be no verdict on how the backup yields, if that is so.
     fn too_short(&self) -> Option<&'static str> {
         let upload = self.outcome.scenario.flow.iter().find(|flow| flow.name == UPLOAD)?;
         let (came_s, left_s) = (upload.start.as_secs_f64(), upload.stop?.as_secs_f64());

@@ -164,7 +164,7 @@ impl Show {
         past.map(|(at_s, text)| Mark { at_s, text }).collect()
     }
 
-    /// Returns how long the run should take: the engine knows a file's limit only.
+    /// Returns how long the run should take: the engine has a file's limit only.
     fn total_s(&self, progress: &Progress) -> f64 {
         let baseline_s = self.upload_s.1 - self.upload_s.0 + 2.0;
         progress.total_s.min(self.expected_s + baseline_s).max(progress.elapsed_s)

@@ -55,7 +55,7 @@ async fn look(ticket: &Ticket) -> Result<Vec<Seen>, Failure> {
     }
     let mut seen = looks.join_all().await;
     seen.sort_by_key(|(index, _)| *index);
-    // What says goodbye must still be sent.
+    // The last packets must still be sent.
     let _ = timeout(Duration::from_millis(200), endpoint.wait_idle()).await;
     Ok(seen.into_iter().map(|(_, seen)| seen).collect())
 }
@@ -157,7 +157,7 @@ fn arrival(path: &Path) -> Vec<Check> {
         Ok(Answer::Refused { reason }) => {
             return vec![Check::warn(
                 DSCP,
-                format!("the peer does not say: {}", printable(reason)),
+                format!("the peer does not report it: {}", printable(reason)),
                 "bring it to this version",
             )]
         }
@@ -167,7 +167,7 @@ fn arrival(path: &Path) -> Vec<Check> {
         Err(reason) => {
             return vec![Check::warn(
                 DSCP,
-                format!("the peer does not say: {reason}"),
+                format!("the peer does not report it: {reason}"),
                 "bring it to this version",
             )]
         }

@@ -69,9 +69,9 @@ fn testbed_of_user(may_make_namespaces: bool, opens_tun: bool) -> Check {
         (true, false) => {
             "run afteryou bed as root, or let users open the device: sudo chmod 666 /dev/net/tun"
         }
-        (false, true) => "run afteryou bed as root, or allow user namespaces as said above",
+        (false, true) => "run afteryou bed as root, or allow user namespaces as described above",
         (false, false) => {
-            "run afteryou bed as root, or allow user namespaces as said above and let users open the device: \
+            "run afteryou bed as root, or allow user namespaces as described above and let users open the device: \
              sudo chmod 666 /dev/net/tun"
         }
     };

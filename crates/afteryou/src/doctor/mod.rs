@@ -84,7 +84,7 @@ impl Check {
 
 /// Checks the machine and prints the findings.
 pub fn run(args: &DoctorArgs) -> Result<(), Failure> {
-    // A word that is no ticket is said at once.
+    // A word that is no ticket is reported at once.
     let far_end = args.word.as_ref().or(args.ticket.as_ref()).map(|word| read_ticket(word)).transpose()?;
     let mut checks = of_this_machine();
     if let Some((ticket, _)) = far_end {

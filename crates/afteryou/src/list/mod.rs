@@ -45,7 +45,7 @@ the unit (times in ms, sizes in B); the default of a flag is a boolean, that of 
 null for flags and choices, choices is null for everything but choices. presets is an array of {name, help, values}: \
 what the parameter preset may be, whose values those are, and, by parameter, the defaults that it changes, written as \
 those are. Only queues have presets; for everything else the array is empty. engines is an array of the \
-engines that know it, by the names of their subcommands, such as \"sim\".";
+engines that support it, by the names of their subcommands, such as \"sim\".";
 
 /// Which list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ const WIDEST_RANGE: usize = 24;
 const NARROWEST_HELP: usize = 28;
 const HEADS: [&str; 3] = ["parameter", "default", "range"];
 
-/// A parameter's figures, and what is said about it.
+/// A parameter's figures, and its description.
 struct Row {
     figures: [String; 3],
     help: String,
@@ -173,7 +173,7 @@ fn figure(value: Value) -> String {
 fn unit_of(value: &str, unit: &str) -> String {
     let (first, rest) = unit.split_once(' ').map_or((unit, None), |(first, rest)| (first, Some(rest)));
     let first = match first.strip_suffix('s') {
-        // "ms" and the like stand for more than their plural.
+        // "ms" and the like are no plurals.
         Some(single) if value == "1" && single.len() > 2 => single,
         _ => first,
     };

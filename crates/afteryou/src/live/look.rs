@@ -23,8 +23,8 @@ pub struct Pen {
     pub mark: &'static str,
 }
 
-/// Colours of the fixed part of the 256: the first sixteen are whatever the user's theme makes of them. All of these
-/// stand out on black and on white.
+/// Colours of the fixed part of the 256: the first sixteen are whatever the user's theme makes of them. All of these are
+/// visible on black and on white.
 const FOREGROUND: [u8; 2] = [32, 36];
 const BACKGROUND: [u8; 2] = [166, 172];
 const OTHER: [u8; 1] = [133];
@@ -44,7 +44,7 @@ impl Look {
             return Pen { style, marker: Marker::Braille, mark };
         }
         let (marker, mark) = match (role, before) {
-            // Nothing to be told apart from.
+            // A single curve needs no distinction.
             _ if curves.len() == 1 => (Marker::Braille, "⠒"),
             (Some(Role::Foreground), 0) => (Marker::Dot, "•"),
             (Some(Role::Background), 0) => (Marker::Braille, "⠒"),

@@ -36,7 +36,7 @@ impl View for OnTerminal {
         let screen = terminal::size().ok().filter(|size| size.0 > 0 && size.1 > 0).unwrap_or(USUAL);
         // The cursor's line is below the picture.
         let picture = picture(frame, self.look, screen.0, screen.1.saturating_sub(1).min(LARGEST.1));
-        // If nobody sees it there is nobody to tell.
+        // If nobody sees it there is nobody to report it to.
         let _ = self.painter.paint(&picture, screen);
     }
 

@@ -26,7 +26,7 @@ impl<W: Write + Send> View for Plain<W> {
             return;
         }
         self.said = Some(second);
-        // If nobody reads it there is nobody to tell.
+        // If nobody reads it there is nobody to report it to.
         let _ = writeln!(self.out, "{}", line(frame, second));
     }
 

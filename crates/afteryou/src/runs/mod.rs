@@ -170,7 +170,7 @@ fn stands_for_one_run(jobs: &[Job], args: &RunArgs, option: &str) -> Result<(), 
         return Ok(());
     }
     let advice = "give one file without [sweep], --repeat 1 and no --shard";
-    Err(Failure::usage(format!("{option} is for one run, and this command line stands for {runs}: {advice}")))
+    Err(Failure::usage(format!("{option} is for one run, and this command line has {runs}: {advice}")))
 }
 
 /// Makes one run, whose files go into `out`, or many whose results are printed alone.

@@ -29,7 +29,7 @@ pub(super) fn run(
     let series = !args.no_series;
     let manifest = Manifest::new(&job.lineup, job.file.name.clone(), build, args.shard, series);
     if !Folder::holds_sweep(out) {
-        // The files of a single run would stand for the sweep.
+        // The files of a single run would be taken for the sweep's.
         ResultFolder::open(out)?.finish()?;
     }
     let folder = Folder::open(out, manifest).map_err(Ended::from)?;

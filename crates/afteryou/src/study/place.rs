@@ -1,4 +1,4 @@
-//! Where readings of runs are kept if nobody says.
+//! The default place of the readings of runs.
 
 use std::env;
 use std::path::PathBuf;

@@ -297,7 +297,7 @@ mod tests {
         let mut dropped = Vec::new();
         for i in 0..100_000u32 {
             let now = Time::from_micros(1200 * u64::from(i));
-            // Thirty flows: a match is rare enough for the queue to stand.
+            // Thirty flows: a match is rare enough for a standing queue.
             let packet = Packet { ecn: Ecn::Ect0, ..packet(i % 30) };
             queue.enqueue(now, packet, &mut dropped);
             if i >= 12 {

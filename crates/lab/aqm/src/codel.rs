@@ -59,7 +59,8 @@ const REMEMBERED_INTERVALS: u64 = 16;
 
 /// Parameters.
 pub const PARAMS: &[Param] = &[
-    Param::millis("target", 5, (1, 1000)).explained("time in the queue that may stand", "RFC 8289 §4.4"),
+    Param::millis("target", 5, (1, 1000))
+        .explained("acceptable standing delay of the queue", "RFC 8289 §4.4"),
     Param::millis("interval", 100, (1, 10_000))
         .explained("for how long it must have been exceeded", "RFC 8289 §4.3"),
     Param::bytes("mtu", 1514, (1, 65_535))
@@ -115,7 +116,7 @@ impl Law {
         }
     }
 
-    /// Returns the same law, except that a queue that is found empty still counts as a standing queue: Linux'
+    /// Returns the same law, except that a queue that is found empty still counts as a standing queue. Linux'
     /// `codel_dequeue` returns before it looks at the time. Only a short wait, or a drop that empties the queue, ends that.
     pub fn keeping_time_when_empty(self) -> Law {
         Law { keeps_time_when_empty: true, ..self }
@@ -205,7 +206,7 @@ impl Law {
     }
 }
 
-/// Returns target and interval for a link on which a packet of `mtu` bytes may take longer than `target`: a queue of one
+/// Returns target and interval for a link on which a packet of `mtu` bytes may take longer than `target`. A queue of one
 /// packet must not count as a standing queue. CAKE's rule, for the rate of each of its tins.
 pub fn on_slow_link(target: Span, interval: Span, mtu: u64, bits_per_second: u64) -> (Span, Span) {
     let packet = Span::of_bytes(8 * mtu, bits_per_second).min(Span::from_secs(3600));

@@ -3,7 +3,7 @@
 use afteryou_base::param::{ParamError, Value};
 use thiserror::Error;
 
-/// Why a queue was refused. The message names the parameter and says what is valid.
+/// Why a queue was refused. The message names the parameter and the valid values.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum Error {

@@ -1,10 +1,10 @@
 //! DropTail at a link of constant rate, where the departure of a packet is known when it arrives.
 //!
 //! # Model
-//! Nothing that arrives later changes when a packet of a FIFO queue is sent. Its caller, who knows the rate, need not wait for
-//! that moment: it passes the packet on when it arrives, with the time at which the link will begin to send it. The
-//! packet's place stays here. [`Foreseen::take_begun`] removes the places of packets whose transmission has begun
-//! meanwhile, many at a time, so that a simulator needs no event for each of them.
+//! Nothing that arrives later changes when a packet of a FIFO queue is sent. Its caller, which has the rate, need not wait
+//! for that moment. It passes the packet on when it arrives, with the time at which the link will begin to send it. The
+//! packet's place stays here. [`Foreseen::take_begun`] removes the places of packets whose transmission has begun meanwhile.
+//! It removes many at a time, so that a simulator needs no event for each of them.
 //!
 //! Decisions and counters are those of [`DropTail`](crate::droptail::DropTail); a property test compares the two.
 //!

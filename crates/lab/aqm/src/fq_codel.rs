@@ -28,10 +28,10 @@
 //! rule (bytes, at least half), since the RFC does not say whether packets or bytes.
 //!
 //! # Slow links
-//! Below 2.4 Mbit/s a packet of 1500 B takes longer than the TARGET of 5 ms. A queue then stands above TARGET as soon as a packet waits
-//! for the one in transmission, and the SYN of a new connection may be the packet that is dropped: that connection begins a second late.
-//! `handshake_timeouts` counts those. sqm-scripts raise TARGET to the time of one packet and CAKE to one and a half, and INTERVAL by as
-//! much: at 2 Mbit/s `target = "9 ms"`.
+//! Below 2.4 Mbit/s a packet of 1500 B takes longer than the TARGET of 5 ms. A queue is then above TARGET as soon as a
+//! packet waits for the one in transmission, and the SYN of a new connection may be the packet that is dropped: that
+//! connection begins a second late. `handshake_timeouts` counts those. sqm-scripts raise TARGET to the time of one packet
+//! and CAKE to one and a half, and INTERVAL by as much: at 2 Mbit/s `target = "9 ms"`.
 //!
 //! # Known bad cases
 //! Flows that share a queue share its turns and its drops. Rates at which a packet takes longer than TARGET. Many
@@ -58,7 +58,8 @@ pub const PARAMS: &[Param] = &[
         .explained("whose rules", "Linux sch_fq_codel.c; RFC 8290"),
     FLOWS,
     QUANTUM,
-    Param::millis("target", 5, (1, 1000)).explained("time in a queue that may stand", "RFC 8290 §5.2"),
+    Param::millis("target", 5, (1, 1000))
+        .explained("acceptable standing delay of each queue", "RFC 8290 §5.2"),
     Param::millis("interval", 100, (1, 10_000))
         .explained("for how long it must have been exceeded", "RFC 8290 §5.2"),
     MTU,

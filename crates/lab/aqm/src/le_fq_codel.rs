@@ -50,7 +50,7 @@ pub const PARAMS: &[Param] = &[
     Param::bytes("quantum", 1514, (256, 1 << 20))
         .explained("bytes in a turn", "RFC 8290 §5.2; Linux: at least 256"),
     Param::millis("target", 5, (1, 1000))
-        .explained("time in a best-effort queue that may stand", "RFC 8290 §5.2"),
+        .explained("acceptable standing delay of a best-effort queue", "RFC 8290 §5.2"),
     Param::millis("interval", 100, (1, 10_000))
         .explained("for how long it must have been exceeded", "RFC 8290 §5.2"),
     LE_TARGET,

@@ -52,7 +52,7 @@ pub const PARAMS: &[Param] = &join::<2, 19, 21>(
 
 pub use crate::pie::PRESETS;
 
-/// A PIE queue that knows lower effort.
+/// A PIE queue with a class of lower effort.
 #[derive(Clone, Debug)]
 pub struct LePie<T> {
     pie: Pie<T>,

@@ -66,7 +66,7 @@ pub const PARAMS: &[Param] = &[
     Param::choice("best_effort", "codel", &["codel", "droptail"])
         .explained("what the queue does to everybody", "RFC 8289"),
     Param::millis("target", 5, (1, 1000))
-        .explained("CoDel: time in the queue that may stand", "RFC 8289 §4.4"),
+        .explained("CoDel: acceptable standing delay of the queue", "RFC 8289 §4.4"),
     Param::millis("interval", 100, (1, 10_000))
         .explained("CoDel: for how long it must have been exceeded", "RFC 8289 §4.3"),
     Param::bytes("mtu", 1514, (1, 65_535))

@@ -52,7 +52,7 @@ pub const PARAMS: &[Param] = &[
     Param::choice("best_effort", "codel", &["codel", "droptail"])
         .explained("how best effort is kept short", "RFC 8289; a plain queue"),
     Param::millis("target", 5, (1, 1000))
-        .explained("time in best effort's queue that may stand", "RFC 8289 §4.4"),
+        .explained("acceptable standing delay of best effort's queue", "RFC 8289 §4.4"),
     Param::millis("interval", 100, (1, 10_000))
         .explained("for how long it must have been exceeded", "RFC 8289 §4.3"),
     LE_TARGET,
@@ -66,7 +66,7 @@ pub const PARAMS: &[Param] = &[
 ];
 
 pub(crate) const LE_TARGET: Param = Param::millis("le_target", 100, (1, 10_000))
-    .explained("time in a lower-effort queue that may stand", "own proposal; LEDBAT's TARGET");
+    .explained("acceptable standing delay of a lower-effort queue", "own proposal; LEDBAT's TARGET");
 pub(crate) const LE_INTERVAL: Param = Param::millis("le_interval", 200, (1, 10_000))
     .explained("for how long it must have been exceeded", "own proposal; CAKE: twice the target");
 

@@ -16,7 +16,7 @@ pub enum Ecn {
     Ce,
 }
 
-/// The two classes that low-priority-aware queues know (RFC 8622); statistics are kept for each.
+/// The two classes of low-priority-aware queues (RFC 8622); statistics are kept for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Everything that is not marked as lower effort.

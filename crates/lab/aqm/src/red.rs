@@ -47,15 +47,15 @@
 //! not the forced ones). The weight of the linux preset is `tc_red_eval_ewma`'s of iproute2.
 //!
 //! # Different here
-//! - A queue knows the rate but not the delay of its link. The automatic weight assumes a round trip of 100 ms, or
-//!   three packets' time.
+//! - A queue has the rate but not the delay of its link. The automatic weight assumes a round trip of 100 ms, or three
+//!   packets' time.
 //! - A link that sends no further request is idle from the end of its last packet, computed from the rate. ns-2 and
 //!   Linux take the same time from the link's next request.
 //! - `count` in bytes keeps fractions of a packet, and "at most one packet" is one packet in bytes, too. ns-2 rounds
 //!   the former down and takes one byte for the latter.
 //! - The gentle slope follows an adapted max_p; ns-2 leaves it where it was, with a jump at `max_th`.
 //! - Linux draws one number after each drop and drops once count · p_b exceeds it. That is not `wait`'s distribution but the
-//!   other one, so the preset says so. Linux counts from the second packet above `min_th`, here from the first.
+//!   other one, so the preset has it. Linux counts from the second packet above `min_th`, here from the first.
 //! - Marks: at random only. A forced drop is a drop, as with Linux' `harddrop`; Linux' default marks.
 //!
 //! # Not implemented

@@ -22,7 +22,7 @@
 //! # Ok::<(), afteryou_aqm::script::OutOfOrder>(())
 //! ```
 //!
-//! **Not in here:** a link's rate. A script says when the link is free; the simulator computes that.
+//! **Not in here:** a link's rate. A script names the times when the link is free; the simulator computes them.
 
 use crate::dropped::{DropReason, Dropped};
 use crate::packet::Packet;

@@ -1,4 +1,4 @@
-//! Where a queue stands.
+//! The place of a queue.
 
 use crate::backlog::Limit;
 use rand_core::Rng;

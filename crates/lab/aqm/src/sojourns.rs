@@ -46,7 +46,7 @@ impl Sojourns {
     #[inline]
     fn bin(sojourn: Span) -> usize {
         let units = sojourn.0 >> UNIT_BITS;
-        // The position of the highest bit says which doubling, the next bits which bin of it.
+        // The position of the highest bit gives the doubling, the next bits give the bin of it.
         let octave = (u64::BITS - (units | (SUB as u64 - 1)).leading_zeros() - SUB_BITS) as usize;
         let bin = match octave {
             0 => units as usize,

@@ -163,7 +163,7 @@ impl Statistics {
     pub(crate) fn mark<T>(&mut self, packet: &mut Packet<T>) -> bool {
         match packet.ecn {
             Ecn::NotEct => return false,
-            // It says already what it should.
+            // It has the right value already.
             Ecn::Ce => return true,
             Ecn::Ect0 | Ecn::Ect1 => {}
         }

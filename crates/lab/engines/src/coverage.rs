@@ -1,4 +1,5 @@
-//! Which engines know an algorithm: each engine is asked whether it [supports](crate::Engine::supports) a small scenario with it.
+//! The engines that support an algorithm: each engine is asked whether it [supports](crate::Engine::supports) a small
+//! scenario with it.
 //!
 //! ```
 //! use afteryou_engines::coverage;

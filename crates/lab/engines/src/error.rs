@@ -52,7 +52,7 @@ pub enum Error {
         /// The engine that got it, and its version.
         given: String,
     },
-    /// A folder of a sweep holds something else. The message says what to do.
+    /// A folder of a sweep holds something else. The message has the remedy.
     #[error("{0}")]
     OtherSweep(String),
     /// Another process is writing to the same folder.

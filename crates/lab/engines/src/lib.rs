@@ -34,7 +34,7 @@
 //! | all runs on all cores | [`Pool::run`], [`Pool::outcomes`] |
 //! | runs without having all of them in memory | [`Lineup`], [`Pool::each`] |
 //! | a sweep on the disk that survives a kill; parts of one | [`sweep`] |
-//! | which engines know a controller, a queue, a transport | [`coverage`] |
+//! | the engines that support a controller, a queue, a transport | [`coverage`] |
 //!
 //! # Design
 //! `engines/` has a file for each engine, which turns the `run` of the engine's crate into an [`Engine`]. A subcommand is made of each

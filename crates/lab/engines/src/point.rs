@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 
 /// One run to make, complete: an engine and a concrete scenario.
 ///
-/// A point carries everything that its run depends on, so it may be stored, sent to another machine and run there.
-/// A scenario that asks for a baseline stands for a pair of runs, which share one seed and come back as one outcome.
+/// A point carries everything that its run depends on, so it may be stored, sent to another machine and run there. A
+/// scenario that asks for a baseline means a pair of runs, which share one seed and come back as one outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Name of the engine.

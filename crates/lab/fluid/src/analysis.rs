@@ -1,7 +1,7 @@
 //! Statements about a scenario without running it: every closed form that applies to it, by name.
 //!
-//! Flows of one rule, one round trip and one packet size are a group. The closed forms take a group to be alone on the link; a
-//! note says so where it is not.
+//! Flows of one rule, one round trip and one packet size are a group. The closed forms take a group to be alone on the link;
+//! a note mentions where it is not.
 
 mod expect;
 mod groups;

@@ -1,9 +1,9 @@
 //! The statements of Carofiglio 2013 that equations alone decide, as functions from parameters to numbers.
 //!
 //! # Model
-//! Each function integrates the paper's equations, eq. 3-4 or eq. 8-9 ([`Options::PAPERS`], or with the queue inside
-//! the round trip), from a start, and measures the [orbit](crate::orbit). The [closed forms](crate::closed) for the
-//! same parameters stand beside it, so a reader compares two independent computations.
+//! Each function integrates the paper's equations, eq. 3-4 or eq. 8-9 ([`Options::PAPERS`], or with the queue inside the
+//! round trip), from a start, and measures the [orbit](crate::orbit). The [closed forms](crate::closed) for the same
+//! parameters are beside it, so a reader compares two independent computations.
 //!
 //! # Constants
 //! Windows may shrink to a thousandth of a packet: the paper's equations have no floor. Steps are the network's own, a
@@ -111,8 +111,8 @@ pub struct Settled {
     pub off: f64,
 }
 
-/// Integrates fLEDBAT's equations from a start to a time, and compares with eq. 10, or with its form for round trips with
-/// the queue inside (Prop. 5.1, obs. 5.9).
+/// Integrates fLEDBAT's equations from a start to a time (Prop. 5.1, obs. 5.9). It compares the end with eq. 10, or with its
+/// form for round trips with the queue inside.
 pub fn settled(closed: &fledbat::Closed, round_trip: RoundTrip, start: &Point, at_s: f64) -> Settled {
     let network = closed.network(Options { round_trip, ..Options::PAPERS });
     let expected = match round_trip {

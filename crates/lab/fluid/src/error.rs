@@ -3,7 +3,7 @@
 use afteryou_scenario::support::Unsupported;
 use thiserror::Error;
 
-/// Why there is no result. The message says what to do next.
+/// Why there is no result. The message has the remedy.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum Error {

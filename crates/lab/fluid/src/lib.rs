@@ -22,11 +22,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`Scenario`](afteryou_scenario::Scenario) goes in, an [`Outcome`](afteryou_scenario::Outcome) comes out, as from
-//! the simulator. Windows and queues are smooth quantities, and the answer is there at once: [`run`]. [`explain`] says
-//! what follows from a scenario without running it, from the [closed forms](closed). [`Network`] and [`Trajectory`] are
-//! the equations themselves, for the study of a single curve. [`orbit`] samples them, [`curve`] measures the samples,
-//! and [`carofiglio`] has a paper's statements as functions.
+//! A [`Scenario`](afteryou_scenario::Scenario) goes in, an [`Outcome`](afteryou_scenario::Outcome) comes out, as from the
+//! simulator. Windows and queues are smooth quantities, and the answer is there at once: [`run`]. [`explain`] states what
+//! follows from a scenario without running it, from the [closed forms](closed). [`Network`] and [`Trajectory`] are the
+//! equations themselves, for the study of a single curve. [`orbit`] samples them, [`curve`] measures the samples, and
+//! [`carofiglio`] has a paper's statements as functions.
 //!
 //! ```text
 //!   scenario ──plan──▶ network ──integrator──▶ trajectory ──record──▶ outcome

@@ -8,7 +8,7 @@
 //!   sender            sees q and p, and is acknowledged by x, as they were when the packet whose acknowledgement
 //!                     arrives now came to the queue: at the e with e + q(e) + R = t, or now if feedback is at once
 //! ```
-//! The queue stands at the sender's end of the path. Sizes, capacity and buffer have any unit of data: with size 1 all are
+//! The queue is at the sender's end of the path. Sizes, capacity and buffer have any unit of data: with size 1 all are
 //! packets, as in the papers.
 //!
 //! # Constants

@@ -4,8 +4,8 @@ use afteryou_scenario::fluid::Slowdowns;
 pub use afteryou_scenario::fluid::{Base, Feedback, Pacing, RoundTrip};
 use afteryou_scenario::Scenario;
 
-/// How a run is done. The default is as close to reality as the models come; [`Options::PAPERS`] is what the closed forms
-/// speak of.
+/// How a run is done. The default is as close to reality as the models come; [`Options::PAPERS`] is the case of the closed
+/// forms.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Options {
     /// The components of a round trip.

@@ -1,8 +1,8 @@
 //! Measuring a run: the figures and curves of the simulator, over time instead of over packets.
 //!
-//! The equations know how much is in the queue, not whose it is. For goodput the recorder keeps every flow's part of
-//! the queue and serves all in proportion. So a flow's sent bytes are received, dropped or queued, to the byte. Its
-//! delays are samples at equal times, where the simulator's are those of packets.
+//! The equations have the amount in the queue, not its owners. For goodput the recorder keeps every flow's part of the queue
+//! and serves all in proportion. So a flow's sent bytes are received, dropped or queued, to the byte. Its delays are samples
+//! at equal times, where the simulator's are those of packets.
 
 use crate::plan::{step_of, GRID_S};
 use crate::tracks::Tracks;
@@ -172,7 +172,7 @@ impl<'a> Recorder<'a> {
     pub fn pass(&mut self, trajectory: &Trajectory) -> Vec<usize> {
         let network = trajectory.network();
         let (step_s, random) = (self.step_s, network.loss);
-        // Where everything is lost at random nothing can be told of the queue.
+        // Where everything is lost at random nothing is known of the queue.
         let full = if random < 1.0 { 1.0 - (1.0 - trajectory.loss()) / (1.0 - random) } else { 0.0 };
         let queuing_s = trajectory.queue() / network.capacity;
         let (mut bytes, mut packets) = (self.nobodys, self.nobodys / self.nobodys_size);

@@ -14,8 +14,7 @@
 //! in both. The next train is spaced by the link, so the burst is gone a round trip later. The excess over the buffer
 //! is lost, and ends slow start as any loss does.
 //!
-//! A paced sender spreads its window over the round trip. It queues only what is beyond the path, which is what the
-//! equations say.
+//! A paced sender spreads its window over the round trip. It queues only what is beyond the path, as the equations do.
 //!
 //! # Source
 //! Ours, from the packet train of slow start (Jacobson, "Congestion avoidance and control", SIGCOMM 1988). Also Bagnulo

@@ -97,7 +97,7 @@ pub enum Kind {
     Fluid,
     /// The packet simulator.
     Simulation,
-    /// The paper used real packets; the simulator stands in.
+    /// The paper used real packets; the simulator replaces them.
     Testbed,
     /// No experiment: a statement about the world.
     Context,
@@ -128,9 +128,9 @@ pub struct Entry {
     pub claim: String,
     /// How it is answered.
     pub kind: Kind,
-    /// Private data of the paper, and what stands in for them.
+    /// Private data of the paper, and their replacement.
     pub stand_in: Option<String>,
-    /// Anything that a reader of the verdict must know.
+    /// A remark for readers of the verdict.
     pub note: Option<String>,
     /// Conditions on runs.
     #[serde(rename = "check", default)]

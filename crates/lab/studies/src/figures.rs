@@ -8,7 +8,7 @@ use afteryou_report::given::{Chart, Line, Map, Panel, Ring, Rings, Spot};
 use afteryou_report::Estimate;
 
 /// Draws the figure as an SVG document, from the samples of each flow that has curves of its own, or of no flow in
-/// particular; `inner` are the samples of inner rings.
+/// particular. `inner` are the samples of inner rings.
 pub fn svg(figure: &Figure, of_flows: &[(&str, Vec<Sample>)], inner: &[Sample]) -> Result<String> {
     let samples = of_flows.first().map_or(&[][..], |(_, samples)| samples);
     let drawn = match figure.kind {

@@ -115,7 +115,7 @@ fn named(check: &str, at: Option<&str>) -> String {
 }
 
 impl Known {
-    /// Returns those of one entry.
+    /// Returns the misses of one entry.
     pub(crate) fn of(mut self, entry: &str) -> Known {
         self.full.retain(|miss| miss.entry == entry);
         self.quick.retain(|miss| miss.entry == entry);

@@ -217,7 +217,7 @@ fn of_runs(chosen: &Chosen, check: &Check, samples: &Samples) -> Vec<Finding> {
         Err(error) => vec![failed(error)],
     };
     for (words, samples) in by_unstated(chosen, check, elsewhere) {
-        // A judgement that needs points which a thinner range does not have says nothing there.
+        // A judgement that needs points which a thinner range does not have has no value there.
         let values = judged(&samples).unwrap_or_default();
         findings.extend(values.into_iter().map(|value| {
             let value = Value { at: format!("{words}: {}", value.at), ..value };

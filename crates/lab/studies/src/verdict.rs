@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::judge::Value;
 use serde::{Deserialize, Serialize};
 
-/// A value beside its band and what the paper says.
+/// A value beside its band and the paper's value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// The check.
@@ -16,7 +16,7 @@ pub struct Finding {
     pub unit: String,
     /// The points that it is about; empty if it is about all of the check.
     pub at: String,
-    /// The value, a mean over the seeds; none if there was nothing to measure, which `trouble` says.
+    /// The value, a mean over the seeds; `None` if there was nothing to measure, for the reason in `trouble`.
     pub value: Option<f64>,
     /// Half the width of its 95 % interval, where it is known.
     pub half_width: Option<f64>,

@@ -133,7 +133,7 @@ async fn run(
     let summary = outcome?;
     logged?;
     if !listening.once {
-        // What failed was said when it did, which may be weeks ago; to be ended is what it waited for.
+        // A failure was reported when it happened, which may be weeks ago; a service waits to be ended.
         return output;
     }
     if !is_finished {

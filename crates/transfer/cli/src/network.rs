@@ -98,8 +98,7 @@ fn factory(common: &Common, many: bool, logs: &Logs) -> Result<Arc<Factory>, Fai
     Ok(logs.of(if many { together(entry, overrides) } else { alone }))
 }
 
-/// Returns controllers that share one window for all connections. When the last is gone, what it knew of the path is
-/// forgotten.
+/// Returns controllers that share one window for all connections. When the last is gone, its state of the path is forgotten.
 fn together(entry: &'static Entry, overrides: Overrides) -> Arc<Factory> {
     let current: Mutex<Option<Shared>> = Mutex::new(None);
     Factory::of(move |setup| {

@@ -72,7 +72,7 @@ impl Stage {
         let tally = Arc::new(Mutex::new(if first == First::Listens { tally.listening() } else { tally }));
         let stop = watch::Sender::new(false);
 
-        // To the end of the process: who gives up waiting for us says so by a second signal.
+        // To the end of the process: a second signal ends the wait for us.
         tokio::spawn(signals::watch(stop.clone()));
         let mut tasks = Vec::new();
         if let Some(max_rate) = &common.max_rate {
@@ -163,7 +163,7 @@ impl Stage {
         let _ = self.stop.subscribe().wait_for(|stop| *stop).await;
     }
 
-    /// Takes all down; returns where the job stood, and the failure of its output for programs.
+    /// Takes all down; returns the job's last state, and the failure of its output for programs.
     pub fn end(self) -> (Tally, Result<(), Failure>) {
         ready::stopping();
         self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
@@ -207,7 +207,7 @@ fn show(mut view: Box<dyn View>, tally: &Mutex<Tally>, messages: &queue::Receive
     loop {
         let message = messages.next(TICK);
         let now = Instant::now();
-        // A copy, since a terminal that is stopped (Ctrl-S) stops its writer, and the job and `ctl` go on.
+        // A copy, since a terminal that is stopped (Ctrl-S) stops its writer, and the job and `ctl` continue.
         let tally = locked(tally).clone();
         match message {
             Ok(Message::Event(event)) => view.event(&event, &tally, now),

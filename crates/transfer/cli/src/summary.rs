@@ -6,11 +6,10 @@ use afteryou_terminal::Failure;
 use afteryou_transfer::job::Summary;
 use std::time::{Duration, Instant};
 
-/// The rate of less says nothing.
+/// The rate of less has no meaning.
 const SHORT: Duration = Duration::from_millis(500);
 
-/// Returns the outcome in one sentence: "sent 12 files, 3.1 GB in 4 min 12 s (98.4 Mbit/s); 1.2 GB were there already;
-/// yielded 34 % of the time".
+/// Returns the outcome in one sentence: "sent 12 files, 3.1 GB in 4 min 12 s (98.4 Mbit/s); yielded 34 % of the time".
 pub fn summary(verb: &str, end: End, tally: &Tally, now: Instant) -> String {
     let took = now.saturating_duration_since(tally.began);
     let moved = tally.bytes_moved;
@@ -104,7 +103,7 @@ pub fn verdict(summary: &Summary, again: &str, strict: bool, delete: bool) -> Re
     if summary.failed > 0 {
         let failed = count(summary.failed, "file");
         let kept = if delete && removed == 0 { "; --delete removed nothing" } else { "" };
-        return Err(anyhow::anyhow!("{failed} failed: what went wrong stands above; {again}{kept}").into());
+        return Err(anyhow::anyhow!("{failed} failed: see the reasons above; {again}{kept}").into());
     }
     let kept = if delete && removed == 0 && summary.skipped > 0 { NOT_REMOVED } else { "" };
     let (what, tail) = match (shortfall(summary.skipped, summary.incomplete), &summary.spared) {

@@ -1,4 +1,4 @@
-//! Where a job stands: what its events add up to.
+//! The state of a job: what its events add up to.
 
 use super::figures::RateUnit;
 use super::words::{self, Hold, Link, Mood, Situation};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// All who may limit a job.
 const OWNERS: [Owner; 4] = [Owner::User, Owner::Timetable, Owner::Control, Owner::FarEnd];
 
-/// A state that is older than this says nothing about now. They come five times a second.
+/// A state that is older than this is out of date. They come five times a second.
 const STATE_LASTS: Duration = Duration::from_secs(3);
 
 /// The rate must have been above nothing for so long before the remaining time is shown. That is longer than the two
@@ -20,7 +20,7 @@ const STEADY_AFTER: Duration = Duration::from_secs(3);
 /// The rate that the time left is computed from follows the present one with this time constant.
 const SMOOTHED_OVER: Duration = Duration::from_secs(10);
 
-/// Where a job stands.
+/// The state of a job.
 #[derive(Clone)]
 pub struct Tally {
     /// When it began.

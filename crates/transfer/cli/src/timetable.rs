@@ -1,7 +1,7 @@
 //! Keeps a job to --max-rate: one limit for all times, or a timetable of this machine's clock.
 //!
 //! The clock is asked again at least every half minute, since machines sleep and clocks are set. The pace is touched only
-//! when the timetable says something new, so that what `afteryou ctl` said in between holds until then.
+//! when the timetable's limit changes, so that a limit of `afteryou ctl` in between holds until then.
 
 use super::figures::RateUnit;
 use super::tally::Tally;
@@ -30,7 +30,7 @@ pub trait Clock {
     /// Returns the time now.
     fn now(&self) -> Zoned;
 
-    /// Returns when the clock has gone on by `time`.
+    /// Returns when `time` has passed on the clock.
     fn pass(&self, time: Duration) -> impl Future<Output = ()> + Send;
 }
 

@@ -1,9 +1,9 @@
 //! A job's state in plain words, from its congestion controller's snapshot.
 //!
 //! # The rule
-//! The first that holds is said:
+//! The first that holds is printed:
 //!
-//! 1. *no connection*, or *paused*: there is nothing else to say. A side that waits says both.
+//! 1. *no connection*, or *paused*: nothing else applies. A side that waits reports both.
 //! 2. *measuring*: LEDBAT++ is in a slowdown, which it makes now and then so that the queue empties.
 //! 3. *yielding*: somebody else fills the queue. That is so
 //!    - if the queuing delay is more than a quarter above the controller's target. Alone, the controller holds the delay
@@ -11,12 +11,12 @@
 //!    - or if the window is at its floor of two packets, whose own share of any queue is small, and the delay is over
 //!      half the target all the same. A controller without a target (Vegas, Nice, TCP-LP) yields if its window is at the
 //!      floor, which it is for no other reason once it has found the path;
-//!    - or if the controller says itself that it is below a packet or two ("stalled", "below two packets").
+//!    - or if the controller itself reports that it is below a packet or two ("stalled", "below two packets").
 //! 4. *held*: it moves at three quarters or more of the smallest limit that somebody set.
 //! 5. *still*: nothing moves.
 //! 6. *finding out* in slow start, and otherwise *full speed*: as fast as the path gives without a queue above the target.
 //!
-//! A foreground controller (`--controller cubic`) takes a share and never yields; it is not said to.
+//! A foreground controller (`--controller cubic`) takes a share and never yields; it is never called yielding.
 //!
 //! # Known bad cases
 //! The controller cannot see who fills a queue, and no more can these words. Where the bottleneck keeps its queue short
@@ -42,7 +42,7 @@ pub enum Link {
         /// Why the last one went before the end of the job.
         reason: Option<String>,
     },
-    /// It stands.
+    /// The connection is open.
     Up,
     /// It is gone.
     Down {
@@ -71,7 +71,7 @@ pub struct Situation {
     pub hold: Option<Hold>,
     /// The owner of the pause.
     pub paused_by: Option<Owner>,
-    /// When the timetable says something else, as a time of day.
+    /// When the timetable's limit changes, as a time of day.
     pub until: Option<String>,
     /// Bytes of content a second, lately.
     pub rate: u64,

@@ -1,7 +1,7 @@
 //! How fast a job may go: pure pieces, with time as an argument.
 //!
 //! - [`Rate`] is bytes per second, read from text with a unit.
-//! - [`Timetable`] says which rate applies when in the week, in the words of rclone's `--bwlimit`.
+//! - [`Timetable`] holds the rates of a week, in the words of rclone's `--bwlimit`.
 //! - [`Limiter`] keeps a writer to a rate that may change at any time.
 //!
 //! ```

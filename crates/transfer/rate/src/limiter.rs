@@ -51,7 +51,7 @@ pub enum Pace {
     Paused,
 }
 
-/// No limit where there is no rate, as timetables say it.
+/// No limit where there is no rate, as in timetables.
 impl From<Option<Rate>> for Pace {
     fn from(rate: Option<Rate>) -> Pace {
         rate.map_or(Pace::Unlimited, Pace::At)

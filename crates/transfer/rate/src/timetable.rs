@@ -14,10 +14,10 @@
 //! exception. Days are written in full or by three letters, times from 00:00 to 23:59 with two digits each.
 //!
 //! # Source
-//! rclone's documentation of `--bwlimit`, and `fs/bwtimetable.go` where that is silent. One difference: before the
-//! first entry of the week, which begins on Sunday there, rclone's code takes whatever stands last in the text. Here it
-//! is the latest entry of the week before. With the last example 10M holds on a Sunday morning and not `off`, as its
-//! documentation says it should.
+//! rclone's documentation of `--bwlimit`, and `fs/bwtimetable.go` where that is silent. One difference: before the first
+//! entry of the week, which begins on Sunday there, rclone's code takes whatever is last in the text. Here it is the latest
+//! entry of the week before. With the last example 10M holds on a Sunday morning and not `off`, as its documentation says it
+//! should.
 //!
 //! # Not implemented
 //! Limits per file (`--bwlimit-file`), and the signal that switches limits off and on.
@@ -42,7 +42,7 @@ const DAY_NAME: &str = "a day of the week such as Mon or Monday";
 
 /// A day of the week.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)] // they say themselves
+#[allow(missing_docs)] // the names are enough
 pub enum Weekday {
     Monday,
     Tuesday,

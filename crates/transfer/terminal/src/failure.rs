@@ -1,4 +1,4 @@
-//! Why the command did not succeed, and the exit code that says so.
+//! Why the command did not succeed, and the exit code.
 
 use std::fmt;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub enum Failure {
     Incomplete(String),
     /// Somebody pressed Ctrl-C: exit code 130, as shells have it.
     Interrupted,
-    /// Somebody ended it before its end: the same code, and where it stood.
+    /// Somebody ended it before its end: the same code, and its last state.
     Stopped(String),
     /// It went well, and its verdict, which `--check` asks for, is bad: exit code 1.
     Verdict(String),

@@ -1,11 +1,11 @@
 //! Descriptions of a file's content, by which a sink finds what it has of it in an older version.
 //!
 //! # Model
-//! First by place: the hash of each chunk group, which the file's tree has already. A group that hashes to the same at
-//! the same offset of the older version need not travel. That covers changes in place and appended data. Then, for runs
-//! of at least [`RUN`] bytes that remain, by content: both sides cut the bytes where a rolling hash of them says so. An
-//! insertion moves all that follows, and the cuts move with it. Hashes are cut to 16 bytes: to mislead a sink is not
-//! worth 2^64 attempts, since the whole file is hashed before it gets its name.
+//! First by place: the hash of each chunk group, which the file's tree has already. A group that hashes to the same at the
+//! same offset of the older version need not travel. That covers changes in place and appended data. Then, for runs of at
+//! least [`RUN`] bytes that remain, by content: both sides cut the bytes at marks of a rolling hash. An insertion moves all
+//! that follows, and the cuts move with it. Hashes are cut to 16 bytes. To mislead a sink is not worth 2^64 attempts, since
+//! the whole file is hashed before it gets its name.
 //!
 //! # Constants
 //! A chunk has 16 KiB on average, as a chunk group, and more in files above 1 GiB, so that a sink's index has some 65 000 entries.

@@ -1,9 +1,9 @@
 //! Control messages as bytes: each is its length (u32, big endian) and its postcard encoding.
 //!
 //! # Model
-//! Outgoing messages are collected in an [`Outgoing`] buffer, incoming ones in an [`Incoming`] one. Neither loses
-//! anything when a caller stops waiting half-way, so both can stand in a `select!`. All input is from a stranger. A
-//! length is checked before anything is kept, a message must be encoded to its last byte, and no input makes it panic.
+//! Outgoing messages are collected in an [`Outgoing`] buffer, incoming ones in an [`Incoming`] one. Neither loses anything
+//! when a caller stops waiting half-way, so both can be in a `select!`. All input is from a stranger. A length is checked
+//! before anything is kept, a message must be encoded to its last byte, and no input makes it panic.
 //!
 //! # Source
 //! The encoding is postcard 1 (<https://postcard.jamesmunns.com/wire-format>): variable-length integers, no field names.

@@ -52,7 +52,7 @@ pub enum Failure {
     /// Nothing came back.
     #[error("no answer within {} s: the peer is off, or UDP is blocked on the way", TIMEOUT.as_secs())]
     Silent,
-    /// It is the right one and does not know this secret.
+    /// It is the right one and does not have this secret.
     #[error("the peer refused this ticket: it has been replaced by a fresh one, or is for another directory; ask for the present one")]
     Refused,
     /// The place was asked under another address.
@@ -67,8 +67,8 @@ pub enum Failure {
     /// No interface leads there.
     #[error("this address is valid on one link only, and no interface here is up that has such an address")]
     NoLink,
-    /// It speaks another version of our protocol.
-    #[error("the peer speaks another version of the protocol: bring both sides to the same version")]
+    /// It has another version of our protocol.
+    #[error("the peer has another version of the protocol: bring both sides to the same version")]
     Protocol,
     /// Anything else.
     #[error("{0}")]

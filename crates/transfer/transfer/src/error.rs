@@ -3,7 +3,7 @@
 use std::io;
 use thiserror::Error;
 
-/// Errors of a transfer. Messages are lower-case and say what to do next.
+/// Errors of a transfer. Messages are lower-case and have the remedy.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -63,7 +63,7 @@ pub enum Error {
     /// The peer answers and does not let us in, or is not who it should be.
     #[error("the peer refuses: {0}")]
     Refused(String),
-    /// The peer does what the protocol forbids, or says that we do.
+    /// The peer does what the protocol forbids, or reports that we do.
     #[error("the protocol was broken: {0}; both sides need the same version of afteryou")]
     Protocol(String),
     /// Nothing more fits on the sink's disk.

@@ -8,7 +8,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// A connection stands.
+    /// A connection is open.
     Connected {
         /// The peer's address.
         peer: String,
@@ -31,7 +31,7 @@ pub enum Event {
         /// Nothing will be added.
         complete: bool,
     },
-    /// Where the job stands; about five times a second.
+    /// The job's progress; about five times a second.
     Progress {
         /// Entries settled (stored or there already).
         entries_done: u64,

@@ -28,9 +28,8 @@
 //! packet.
 //!
 //! # Known bad cases
-//! An attacker with more than two hundred real addresses who begins more than 85 handshakes a second from them holds
-//! all places. A right client then gets in only now and then. Sessions that have proven to know the secret are not
-//! counted here.
+//! An attacker with more than two hundred real addresses who begins more than 85 handshakes a second from them holds all
+//! places. A right client then gets in only now and then. Sessions that have proven to have the secret are not counted here.
 
 use quinn::{Connection, Endpoint, Incoming, ServerConfig};
 use std::collections::{HashMap, VecDeque};

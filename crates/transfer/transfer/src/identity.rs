@@ -42,7 +42,7 @@ pub enum IdentityError {
         "no home directory is known to keep the identity in: set XDG_STATE_HOME, or name a state directory"
     )]
     NoPlace,
-    /// The file system said no.
+    /// The file system refused.
     #[error("cannot {doing} {path}: {source}")]
     Io {
         /// "read", "write", …

@@ -1,10 +1,10 @@
 //! A receiving directory that lies in what is sent.
 //!
 //! # Model
-//! Source and sink may be on one machine, in processes that know nothing of each other. A copy inside its own source grows by a level at
-//! each run. So a sink names its directory and those above it, each by a keyed hash of its device and inode. The key is the
-//! kernel's boot id, which only processes under one kernel have, and the job, so that a peer elsewhere learns nothing. The
-//! source looks for the outermost of these directories that it sends, and follows the others down from there.
+//! Source and sink may be on one machine, in processes without knowledge of each other. A copy inside its own source grows
+//! by a level at each run. So a sink names its directory and those above it, each by a keyed hash of its device and inode.
+//! The key is the kernel's boot id, which only processes under one kernel have, and the job, so that a peer elsewhere learns
+//! nothing. The source looks for the outermost of these directories that it sends, and follows the others down from there.
 //!
 //! # Not implemented
 //! Outside Linux there is no such key, and nothing is noticed. Neither is a directory that two machines share.

@@ -23,11 +23,10 @@
 //!
 //! # Protocol
 //! One QUIC connection is one session (ALPN [`wire::ALPN`]). The side that connects opens a two-way stream for [control
-//! messages](wire) and greets; what is said there is small and never waits behind data. The source offers entries
-//! (path, kind, size, BLAKE3 root); the sink answers each with the ranges that it requests. Every requested file
-//! travels on a one-way stream of its own, as a bao encoding of exactly the requested ranges: nothing is written that
-//! was not verified against the root. Many offers and files are under way at a time, so small files cost no round trip
-//! each.
+//! messages](wire) and greets; its messages are small and never wait behind data. The source offers entries (path, kind,
+//! size, BLAKE3 root); the sink answers each with the ranges that it requests. Every requested file travels on a one-way
+//! stream of its own, as a bao encoding of exactly the requested ranges: nothing is written that was not verified against
+//! the root. Many offers and files are under way at a time, so small files cost no round trip each.
 //!
 //! # Access and trust
 //! A [ticket] names the listening side's addresses, its certificate and a secret, and [tls] pins both sides with it.

@@ -129,7 +129,7 @@ impl Pace {
         }
     }
 
-    /// Waits until something may be sent, and says how much of `bytes` (at least one).
+    /// Waits until something may be sent, and returns how much of `bytes` (at least one).
     pub async fn take_some(&self, bytes: u64) -> u64 {
         let mut changed = self.0.current.subscribe();
         loop {

@@ -63,26 +63,26 @@ pub enum SshError {
         source: std::io::Error,
     },
     /// Exit code 127 of the remote shell.
-    #[error("{host} has no afteryou in the path that ssh gives its commands: install it there, or say where it is with --far-command")]
+    #[error("{host} has no afteryou in the path that ssh gives its commands: install it there, or give its path with --far-command")]
     NotInstalled {
         /// Where.
         host: String,
     },
     /// Exit code 255 of ssh.
-    #[error("ssh could not connect to {host}: what it said stands above; try \"ssh {host} true\"")]
+    #[error("ssh could not connect to {host}: see its output above; try \"ssh {host} true\"")]
     NoConnection {
         /// Where.
         host: String,
     },
     /// It ended.
-    #[error("the peer on {host} ended before it gave a ticket ({status}): what it said stands above")]
+    #[error("the peer on {host} ended before it gave a ticket ({status}): see its output above")]
     Ended {
         /// Where.
         host: String,
         /// How.
         status: ExitStatus,
     },
-    /// It says something, but no ticket.
+    /// It prints something, but no ticket.
     #[error("the peer on {host} gave no ticket {after}: run the same afteryou on both sides, and keep its shell's start-up files quiet")]
     NoTicket {
         /// Where.
@@ -252,8 +252,8 @@ enum Found {
     End,
 }
 
-/// Returns the ticket of this role in a line, wherever it begins; without one, the reason for which something that must be
-/// one cannot be read.
+/// Returns the ticket of this role in a line, wherever it begins. Without one it is the reason for which something that must
+/// be one cannot be read.
 fn ticket_in(line: &str, role: Role) -> Option<Result<Ticket, TicketError>> {
     let line = line.trim();
     let mut unreadable = None;

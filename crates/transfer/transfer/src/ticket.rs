@@ -14,8 +14,8 @@
 //! | … | each: 4 and 4 bytes, 6 and 16 bytes, or 0, a length and a name; then the port |
 //! | 4 | BLAKE3 of all the above, cut |
 //!
-//! A link-local address stands there without an interface: a scope id has a meaning on one machine alone. Versions that know nothing of such
-//! addresses read them as any other, fail to reach them, and try the rest.
+//! A link-local address is there without an interface: a scope id has a meaning on one machine alone. Versions that do not
+//! support such addresses read them as any other, fail to reach them, and try the rest.
 //!
 //! Upper case is understood, since some mailers and phones change it. So are blanks and line breaks in the line. A form that today's version could not read gets another digit.
 //!
@@ -173,7 +173,7 @@ impl Address {
     pub fn parse(text: &str, default_port: u16) -> Result<Address, TicketError> {
         let wrong = || TicketError::Address(text.escape_debug().to_string());
         if let Some((bare, zone)) = interfaces::split_zone(text) {
-            // The peer tries each of its own interfaces, so the name says nothing there.
+            // The peer tries each of its own interfaces, so the name has no meaning there.
             interfaces::number(zone).ok_or_else(|| TicketError::Interface(interfaces::unknown(zone)))?;
             return Address::parse(&bare, default_port);
         }
@@ -320,8 +320,8 @@ impl FromStr for Ticket {
     }
 }
 
-/// Returns `true` for what a mailer, an editor or a terminal puts between the characters of a line: breaks, blanks, a byte
-/// order mark, and characters without a width.
+/// Returns `true` for what a mailer, an editor or a terminal puts between the characters of a line. These are breaks,
+/// blanks, a byte order mark, and characters without a width.
 fn is_of_the_way(character: char) -> bool {
     character.is_whitespace()
         || matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\0')

@@ -4,13 +4,12 @@
 //! The listening side shows the certificate of its identity; the client compares its SHA-256 with the ticket and checks the
 //! signature that proves possession of the key. Nothing else about the certificate matters: no authority, name or date.
 //!
-//! The client shows a certificate whose Ed25519 key is **derived from the ticket's secret and role**. The listening
-//! side derives the same public key and accepts only that, again with the signature checked. So the secret never
-//! travels, not even encrypted, and a wrong one ends in a failed handshake before a byte of application data. A changed
-//! entry of the ticket (a receiver's ticket made into a server's) is a wrong secret, too. In TLS 1.3 the client speaks
-//! second: it shows its certificate only after the listening side has proven to be the right one, so a stranger at the
-//! address learns nothing to try secrets against. The handshake's signature covers both sides' fresh random numbers: a
-//! recorded one is worth nothing.
+//! The client shows a certificate whose Ed25519 key is **derived from the ticket's secret and role**. The listening side
+//! derives the same public key and accepts only that, again with the signature checked. So the secret never travels, not
+//! even encrypted, and a wrong one ends in a failed handshake before a byte of application data. A changed entry of the
+//! ticket (a receiver's ticket made into a server's) is a wrong secret, too. In TLS 1.3 the client is second: it shows its
+//! certificate only after the listening side has proven to be the right one, so a stranger at the address learns nothing to
+//! try secrets against. The handshake's signature covers both sides' fresh random numbers: a recorded one is worth nothing.
 //!
 //! # Constants
 //! TLS 1.3 only, the cipher suites and groups of `ring`. No 0-RTT (it could be replayed) and no resumption: a job makes few
@@ -193,7 +192,7 @@ impl ServerCertVerifier for PinnedServer {
         _: &[u8],
         _: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        // Neither side of the comparison is a secret, so how long it takes tells nothing.
+        // Neither side of the comparison is a secret, so its duration reveals nothing.
         match Fingerprint::of(end_entity) == self.fingerprint {
             true => Ok(ServerCertVerified::assertion()),
             false => Err(refused()),

@@ -1,11 +1,10 @@
 //! The control messages of a session, and how they lie on the stream.
 //!
-//! Each message is its length (u32, big endian, at most [`MAX_MESSAGE`]) and a postcard encoding. The side that
-//! connects says [`Greeting`] first, the other answers with [`Answer`]; then the source says [`FromSource`] and the
-//! sink [`FromSink`]. A data stream is the entry's id (u64, big endian) and the bao encoding of the requested ranges
-//! (parents and leaves in order, without a size). Or it is the description that the sink requested. Or it is a bundle of
-//! small files: [`BUNDLE`] in place of the id, then for each file its id, the length of its encoding (u32, big endian) and
-//! the encoding.
+//! Each message is its length (u32, big endian, at most [`MAX_MESSAGE`]) and a postcard encoding. The side that connects
+//! sends [`Greeting`] first, the other answers with [`Answer`]; then the source sends [`FromSource`] and the sink
+//! [`FromSink`]. A data stream is the entry's id (u64, big endian) and the bao encoding of the requested ranges (parents and
+//! leaves in order, without a size). Or it is the description that the sink requested. Or it is a bundle of small files:
+//! [`BUNDLE`] in place of the id, then for each file its id, the length of its encoding (u32, big endian) and the encoding.
 
 mod spared;
 
@@ -140,7 +139,7 @@ pub enum Change {
 /// All that a source offered in a job, for a sink that removes everything else. Sent only if nothing failed or was left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
-    /// Entries that the sink has by its own answers. A sink that knows of another number was not there from the beginning.
+    /// Entries that the sink has by its own answers. A sink that has another number was not there from the beginning.
     pub entries: u64,
     /// The sink's whole directory was sent, and not only directories in it.
     pub whole: bool,
@@ -187,7 +186,7 @@ pub enum Why {
     DiskFull,
     /// The path or link is not acceptable.
     Refused(String),
-    /// The file system said no.
+    /// The file system refused.
     Io(String),
     /// The received content does not hash to the root. The source's copy changed, or it lies.
     Mismatch,
@@ -407,7 +406,7 @@ pub enum FromSink {
 pub enum How {
     /// The tree's hash of each chunk group.
     Groups,
-    /// Hash and length (u32, big endian) of pieces that are cut where the content says.
+    /// Hash and length (u32, big endian) of pieces that are cut at marks of the content.
     Chunks,
 }
 

@@ -4,7 +4,7 @@
 //! The edit distance of Damerau and Levenshtein (1966) where neighbouring letters may change places once ("optimal string
 //! alignment"). A name is near enough if at most a third of its letters differ.
 //!
-//! It has its own few lines because crates that know string distances need an allocator, which controllers do without.
+//! It has its own few lines because crates with string distances need an allocator, which controllers do without.
 
 /// Longest word that is compared; parameters have at most 24 letters.
 const LONGEST: usize = 32;

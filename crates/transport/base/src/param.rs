@@ -1,7 +1,7 @@
 //! Parameter tables: the parameters of an algorithm, declared beside the algorithm.
 //!
-//! One table serves everybody who must know it: the constructor (defaults), the scenario checker (names, units,
-//! ranges), `afteryou list`, the JSON schema and the book.
+//! One table serves all its users: the constructor (defaults), the scenario checker (names, units, ranges), `afteryou list`,
+//! the JSON schema and the book.
 
 use crate::nearest::nearest;
 use crate::units::Span;

@@ -35,7 +35,7 @@ impl Time {
         Time(us * 1_000)
     }
 
-    /// Returns nanoseconds since the epoch.
+    /// Returns the nanoseconds since the epoch.
     #[inline]
     pub const fn as_nanos(self) -> u64 {
         self.0
@@ -47,7 +47,7 @@ impl Time {
         self.0 / 1_000
     }
 
-    /// Returns microseconds since the epoch on a clock that runs `skew_ppm` parts in a million fast.
+    /// Returns the microseconds since the epoch on a clock that runs `skew_ppm` parts in a million fast.
     #[inline]
     pub const fn as_micros_on_clock(self, skew_ppm: i32) -> u64 {
         let (us, ppm) = (self.as_micros(), skew_ppm as i64);
@@ -60,7 +60,7 @@ impl Time {
         us.wrapping_add_signed(gained)
     }
 
-    /// Returns seconds since the epoch.
+    /// Returns the seconds since the epoch.
     #[inline]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9

@@ -10,7 +10,7 @@
 //! Source: RFC 6817 §2.4.2 (`update_base_delay`), §2.5 (BASE_HISTORY). LEDBAT++ takes the same bins over round-trip
 //! times (draft-irtf-iccrg-ledbat-plus-plus-01 §3.3).
 //!
-//! Known bad case: a queue that stands for longer than the whole history becomes the base (latency drift).
+//! Known bad case: a standing queue that is older than the whole history becomes the base (latency drift).
 
 pub use crate::ledbat_core::delay::difference;
 

@@ -13,7 +13,7 @@ use core::fmt::Debug;
 /// # What the transport promises
 /// - It has at most `cwnd` bytes in flight. A window below one packet means: with nothing in flight, one
 ///   packet every `smoothed_rtt × packet / cwnd`.
-/// - It paces as the directive says.
+/// - It paces by the directive.
 /// - It asks for the directive after each ack with the losses that it shows, after a timeout, an idle time and a wake-up. After
 ///   [`on_sent`](Controller::on_sent) it asks only while the directive has a [rate](Pacing::Rate): what a sender merely
 ///   counts changes no window.
@@ -82,7 +82,7 @@ impl Setup {
     }
 }
 
-/// Needs of a controller beyond acks, losses and timers. A transport that cannot provide it says so in its
+/// Needs of a controller beyond acks, losses and timers. A transport that cannot provide it states that in its
 /// documentation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {

@@ -241,7 +241,7 @@ impl Cubic {
         }
         epoch.t = epoch.t + passed;
         let t = epoch.t.as_secs_f64();
-        // One ack cannot say more about the path than a whole window's worth.
+        // One ack cannot carry more than a whole window's worth.
         let share = (acked / cwnd).min(1.0);
         let alpha = if epoch.w_est >= self.curve.cwnd_prior { self.alpha_above } else { self.alpha };
         epoch.w_est += self.packets(alpha) * share;

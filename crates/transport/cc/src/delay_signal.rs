@@ -40,8 +40,8 @@ impl DelaySignal {
         }
     }
 
-    /// Returns the ack's sample of the kind in use, if it has one; `one_way_us` is its one-way delay, corrected or not.
-    /// The flag says that the samples so far were of another kind and must be forgotten.
+    /// Returns the ack's sample of the kind in use, if it has one; `one_way_us` is its one-way delay, corrected or not. The
+    /// flag is set if the samples so far were of another kind and must be forgotten.
     pub fn sample(&mut self, ack: &Ack, one_way_us: Option<u32>) -> (Option<u32>, bool) {
         let forget = *self == DelaySignal::OneWayAwaited && one_way_us.is_some();
         if forget {

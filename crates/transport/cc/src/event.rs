@@ -102,7 +102,7 @@ pub struct DeliveryRate {
     pub app_limited: bool,
 }
 
-/// An acknowledgement that says something new.
+/// An acknowledgement with news.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ack {
     /// When it arrived.
@@ -176,7 +176,7 @@ pub struct Loss {
     /// connection's smallest round-trip time. The newest such packet is the one ahead of the gap. None without such
     /// samples.
     pub queuing_delay: Option<Span>,
-    /// The path was dead for several timeouts (RFC 9002 §7.6); transports without the notion say `false`.
+    /// The path was dead for several timeouts (RFC 9002 §7.6); transports without the notion pass `false`.
     pub persistent: bool,
 }
 

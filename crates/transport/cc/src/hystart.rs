@@ -92,7 +92,7 @@ pub fn rtt_threshold(last_min: Span) -> Span {
 }
 
 impl HyStart {
-    /// Takes in an ack and says how the window may grow by it.
+    /// Takes in an ack and returns how the window may grow by it.
     pub fn on_ack(&mut self, ack: &Ack) -> Advice {
         if ack.round_start && self.end_round() {
             return Advice::Leave;

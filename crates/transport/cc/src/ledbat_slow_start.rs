@@ -72,7 +72,7 @@ impl SlowStart {
         grown
     }
 
-    /// Ends at a window of `cwnd`: a loss, or the queue stands.
+    /// Ends at a window of `cwnd`: a loss, or a standing queue.
     pub fn end(&mut self, cwnd: Bytes16) {
         self.ssthresh = cwnd.to_bytes();
         self.is_on = false;

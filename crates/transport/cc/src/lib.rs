@@ -1,8 +1,8 @@
 //! Congestion controllers, written once.
 //!
-//! A controller is a small pure rule: what just happened on the path → how much may be in flight. The same object
-//! serves a real socket, a simulator and a test, because it knows nothing of them. Time is an argument, and there is no
-//! clock, no thread, no allocation and no random source in here.
+//! A controller is a small pure rule: what just happened on the path → how much may be in flight. The same object serves a
+//! real socket, a simulator and a test, because it depends on none of them. Time is an argument, and there is no clock, no
+//! thread, no allocation and no random source in here.
 //!
 //! ```
 //! use afteryou_cc::{list, Ack, Setup, Span, Time};

@@ -1,4 +1,4 @@
-//! One reduction per round trip: losses of packets that left before the latest reduction say nothing new.
+//! One reduction per round trip: losses of packets that left before the latest reduction are no news.
 //!
 //! The gate compares send times (RFC 9002 §7.3.1 uses the same test) rather than running a timer. A timer of one round
 //! trip would let the second half of a large burst of losses count again when the round trip just grew.

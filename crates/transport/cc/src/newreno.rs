@@ -126,7 +126,7 @@ impl NewReno {
         true
     }
 
-    /// Takes in an ack's marks and what it says about recovery; false while the window must be frozen.
+    /// Takes in an ack's marks and its news about recovery; returns `false` while the window must be frozen.
     pub(crate) fn may_grow(&mut self, ack: &Ack) -> bool {
         self.undo.on_ack(ack);
         // RFC 3168 §6.1.2: a mark is a loss.

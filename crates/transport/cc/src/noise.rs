@@ -5,9 +5,9 @@
 //!   noise = max(5 ms, own)      own = 4 packets' time
 //!                               after a loss: at most a third of the range, but 1.5 packets' time at least
 //! ```
-//! The range of delays that a flow has seen stands for the buffer, and a part of it for a queue of others. A flow that is alone
-//! and never fills the buffer has seen nothing but its own packets, so any part of that range is its own. On a link of 1 Mbit/s two
-//! packets that leave together are 12 ms apart. A rule whose floor is in milliseconds yields to itself there.
+//! The range of delays that a flow has seen represents the buffer, and a part of it for a queue of others. A flow that is
+//! alone and never fills the buffer has seen nothing but its own packets, so any part of that range is its own. On a link of
+//! 1 Mbit/s two packets that leave together are 12 ms apart. A rule whose floor is in milliseconds yields to itself there.
 //!
 //! A loss shows that the largest delay was that of a full buffer. Where that is short, less of it can be one's own.
 //!

@@ -6,7 +6,7 @@
 //! 6817 accepts that. Queues that others keep move all the time; the length of a route does not. So:
 //!
 //! ```text
-//!   the window has stood at its floor for 10 s, and all samples of that time lie within 2 ms
+//!   the window has been at its floor for 10 s, and all samples of that time lie within 2 ms
 //!       ──▶ the smallest of them becomes the base
 //! ```
 //!
@@ -25,7 +25,7 @@ pub const STEADY_WITHIN_US: i32 = 2_000;
 
 /// The row `route_change` of a parameter table.
 pub const ROUTE_CHANGE: Param = Param::flag("route_change", false).explained(
-    "believe a longer delay once it has stood still for 10 s with the window at its floor",
+    "accept a longer delay once it has been constant for 10 s with the window at its floor",
     "afteryou",
 );
 

@@ -25,7 +25,7 @@
 //! # Ok::<(), afteryou_cc::script::OutOfOrder>(())
 //! ```
 //!
-//! **Not in here:** sending. A script says when packets leave and what is in flight; the simulator is for the closed loop.
+//! **Not in here:** sending. A script names when packets leave and what is in flight; the simulator is for the closed loop.
 
 use crate::controller::{Controller, Directive, Snapshot};
 use crate::event::{Ack, Delivered, Idle, Loss, Sent, SpuriousLoss, Timeout};

@@ -22,8 +22,8 @@ pub const WAIT_FACTOR: u64 = 9;
 /// Later than every instant in use.
 pub const NEVER: u64 = u64::MAX;
 
-/// Round trips are taken to be at least this long, ns. Before the first sample a transport knows none, and a slowdown
-/// of no length would be over and due again indefinitely. On shorter paths than this there is no queue worth emptying.
+/// Round trips are taken to be at least this long, ns. Before the first sample a transport has none, and a slowdown of no
+/// length would be over and due again indefinitely. On shorter paths than this there is no queue worth emptying.
 const SHORTEST_RTT: u64 = 1_000_000;
 
 /// Returns when the first slowdown is due after a slow start that was not part of one: two round trips later.

@@ -214,8 +214,8 @@ impl TcpLp {
         }
     }
 
-    /// Takes in the ack's delay; false if it is no occasion to react. An ack of what was sent twice says nothing: over TCP it
-    /// echoes an old timestamp.
+    /// Takes in the ack's delay; false if it is no occasion to react. An ack of what was sent twice is ambiguous: over TCP
+    /// it echoes an old timestamp.
     fn measure(&mut self, ack: &Ack) -> bool {
         if let Some(rtt) = ack.rtt {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
@@ -266,8 +266,8 @@ impl TcpLp {
         self.learns_anew || is_limited || self.reno.window.ssthresh.is_finite()
     }
 
-    /// Returns whether a reaction is allowed: at most one in a round trip, so that it takes two to get down to one packet
-    /// (RFC 6297 §2.3).
+    /// Returns whether a reaction is allowed. There is at most one in a round trip, so that it takes two to get down to one
+    /// packet (RFC 6297 §2.3).
     fn may_react(&self, now: Time, rtt: Span) -> bool {
         self.learns_anew || self.reacted_at.is_none_or(|at| now.since(at) >= rtt)
     }

@@ -67,7 +67,7 @@ mod measure {
     use quinn::{Endpoint, TransportConfig};
     use std::time::Instant;
 
-    /// Returns CPU seconds of this process so far, user and system.
+    /// Returns the CPU seconds of this process so far, user and system.
     fn cpu_s() -> f64 {
         let usage = getrusage(UsageWho::RUSAGE_SELF).expect("a process can ask for its own usage");
         (usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64 / 1e6

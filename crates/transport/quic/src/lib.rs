@@ -27,8 +27,9 @@
 //! See [`adapter`] for the limits of quinn's interface and how this crate handles them.
 //!
 //! # Modules
-//! [`adapter`] turns quinn's calls into events of a controller. `factory` and `monitor` make and show controllers, `socket` is a socket of
-//! `afteryou-sockets` that remembers the bytes it received, `transport` has quinn's settings. [`path_mtu`] says how far to search for longer datagrams.
+//! [`adapter`] turns quinn's calls into events of a controller. `factory` and `monitor` make and show controllers, `socket`
+//! is a socket of `afteryou-sockets` that remembers the bytes it received. `transport` has quinn's settings. [`path_mtu`]
+//! bounds the search for longer datagrams.
 //!
 //! The crate is apart from `afteryou-transfer`, so that another quinn program depends on little. Packet numbers are the adapter's own, since
 //! quinn's begin anew in each space. One clock serves all adapters of a process, so that members of a group see comparable times.

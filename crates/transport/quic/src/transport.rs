@@ -15,9 +15,9 @@ pub const MAX_ACK_DELAY: Duration = Duration::from_millis(5);
 /// Twice the 31 MB that 1 Gbit/s holds in 250 ms: a packet that is sent again blocks its stream for a round trip.
 const WINDOW_BYTES: u32 = 64 << 20;
 
-/// Returns the settings for background transfers: [`background`] as controller, prompt acknowledgements from a peer that can
-/// be asked, and windows for 1 Gbit/s over 250 ms. The path's MTU is searched for, which is quinn's default. Up to 64 MiB
-/// may wait in each direction of a connection whose program does not read.
+/// Returns the settings for background transfers. They are [`background`] as controller, prompt acknowledgements from a peer
+/// that can be asked, and windows for 1 Gbit/s over 250 ms. The path's MTU is searched for, which is quinn's default. Up to
+/// 64 MiB may wait in each direction of a connection whose program does not read.
 ///
 /// Keep-alive is off and connections end after 30 s of silence, as quinn has it: whether an idle connection shall live is
 /// the program's business.

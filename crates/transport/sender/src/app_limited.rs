@@ -1,5 +1,5 @@
-//! Application-limited periods: while the application gives too little, acks say nothing about the window, and delivery rates
-//! nothing about the path.
+//! Application-limited periods: while the application gives too little, acks are no evidence about the window, and delivery
+//! rates nothing about the path.
 //!
 //! Two rules end a period. The window is in full use again as soon as everything that was in flight when it had room
 //! has been delivered. Acks of later packets may widen it (RFC 9002 §7.8). A rate needs an ack from beyond the bubble:

@@ -290,7 +290,7 @@ impl Congestion {
         self.pacer.reset(now);
     }
 
-    /// Notes that nothing can be sent for reasons other than the window: if the window has room, acks of what is in flight
+    /// Notes that nothing can be sent for reasons other than the window. If the window has room, acks of what is in flight
     /// now must not widen it.
     pub fn note_unused_window(&self, board: &mut Board) {
         if board.in_flight() + self.packet <= self.window() {
@@ -298,7 +298,7 @@ impl Congestion {
         }
     }
 
-    /// Notes that new data is about to leave with nothing outstanding, `since` the latest ack: after a silence the
+    /// Notes that new data is about to leave with nothing outstanding, `since` the latest ack. After a silence the
     /// controller is informed (RFC 5681 §4.1, RFC 9438 §4.2).
     pub fn resume(&mut self, now: Time, since: Time, rto: Span) {
         // A time for which the pacer held data back was not idle.

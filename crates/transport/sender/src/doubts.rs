@@ -1,6 +1,6 @@
 //! Doubts about reductions: the losses and timeouts behind them, by name, until they turn out to be real.
 //!
-//! A cut is the begin of a recovery, a further reduction within it, or a timeout. It is taken back once **every** packet that
+//! A cut is the start of a recovery, a further reduction within it, or a timeout. It is taken back once **every** packet that
 //! was taken for lost since then has arrived after all: real congestion behind one of them was congestion. The evidence
 //! for a packet, in this order:
 //!

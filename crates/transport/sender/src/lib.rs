@@ -26,8 +26,8 @@
 //!   the order of transmissions ([RFC 8985](https://www.rfc-editor.org/rfc/rfc8985)) or by duplicate acks (RFC 6675).
 //! - [`congestion`] is the only place that calls the controller. Window, pacing, idle times and application limits follow from
 //!   its answers.
-//! - [`delivery`] stamps packets and computes delivery rates; [`rounds`] counts round trips; [`app_limited`] marks what says
-//!   nothing about the path.
+//! - [`delivery`] stamps packets and computes delivery rates; [`rounds`] counts round trips; [`app_limited`] marks what is
+//!   no evidence about the path.
 //! - [`episode`], [`doubts`] and [`prr`] belong to a recovery; [`reordering`] and [`tail`] to RACK-TLP; [`timers`] to all.
 //!
 //! # Design

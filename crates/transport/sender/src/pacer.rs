@@ -167,8 +167,8 @@ mod tests {
         assert!((1000..=1003).contains(&sent_within(1000, 1900)));
     }
 
-    /// Returns the number of packets of 1000 B that a sender sends within a second at 1 MB/s if it runs every `step` ms, and
-    /// the most of one wake-up.
+    /// Returns the number of packets of 1000 B that a sender sends within a second at 1 MB/s, and the most of one wake-up.
+    /// It runs every `step` ms.
     fn sent_by_late_wake_ups(step_ms: u64, most: Span) -> (u64, u64) {
         let mut pacer = Pacer::new(TIMER_SLACK);
         let (mut packets, mut burst) = (0, 0);

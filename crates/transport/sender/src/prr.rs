@@ -9,10 +9,10 @@
 //!           nothing sent yet and sndcnt = 0:  sndcnt = SMSS
 //!           cwnd = inflight + sndcnt
 //! ```
-//! Source: RFC 9937 §6.2; the proportional part is rounded up to whole segments, as in the example of §8. SafeACK: snd.una advanced
-//! and this ack shows no further loss. The sum is the RFC's prr_delivered · ssthresh as long as ssthresh stands. Where a
-//! controller lowers it on the way (a mark, a delay), what was sent by the higher one is not held against the lower one.
-//! Otherwise nothing would leave for a while. A further loss that lowers it begins a new account.
+//! Source: RFC 9937 §6.2; the proportional part is rounded up to whole segments, as in the example of §8. SafeACK: snd.una
+//! advanced and this ack shows no further loss. The sum is the RFC's prr_delivered · ssthresh as long as ssthresh is
+//! constant. Where a controller lowers it on the way (a mark, a delay), what was sent by the higher one is not held against
+//! the lower one. Otherwise nothing would leave for a while. A further loss that lowers it begins a new account.
 
 /// A recovery's account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

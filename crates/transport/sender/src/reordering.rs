@@ -24,7 +24,7 @@ pub struct Reordering {
     dsacks: u64,
 }
 
-/// Where a sender stands in its rounds.
+/// A sender's position in its rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Rounds {
     /// Number of the newest transmission known to have arrived.

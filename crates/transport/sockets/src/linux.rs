@@ -186,8 +186,8 @@ impl Control {
         }
     }
 
-    /// Returns the memory of the datagrams that wait to be read, bytes as the kernel counts them against the receive buffer;
-    /// None if it does not say.
+    /// Returns the memory of the datagrams that wait to be read, bytes as the kernel counts them against the receive buffer.
+    /// `None` if it does not report it.
     pub fn waiting_memory(&self, socket: SockRef<'_>) -> Option<u32> {
         getsockopt(&*socket, WaitingMemory).ok()
     }
@@ -296,8 +296,8 @@ impl Control {
     }
 }
 
-/// Returns the longest IP packet on the route to `to`, bytes: the interface's MTU, or the path's where the kernel knows of a
-/// smaller one. Sends nothing.
+/// Returns the longest IP packet on the route to `to`, bytes: the interface's MTU, or the path's where the kernel has found
+/// a smaller one. Sends nothing.
 ///
 /// # Errors
 /// The system's reason: there is no route.

@@ -267,7 +267,7 @@ pub unsafe extern "C" fn ay_utp_poll_event(connection: *mut ay_utp_connection) -
             Some(Event::Writable) => ay_utp_event::AY_UTP_WRITABLE,
             Some(Event::FinishAcknowledged) => ay_utp_event::AY_UTP_FINISH_ACKNOWLEDGED,
             Some(Event::Closed(_)) => ay_utp_event::AY_UTP_CLOSED,
-            Some(_) => continue, // C programs of today know no others
+            Some(_) => continue, // C programs of today have no others
         };
     }
 }

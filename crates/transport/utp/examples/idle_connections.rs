@@ -210,7 +210,7 @@ mod linux {
         Ok(kib.parse::<f64>()? * 1024.0)
     }
 
-    /// Returns CPU time of this process, seconds.
+    /// Returns the CPU time of this process, seconds.
     fn cpu_time() -> Result<f64> {
         let usage = getrusage(UsageWho::RUSAGE_SELF)?;
         Ok((usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64 / 1e6)

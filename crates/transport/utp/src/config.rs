@@ -96,7 +96,7 @@ impl Config {
         Config { payload: SEARCH_FROM, max_payload: SEARCH_TO, ..self }
     }
 
-    /// Returns defaults with this way of recovery and the shortest timeout that belongs to it.
+    /// Returns the defaults with this way of recovery and the shortest timeout that belongs to it.
     pub fn recovering(recovery: Recovery) -> Config {
         Config { recovery, min_rto: recovery.min_rto(), ..Config::default() }
     }

@@ -31,7 +31,7 @@ const EXTENSION_SACK: u8 = 1;
 /// libutp's, which reads nothing of it and requires the length.
 const EXTENSION_BITS: u8 = 2;
 const BITS_LEN: usize = 8;
-/// No client uses this number; all skip extensions that they do not know.
+/// No client uses this number; all skip unknown extensions.
 const EXTENSION_PADDING: u8 = 0x50;
 /// The first four bytes of [`EXTENSION_BITS`] that make the other four a count of marks. A number of its own would keep Wireshark from
 /// decoding the packet.

@@ -1,7 +1,7 @@
 //! Selective acknowledgement: a bitmap of what arrived beyond the first gap.
 //!
-//! Bit `k`, counted from the least significant bit of byte `k / 8`, says that packet `ack_nr + 2 + k` has arrived;
-//! `ack_nr + 1` is missing by definition. The length is a multiple of 4 bytes, at least 4.
+//! Bit `k`, counted from the least significant bit of byte `k / 8`, is set if packet `ack_nr + 2 + k` has arrived; `ack_nr +
+//! 1` is missing by definition. The length is a multiple of 4 bytes, at least 4.
 
 /// Longest bitmap we write: 2016 packets. The length is one byte on the wire, so 252 is the last multiple of 4.
 pub const MAX_LEN: usize = 252;
@@ -78,7 +78,7 @@ pub fn write(mask: &mut [u8; MAX_LEN], beyond: usize, long: bool, arrived: impl 
     write_words(mask, beyond, long, (0..).step_by(64).map(word))
 }
 
-/// Writes the bitmap with 64 packets at a time: `words` has the bits in order, the first one lowest, and none for packets
+/// Writes the bitmap with 64 packets at a time. `words` has the bits in order, the first one lowest, and none for packets
 /// from `beyond` on.
 pub fn write_words(
     mask: &mut [u8; MAX_LEN],

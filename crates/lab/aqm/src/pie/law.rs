@@ -214,7 +214,7 @@ impl Law {
         } else if is_quiet && (self.departures.is_none() || state.departures.is_known()) {
             self.forget(state);
         }
-        // §5.3. While a third of the buffer is full nobody sleeps: a delay of nothing only says that it is not known yet.
+        // §5.3. While a third of the buffer is full nobody sleeps: a delay of nothing only means that it is not known yet.
         if is_quiet && self.wakes_at.is_some_and(|limit| !reaches(backlog, limit)) {
             state.is_awake = false;
         }
@@ -233,7 +233,7 @@ impl Law {
             step += LARGE_STEP;
         }
         let probability = (state.probability + step).clamp(0.0, 1.0);
-        // Linux: a delay of nothing with packets waiting says that it is not known.
+        // Linux: a delay of nothing with packets waiting means that it is not known.
         let is_unknown = self.form == Form::Linux && state.delay == Span::ZERO && backlog.bytes > 0;
         match state.delay.max(state.old_delay) <= self.decay_to && !is_unknown {
             true => probability * self.decay,

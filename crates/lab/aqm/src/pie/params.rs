@@ -3,7 +3,7 @@
 use afteryou_base::param::{Param, Preset, Value};
 use afteryou_base::Span;
 
-/// Everything but `preset`: the flow queues and the one that knows lower effort have these rows, too.
+/// Everything but `preset`: the flow queues and the one with lower effort have these rows, too.
 pub const COMMON: [Param; 19] = [
     Param::millis("target", 15, (1, 1000))
         .explained("delay that the probability is steered to", "RFC 8033 §4.2"),

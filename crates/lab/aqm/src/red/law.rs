@@ -63,7 +63,7 @@ pub enum Verdict {
     Full,
 }
 
-/// Where a series of drops stands.
+/// The state of a series of drops.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spacing {
     /// Packets since the last drop, or mean packets' worth of bytes.

@@ -12,7 +12,7 @@ const MAX_TO_MIN: f64 = 3.0;
 /// Shortest round trip that the automatic weight reckons with, s, and over how many of them it averages.
 const LEAST_RTT_S: f64 = 0.1;
 const AVERAGED_RTTS: f64 = 10.0;
-/// The round trip in times that a packet takes on the link; ns-2 adds the link's delay to it, which a queue does not know.
+/// The round trip in times that a packet takes on the link; ns-2 adds the link's delay to it, which a queue does not have.
 const RTT_PACKETS: f64 = 3.0;
 /// tc tries weights from 1/2 to this power of it.
 const LAST_TC_SHIFT: i32 = 31;

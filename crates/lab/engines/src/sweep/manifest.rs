@@ -165,7 +165,7 @@ impl Manifest {
         checks.into_iter().find(|(same, _)| !same).map(|(_, difference)| difference)
     }
 
-    /// Reads what a folder says, if it says something.
+    /// Reads a folder's manifest, if it has one.
     pub(super) fn read(path: &Path) -> Result<Option<Manifest>, Error> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,

@@ -1,9 +1,9 @@
 //! Sweeps that survive: every run of an experiment on all cores, each on the disk as soon as it has ended.
 //!
-//! A [`Lineup`](crate::Lineup) makes each run when its turn comes, so memory does not grow with their number. A
-//! [`Folder`] holds what has ended: `sweep.json` says which sweep it is, `journal` has a line for each finished run. A
-//! kill at any moment loses the runs under way and nothing else. The same sweep continues in the same folder, and a run
-//! that the journal has is not repeated. Another sweep, or the same one by another build of the program, is refused.
+//! A [`Lineup`](crate::Lineup) makes each run when its turn comes, so memory does not grow with their number. A [`Folder`]
+//! holds what has ended: `sweep.json` identifies the sweep, `journal` has a line for each finished run. A kill at any moment
+//! loses the runs under way and nothing else. The same sweep continues in the same folder, and a run that the journal has is
+//! not repeated. Another sweep, or the same one by another build of the program, is refused.
 //!
 //! The key of a run is made of the build, the scenario and the seed. Between releases a version stays the same while
 //! controllers change; the build's hash does not.
@@ -12,7 +12,7 @@
 //! |---|---|
 //! | `folder` | the folder: the sweep it belongs to, its lock, what is finished |
 //! | `journal` | lines of finished runs: append, check, read in order |
-//! | `manifest` | what a folder says of its sweep, and what may not differ |
+//! | `manifest` | the description of a folder's sweep, and what may not differ |
 //! | `merge` | parts of one sweep, made elsewhere, as one |
 //!
 //! Not done: the journal is not flushed to the disk after each run, so a failure of power may lose the last seconds.

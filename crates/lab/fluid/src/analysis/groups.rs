@@ -73,8 +73,8 @@ impl Group {
         self.transfers = self.transfers.zip(Transfers::of(flow)).map(|(all, one)| all.and(one));
     }
 
-    /// Returns the load of transfers that come and go, as a part of the link: too short and too few to fill it all the time.
-    /// The closed forms are for flows that always have something to send, and say nothing of them.
+    /// Returns the load of transfers that come and go, as a part of the link. They are too short and too few to fill it all
+    /// the time. The closed forms are for flows that always have something to send, and do not apply to them.
     pub fn passing_load(&self, link: &Link) -> Option<f64> {
         self.transfers.and_then(|transfers| transfers.passing_load(link))
     }
@@ -194,7 +194,7 @@ impl Group {
         name
     }
 
-    /// Adds what can be said of it.
+    /// Adds the statements about it.
     pub fn explain(&self, link: &Link, options: &Options, analysis: &mut Analysis) {
         let mut says = Says { of: self.name(), analysis };
         says.number("bandwidth-delay product", link.bdp(), "packets", "C·R");
@@ -301,7 +301,7 @@ impl Group {
         says.number("GAIN", gain, "packets per round trip", "1/min(16, ⌈2·TARGET/R⌉)");
         says.number("rate beside Reno at equal loss", share_at_equal_loss(gain), "", "√GAIN");
         let nine = "(4 + 2·W + 9·(T + 2)·W)/(2·C·R + T·W + 9·(T + 2)·W), T = log₂(W/2), W = C·(R + q)";
-        // Ramps shorter than a round trip are not in the model: it says then that more than all is used, or less than nothing.
+        // Ramps shorter than a round trip are not in the model: it yields then more than all, or less than nothing.
         let used = Some(alone.nine_tenths(Wait::Slowdown)).filter(|used| (0.0..=1.0).contains(used));
         let holds = !self.path_is_too_long(link) && !self.has_constant_round_trips();
         if holds {
@@ -340,7 +340,7 @@ impl Group {
         if rule.slowdowns == Slowdowns::None {
             return;
         }
-        says.note("what is said of its rest holds between slowdowns, with GAIN for α and Constant for ζ");
+        says.note("the statements about its rest hold between slowdowns, with GAIN for α and Constant for ζ");
         if self.flows > 1 {
             self.slowdowns(gain, &self.equilibrium(&closed), says);
         }

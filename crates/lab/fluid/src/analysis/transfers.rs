@@ -24,7 +24,7 @@ impl Transfers {
         Some(Transfers { bytes, largest: bytes, first: flow.start, last: flow.start })
     }
 
-    /// Returns these and `other`.
+    /// Returns the sum of these transfers and `other`.
     pub fn and(self, other: Transfers) -> Transfers {
         Transfers {
             bytes: self.bytes + other.bytes,

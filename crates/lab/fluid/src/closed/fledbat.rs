@@ -26,7 +26,7 @@
 //!   Mbit/s, R = 50 ms, τ = 25 ms, ζ = 0.1) it gives 17 s for a period of 0.70 s.
 //! - Prop. 5.7: ζ* = α²·τ/(4·N·C·R³) follows from that matrix; it is `N²·α²·τ/(4·C²·R³)`. The sign within Θ must be minus:
 //!   the slowest root decides, not the fastest.
-//! - Eq. 13: see [`lyapunov`](super::lyapunov). Eq. 9: the indicator must say Q > 0.
+//! - Eq. 13: see [`lyapunov`](super::lyapunov). Eq. 9: the indicator must be Q > 0.
 //! - §6 has Q about C·τ; by eq. 10 it is 1.48 times as much there.
 //!
 //! # Known bad cases

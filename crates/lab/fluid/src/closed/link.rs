@@ -39,7 +39,7 @@ impl Link {
         self.buffer / self.capacity()
     }
 
-    /// Returns the number of targets that fit into the buffer: with fewer LEDBAT flows than that, latecomers stack up theirs
+    /// Returns the number of targets that fit into the buffer. With fewer LEDBAT flows than that, latecomers stack up theirs
     /// and starve the earlier ones (Carofiglio 2013, Prop. 4.1).
     pub fn targets_in_buffer(&self, target_s: f64) -> f64 {
         self.buffer_s() / target_s

@@ -1,4 +1,4 @@
-//! Closed forms: what the equations say without being integrated.
+//! Closed forms: results of the equations without integration.
 //!
 //! Windows and queues are packets, rates packets/s, times seconds.
 

@@ -1,8 +1,7 @@
 //! Controllers as equations, one file each.
 //!
-//! A model says how the window drifts in congestion avoidance, given what the sender sees. The common parts are
-//! elsewhere: the network makes the [`Signal`], `phase.rs` has slow start and slowdowns. Windows are packets, times
-//! seconds.
+//! A model gives the drift of the window in congestion avoidance, given what the sender sees. The common parts are
+//! elsewhere: the network makes the [`Signal`], `phase.rs` has slow start and slowdowns. Windows are packets, times seconds.
 
 pub mod cubic;
 pub mod fledbat;

@@ -111,7 +111,7 @@ pub fn unsupported(flow: &Flow) -> Vec<Unsupported> {
     let reason = |(name, value): &(&'static str, Value)| {
         let of = &controller.kind;
         let reason = format!(
-            "the fluid model of {of} knows nothing of {name} = {value}: leave it out, or run it in the simulator"
+            "the fluid model of {of} does not model {name} = {value}: leave it out, or run it in the simulator"
         );
         Unsupported::of_flow(flow, format!("controller.{name}"), reason)
     };

@@ -48,7 +48,7 @@ pub(super) const JUDGEMENTS: &[Judgement] = &[
 /// Returns the pairs of samples that agree in every axis that the two sets do not name.
 fn pairs<'a>(samples: &[&'a Sample], one: &At, other: &At) -> Result<Vec<(String, &'a Sample, &'a Sample)>> {
     let named: Vec<&str> = one.0.keys().chain(other.0.keys()).map(String::as_str).collect();
-    // An axis on which `one` names several points tells the pairs apart.
+    // An axis on which `one` names several points distinguishes the pairs.
     let is_one = |axis: &&&str| one.0.get(**axis).is_none_or(|labels| labels.all().len() == 1);
     let hidden: Vec<&str> = named.iter().filter(is_one).copied().collect();
     let others = at(samples, other)?.into_iter();
@@ -56,7 +56,7 @@ fn pairs<'a>(samples: &[&'a Sample], one: &At, other: &At) -> Result<Vec<(String
         others.map(|sample| (sample.point.words_without(&named), sample)).collect();
     let pair = |sample: &'a Sample| {
         let words = sample.point.words_without(&named);
-        let missing = || Error::NoReading(format!("nothing stands beside the point {words:?}"));
+        let missing = || Error::NoReading(format!("there is nothing beside the point {words:?}"));
         let partner = *others.get(&words).ok_or_else(missing)?;
         Ok((sample.point.words_without(&hidden), sample, partner))
     };

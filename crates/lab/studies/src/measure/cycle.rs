@@ -187,7 +187,7 @@ fn ramp_rtt(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok(peaks.into_iter().fold(f64::INFINITY, f64::min).into())
 }
 
-/// Returns the round-trip time of the linear growth, which is taken from two round trips after the lowest window, when the
+/// Returns the round-trip time of the linear growth. That is taken from two round trips after the lowest window, when the
 /// queue of the ramp is gone.
 fn linear_rtt(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let (times, swings) = (round_trips(outcome, args)?, swings(outcome, args)?);

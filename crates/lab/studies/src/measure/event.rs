@@ -198,8 +198,8 @@ mod tests {
     use afteryou_scenario::outcome::{Run, Series};
     use afteryou_scenario::{Link, Scenario};
 
-    /// Returns an outcome with a window that is at 100 kB from 2 to 4 s and from 6 to 8 s, a base delay that falls from 80
-    /// to 20 ms at 3 s, and a loss in the step after 4 s.
+    /// Returns an outcome with a window that is at 100 kB from 2 to 4 s and from 6 to 8 s. It also has a base delay that
+    /// falls from 80 to 20 ms at 3 s, and a loss in the step after 4 s.
     fn outcome() -> Outcome {
         let curve = |quantity: &str, value: fn(f64) -> f64| Series {
             of: "a".to_owned(),

@@ -161,8 +161,8 @@ mod tests {
         FlowAtLink { flow: flow.to_owned(), bytes: 0, share: 0.0, queue_packets, queued_at_end: 0 }
     }
 
-    /// Returns an outcome with a link of 20 Mbit/s with at most 10 packets of 1500 B in its queue, of 5 ms in the first
-    /// window and 8 ms in the second one.
+    /// Returns an outcome with a link of 20 Mbit/s with at most 10 packets of 1500 B in its queue. The delay is 5 ms in the
+    /// first window and 8 ms in the second one.
     fn outcome() -> Outcome {
         let window = |name: &str, mean_ms: f64| WindowFigures {
             window: name.to_owned(),

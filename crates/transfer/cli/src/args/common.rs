@@ -136,7 +136,7 @@ pub struct Common {
     #[arg(long, value_name = "DIR", env = "AFTERYOU_CONTROL_DIR", hide_env_values = true)]
     pub control_dir: Option<PathBuf>,
 
-    /// Longest IP packet of the route, bytes, instead of what the system knows: an emulated path is no loopback.
+    /// Longest IP packet of the route, bytes, instead of the system's value: an emulated path is no loopback.
     #[arg(long, value_name = "BYTES", hide = true)]
     pub route_mtu: Option<u32>,
 

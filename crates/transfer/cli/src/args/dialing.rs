@@ -321,7 +321,7 @@ impl GetArgs {
         match words.next() {
             Some(word) => Target::ticket(word, Role::Serve),
             None => Err(Failure::usage(
-                "say what to get: afteryou get TICKET[/PATH], with the ticket that `afteryou serve` printed",
+                "name what to get: afteryou get TICKET[/PATH], with the ticket that `afteryou serve` printed",
             )),
         }
     }

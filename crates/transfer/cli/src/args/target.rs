@@ -1,4 +1,4 @@
-//! The target of a job: a ticket as a word, in a file or in the environment, or a host that ssh knows.
+//! The target of a job: a ticket as a word, in a file or in the environment, or a host of ssh.
 
 use afteryou_terminal::failure::reason;
 use afteryou_terminal::Failure;
@@ -25,7 +25,7 @@ pub enum Target {
         /// The text after a slash: the path below the served directory.
         path: String,
     },
-    /// A host that ssh knows.
+    /// A host of ssh.
     Ssh {
         /// The host and its directory.
         via: Via,
@@ -135,7 +135,7 @@ impl Target {
             None => (place, ""),
         };
         if path.is_empty() {
-            return Err(Failure::usage(format!("--via: say what to get: write --via ssh {host}:PATH")));
+            return Err(Failure::usage(format!("--via: name what to get: write --via ssh {host}:PATH")));
         }
         let path = path.trim_end_matches('/');
         let (directory, name) = match path.rsplit_once('/') {
@@ -345,7 +345,7 @@ mod tests {
             assert_eq!(name, path, "{place}");
         }
         for place in ["host", "host:", "[2001:db8::1]"] {
-            assert!(Target::ssh_path(place).unwrap_err().to_string().contains("say what to get"), "{place}");
+            assert!(Target::ssh_path(place).unwrap_err().to_string().contains("name what to get"), "{place}");
         }
         assert!(Target::ssh_directory("-oProxyCommand=x").is_err());
     }

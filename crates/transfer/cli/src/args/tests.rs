@@ -166,10 +166,10 @@ fn get_takes_a_path_behind_the_ticket_and_a_directory() {
 
 #[test]
 fn get_says_what_is_missing() {
-    assert!(refusal(get(&[]).target_and_directory()).starts_with("say what to get"));
+    assert!(refusal(get(&[]).target_and_directory()).starts_with("name what to get"));
     assert!(refusal(get(&["/"]).target_and_directory()).contains("a path where a ticket is expected"));
     let said = refusal(get(&["--via", "ssh", "host"]).target_and_directory());
-    assert_eq!(said, "--via: say what to get: write --via ssh host:PATH");
+    assert_eq!(said, "--via: name what to get: write --via ssh host:PATH");
     let said = refusal(get(&["--via", "ssh", "host:x", "afteryou1abc"]).target_and_directory());
     assert!(said.contains("none with --via"), "{said}");
 }

@@ -1,4 +1,4 @@
-//! `afteryou ctl`: finds the job, asks it, and says what it answered.
+//! `afteryou ctl`: finds the job, asks it, and prints its answer.
 
 use super::protocol::{Answer, Question, Status};
 use crate::figures::RateUnit;
@@ -120,7 +120,7 @@ impl Answered {
     }
 }
 
-/// "4711 send photos: paused; 42 % of …". A job that ends has nothing more to say.
+/// "4711 send photos: paused; 42 % of …". A job that ends has no course.
 impl std::fmt::Display for Answered {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Answered { status, did, ends } = self;
@@ -225,7 +225,11 @@ fn choose(job: Option<u32>, running: &[Status]) -> Result<u32, Failure> {
         (None, several) => {
             let jobs: Vec<_> =
                 several.iter().map(|job| format!("{} ({} {})", job.pid, job.command, job.what)).collect();
-            Err(Failure::usage(format!("{} jobs run: say which with --job: {}", jobs.len(), jobs.join(", "))))
+            Err(Failure::usage(format!(
+                "{} jobs run: choose one with --job: {}",
+                jobs.len(),
+                jobs.join(", ")
+            )))
         }
     }
 }
@@ -314,7 +318,7 @@ mod tests {
         assert_eq!(choose(None, &[job(7)]).unwrap(), 7);
         assert_eq!(choose(Some(8), &[job(7), job(8)]).unwrap(), 8);
         let error = choose(None, &[job(7), job(8)]).unwrap_err();
-        let expected = "2 jobs run: say which with --job: 7 (send photos), 8 (send photos)";
+        let expected = "2 jobs run: choose one with --job: 7 (send photos), 8 (send photos)";
         assert_eq!((error.to_string().as_str(), error.code()), (expected, 2));
         let error = choose(Some(9), &[job(7)]).unwrap_err();
         assert_eq!(

@@ -7,8 +7,8 @@
 //! job's state as Prometheus metrics (`metrics`) and changes nothing.
 //!
 //! # Whose word counts
-//! The last. `ctl rate` and `ctl off` replace what --max-rate said and what the timetable says now; the timetable speaks
-//! again at its next change. A limit of the peer stays the peer's.
+//! The last. `ctl rate` and `ctl off` replace --max-rate and the timetable's present limit; the timetable applies again at
+//! its next change. A limit of the peer stays the peer's.
 
 mod command;
 #[cfg(unix)]

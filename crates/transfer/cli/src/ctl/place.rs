@@ -18,7 +18,7 @@ use std::time::Duration;
 /// A job listens at its socket long before that.
 const BEGINNING: Duration = Duration::from_secs(60);
 
-/// Returns the directory, made if it is not there. `chosen` is the user's choice. `chosen` is what the user says.
+/// Returns the directory, made if it is not there. `chosen` is the user's choice.
 pub fn directory(chosen: Option<&Path>) -> anyhow::Result<PathBuf> {
     let directory = chosen.map_or_else(usual, Path::to_owned);
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory);

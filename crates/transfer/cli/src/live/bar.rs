@@ -19,7 +19,7 @@ const APART: Duration = Duration::from_millis(200);
 
 /// Columns of the longest bar; a shorter one leaves room for the numbers.
 const LONGEST: usize = 40;
-/// A bar of fewer columns says less than the per cent beside it.
+/// A bar of fewer columns shows less than the per cent beside it.
 const SHORTEST: usize = 8;
 
 /// Columns of a terminal that reports no size.
@@ -103,7 +103,7 @@ impl View for Bar {
                     self.say(&sentence);
                 }
             }
-            // The line below the bar says it, and counts down.
+            // The line below the bar has it, and counts down.
             Event::Connected { .. } | Event::Disconnected { .. } => {}
             _ => {
                 if let Some(remark) = remark(event, self.list) {

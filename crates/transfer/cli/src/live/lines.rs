@@ -7,7 +7,7 @@ use afteryou_transfer::event::Event;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-/// Enough to see in a log what went on, and not too much for a job of days.
+/// Often enough to follow a job in a log, and not too much for a job of days.
 const APART: Duration = Duration::from_secs(10);
 
 /// Lines on `out`.
@@ -16,7 +16,7 @@ pub struct Lines<W> {
     /// Every file is named.
     list: bool,
     next: Option<Instant>,
-    /// Of this job, that there is a connection was said.
+    /// The job's connection was reported.
     said_connected: bool,
     said_paused: bool,
 }
@@ -59,7 +59,7 @@ impl<W: Write + Send> View for Lines<W> {
     }
 
     fn say(&mut self, sentence: &str) {
-        // If nobody reads it there is nobody to tell.
+        // If nobody reads it there is nobody to report it to.
         let _ = writeln!(self.out, "{}", printable(sentence));
     }
 

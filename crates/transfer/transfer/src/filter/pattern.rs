@@ -1,11 +1,11 @@
 //! One pattern of gitignore, matched as git matches it.
 //!
 //! # Model
-//! A pattern without a slash is matched against a name, any other against the whole path. Its bytes before the first of
-//! `* ? [ \` are compared, the rest is matched byte by byte. `*` first stands for nothing and grows when the bytes after it do
-//! not match; so does `**`. Only the newest of each kind needs to grow: a `*` ends at a slash, and between two `**` lie whole
-//! components, for which the first place that matches leaves the most to what follows. So there is no recursion, no
-//! memory beside two positions, and at most (bytes of the pattern) × (bytes of the path) steps.
+//! A pattern without a slash is matched against a name, any other against the whole path. Its bytes before the first of `* ?
+//! [ \` are compared, the rest is matched byte by byte. `*` first matches nothing and grows when the bytes after it do not
+//! match; so does `**`. Only the newest of each kind needs to grow: a `*` ends at a slash, and between two `**` lie whole
+//! components, for which the first place that matches leaves the most to what follows. So there is no recursion, no memory
+//! beside two positions, and at most (bytes of the pattern) × (bytes of the path) steps.
 //!
 //! # Source
 //! gitignore(5), section "Pattern format", and git's own answers (`tests/all/git.rs`). Three things are git's alone: `**` counts
@@ -69,7 +69,7 @@ impl Pattern {
     }
 }
 
-/// Returns the bytes that stand for themselves. Slashes beside `**` may stand for nothing, so none counts.
+/// Returns the bytes that match themselves. Slashes beside `**` may match nothing, so none counts.
 fn needed(pattern: &[u8]) -> Bytes {
     let (mut bytes, mut at) = (Vec::new(), 0);
     while let Some(&byte) = pattern.get(at) {
@@ -115,7 +115,7 @@ fn matches(pattern: &[u8], text: &[u8]) -> bool {
             }
             (Some(&first), Some(byte)) => {
                 p += usize::from(first == b'\\');
-                // A backslash at the end stands for nothing that a path could have.
+                // A backslash at the end matches nothing that a path could have.
                 let is_equal = pattern.get(p) == Some(byte);
                 p += 1;
                 is_equal

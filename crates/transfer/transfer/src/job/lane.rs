@@ -1,12 +1,11 @@
 //! One of a job's connections, kept up: dialled, watched, replaced.
 //!
 //! # Model
-//! A lane has a connection or looks for one. A failed attempt is repeated after a pause that doubles. While a session
-//! runs, its connection is watched: both sides send something at least every two seconds, so silence means that the
-//! path is broken. QUIC probes a silent path with pauses that double, so after an outage of 10 s the next probe may be
-//! 10 s away; nothing in quinn shortens that. Therefore a silent connection gets company: a new one is attempted each
-//! second. The first connection that delivers something continues. The listening side knows by job and lane that the
-//! new one replaces the old.
+//! A lane has a connection or looks for one. A failed attempt is repeated after a pause that doubles. While a session runs,
+//! its connection is watched: both sides send something at least every two seconds, so silence means that the path is
+//! broken. QUIC probes a silent path with pauses that double, so after an outage of 10 s the next probe may be 10 s away.
+//! Nothing in quinn shortens that. Therefore a silent connection gets company: a new one is attempted each second. The first
+//! connection that delivers something continues. The listening side sees by job and lane that the new one replaces the old.
 //!
 //! # Constants
 //! [`SILENCE`] is two missed keep-alives: shorter outages are bridged by QUIC's own probes, which then come within as long
@@ -124,7 +123,7 @@ impl Lane {
         Ok(())
     }
 
-    /// Returns when a new connection stands while `old` is silent; never as long as `old` delivers something.
+    /// Returns when a new connection is open while `old` is silent; never as long as `old` delivers something.
     async fn successor(&self, old: &Connection) -> Connection {
         let mut tick = tokio::time::interval(WATCH_TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);

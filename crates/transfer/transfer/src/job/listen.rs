@@ -1,9 +1,9 @@
 //! The side that listens.
 //!
 //! # Model
-//! Every connection that the [door's guard](crate::guard) lets in greets, and is answered by a session of its own. Sessions of one job
-//! share what it has done and, for a source, what it has to offer. A session that comes for a lane which already has one
-//! closes the older and waits until that has let go of its files: the peer knows that it is dead before we do.
+//! Every connection that the [door's guard](crate::guard) lets in greets, and is answered by a session of its own. Sessions
+//! of one job share what it has done and, for a source, what it has to offer. A session that comes for a lane which already
+//! has one closes the older and waits until that has let go of its files. The peer notices that it is dead before we do.
 //!
 //! A job whose sessions are all gone without having finished is remembered for a while, so that the next continues. One that
 //! has finished is remembered for [`books::FINISHED`]: connections of it that come late find that nothing is left to do, and end

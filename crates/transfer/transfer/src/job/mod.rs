@@ -168,7 +168,7 @@ impl Summary {
             stored: self.stored + other.stored,
             stored_files: self.stored_files + other.stored_files,
             had: self.had + other.had,
-            // A peer may have told of any number.
+            // A peer may have reported any number.
             skipped: self.skipped.saturating_add(other.skipped),
             incomplete: self.incomplete + other.incomplete,
             failed: self.failed.saturating_add(other.failed),
@@ -183,7 +183,7 @@ impl Summary {
     }
 }
 
-/// Asks the listening side how our packets arrive, and says goodbye.
+/// Asks the listening side how our packets arrive, and closes the connection.
 pub async fn probe(connection: &quinn::Connection) -> Result<Answer, Error> {
     let result = session::greet(connection, &Greeting::Probe).await;
     session::close(connection, &Ok(()));

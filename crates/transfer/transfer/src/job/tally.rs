@@ -43,7 +43,7 @@ struct Counts {
     summary: Summary,
     /// Hashes of the paths that were counted.
     seen: HashSet<u64>,
-    /// The source has said what it leaves out.
+    /// The source has reported what it leaves out.
     told: bool,
 }
 

@@ -314,7 +314,7 @@ impl Writer<'_> {
         let note = match result {
             Ok(()) => {
                 if let Some(mut stream) = stream {
-                    // Fails only if it was stopped, and then the control stream says why.
+                    // Fails only if it was stopped, and then the control stream has the reason.
                     _ = stream.finish();
                 }
                 Note::Sent(id)

@@ -43,7 +43,7 @@ pub(super) enum Received {
     Stored(Kept),
     /// It was not stored.
     Failed(Why),
-    /// The source gave the stream up; the control stream says why.
+    /// The source gave the stream up; the control stream has the reason.
     Reset,
     /// The connection is gone.
     Lost,
@@ -163,8 +163,8 @@ fn broken(error: ReadError) -> Received {
     }
 }
 
-/// Returns more than any encoding of these ranges has: a group has fewer than two parents of 64 bytes of its own, and the
-/// way from the root to a range's ends is at most 64 parents each.
+/// Returns more than any encoding of these ranges has. A group has fewer than two parents of 64 bytes of its own. The way
+/// from the root to a range's ends is at most 64 parents each.
 fn longest_encoding(wanted: &Wanted) -> usize {
     let of_range = |(from, to): &(u64, u64)| {
         let bytes = to.saturating_sub(*from);

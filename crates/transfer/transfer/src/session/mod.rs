@@ -28,7 +28,7 @@ pub(crate) const SHUTDOWN: u32 = 4;
 pub(crate) const REPLACED: u32 = 5;
 /// This side cannot continue.
 pub(crate) const BROKEN: u32 = 6;
-/// A data stream is given up; the control stream says why.
+/// A data stream is given up; the control stream has the reason.
 pub(crate) const STREAM_GIVEN_UP: u32 = 7;
 /// The sink can open no more files.
 pub(crate) const TOO_MANY_FILES: u32 = 8;
@@ -40,7 +40,7 @@ const RECEIVING_GONE: Error = Error::Gone { role: "receiving" };
 
 /// How long a peer may take to greet, or to answer a greeting.
 pub(crate) const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long the sink waits for the source to say goodbye.
+/// How long the sink waits for the source to close.
 const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A path on which nothing arrives for so long is dead: five missed keep-alives. A peer that was killed holds
@@ -129,7 +129,7 @@ impl From<ConnectionError> for End {
                 End::Failed(Error::Refused(error.reason))
             }
             ConnectionError::TransportError(error) => End::Failed(Error::Protocol(error.to_string())),
-            ConnectionError::VersionMismatch => End::violation("it speaks another version of QUIC"),
+            ConnectionError::VersionMismatch => End::violation("it has another version of QUIC"),
             ConnectionError::TimedOut => End::Lost("nothing came from the peer".into()),
             error => End::Lost(error.to_string()),
         }
@@ -172,7 +172,7 @@ pub(crate) struct Control {
 
 impl Control {
     fn new((send, receive): (quinn::SendStream, quinn::RecvStream)) -> Control {
-        // What is said here must not wait behind files.
+        // These messages must not wait behind files.
         _ = send.set_priority(1);
         Control { send, incoming: Incoming::new(receive), outgoing: Outgoing::default() }
     }

@@ -33,7 +33,7 @@ fn places(limit: Option<u64>) -> usize {
     limit.map_or(MOST, |limit| (limit.saturating_sub(RESERVED) / FILE).clamp(LEAST, MOST)) as usize
 }
 
-/// Returns the number of descriptors that the process may have. `None`: no limit that we know of.
+/// Returns the number of descriptors that the process may have. `None`: no known limit.
 #[cfg(unix)]
 fn limit() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current

@@ -8,10 +8,9 @@
 //! also one that is withdrawn.
 //!
 //! # Bounds
-//! At most [`MAX_UNSETTLED`](crate::wire::MAX_UNSETTLED) offers are open; how many files are, the [room](super::room)
-//! of the process says. Nothing more is read from the control stream while answers wait that the source does not take.
-//! Ids ascend, a data stream belongs to a requested file and comes once; a source that does otherwise loses the
-//! connection.
+//! At most [`MAX_UNSETTLED`](crate::wire::MAX_UNSETTLED) offers are open; the [room](super::room) of the process limits the
+//! files. Nothing more is read from the control stream while answers wait that the source does not take. Ids ascend, a data
+//! stream belongs to a requested file and comes once; a source that does otherwise loses the connection.
 //!
 //! # Small files
 //! Many come in a bundle. Those of which nothing lies here are stored together when they have arrived, see
@@ -61,7 +60,7 @@ const BUSY_TICK: Duration = Duration::from_millis(100);
 /// A session that gets no descriptor for so long, and holds none that it could close, ends.
 const STARVED: Duration = Duration::from_secs(3);
 
-/// Looks at the disk: the [store](crate::store::Store), or what stands before it.
+/// Looks at the disk: the [store](crate::store::Store), or a layer in front of it.
 pub(crate) trait Look: Send + Sync {
     /// Decides on an entry.
     fn consider(&self, entry: &Entry, near: &mut Near) -> Result<Verdict, Why>;
@@ -109,7 +108,7 @@ enum Stage {
     /// A description of it was requested.
     Described(Box<Delta>, Place),
     Receiving,
-    /// Its data stream was reset; the source says why.
+    /// Its data stream was reset; the source reports the reason.
     Reset,
 }
 
@@ -117,7 +116,7 @@ struct Open {
     entry: Arc<Entry>,
     stage: Stage,
     withdrawn: bool,
-    /// The listener knows that another session is receiving it.
+    /// Another session is receiving it, as the listener has noted.
     told_busy: bool,
     /// Bytes that count as done: those that existed at the request, and those that arrived.
     credited: Arc<AtomicU64>,
@@ -506,7 +505,7 @@ async fn opened(mut stream: RecvStream) -> Done {
     let mut id = [0; 8];
     match stream.read_exact(&mut id).await {
         Ok(()) => Done::Opened(Some((u64::from_be_bytes(id), stream))),
-        // Reset before its first bytes: the control stream says why.
+        // Reset before its first bytes: the control stream has the reason.
         Err(_) => Done::Opened(None),
     }
 }

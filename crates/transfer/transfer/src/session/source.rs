@@ -61,7 +61,7 @@ pub(crate) struct Role {
     pub(crate) far_end: Pace,
     pub(crate) state_of: StateOf,
     pub(crate) lane: u16,
-    /// The sink removes what is not sent: it gets an extent, and has to say that it is done.
+    /// The sink removes what is not sent: it gets an extent, and has to report that it is done.
     pub(crate) extent: bool,
     /// Connections that share [`AHEAD`].
     pub(crate) lanes: u16,
@@ -69,7 +69,7 @@ pub(crate) struct Role {
     pub(crate) window: u32,
 }
 
-/// Where an offer stands.
+/// The stage of an offer.
 enum Stage {
     Offered,
     /// Its data is ordered, under way or sent.
@@ -114,7 +114,7 @@ pub(crate) async fn run(connection: &quinn::Connection, mut control: Control, ro
     };
     session.give_back();
     let result = match result {
-        // Everything was settled: what the sink could still say changes nothing.
+        // Everything was settled: any further report of the sink changes nothing.
         Err(End::Lost(_)) if session.ended && !session.role.extent => Ok(()),
         result => result,
     };
@@ -330,7 +330,7 @@ impl Session {
         self.open.get(&id).is_some_and(|open| matches!(open.stage, Stage::Ordered))
     }
 
-    /// Returns a file whose content was not requested yet. `None`: it was withdrawn, which the sink does not know yet.
+    /// Returns a file whose content was not requested yet. `None`: it was withdrawn, and the sink has not received that yet.
     fn offered(&mut self, id: u64, ranges: &Wanted) -> Result<Option<(&mut Open, u64)>, End> {
         let unknown = || End::violation("the sink requests what was not offered");
         let open = self.open.get_mut(&id).ok_or_else(unknown)?;

@@ -25,7 +25,7 @@ const FRESH: Duration = Duration::from_secs(1);
 /// Bytes that are kept.
 const MOST: usize = 16 * 1024 * 1024;
 
-/// Files whose content may be kept before the sink has said anything.
+/// Files whose content may be kept before the sink has answered.
 const UNDER_WAY: usize = 2048;
 
 /// Bytes that are kept now.

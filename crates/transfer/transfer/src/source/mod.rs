@@ -212,8 +212,8 @@ impl Source {
         Ok(self)
     }
 
-    /// Returns the entries at a peer's `path` below a served directory; for the path of no components, all of its
-    /// contents. Never anything outside the directory, whatever path and links say.
+    /// Returns the entries at a peer's `path` below a served directory; for the path of no components, all of its contents.
+    /// Never anything outside the directory, whatever path and links are.
     pub fn within(served: &Served, path: &[u8], options: SourceOptions) -> Result<Self, Error> {
         let dir = Arc::new(served.0.open()?);
         let shown = EntryPath(path.to_vec());
@@ -284,7 +284,7 @@ impl Source {
         Self::within(&Served::open(served)?, path, options)
     }
 
-    /// Returns the same source with a switch that stops it: looks at the disk that were begun with it or its clones end
+    /// Returns the same source with a switch that stops it. Looks at the disk that were begun with it or its clones end
     /// soon, in the middle of a file, too. Nothing is reported about what they did not come to.
     pub fn stoppable(&self) -> (Self, Stopper) {
         let stopper = Stopper::default();

@@ -102,7 +102,7 @@ pub(super) struct Claim {
 
 /// Whether a small file may come without a partial file.
 pub(super) enum Expected {
-    /// Nothing of its path is under way or left from earlier, as far as this process knows.
+    /// Nothing of its path is under way or left from earlier, as far as this process has seen.
     New(Claim),
     /// Another session of this process is receiving the same.
     UnderWay,
@@ -179,7 +179,7 @@ impl Drop for Claim {
         let idle = active.paths.is_empty();
         drop(active);
         for (directory, attributes) in ready {
-            // The entry was settled long ago: nobody is left to be told.
+            // The entry was settled long ago: nobody is left for the report.
             _ = set(&self.inner.root, &directory, attributes);
         }
         if idle {

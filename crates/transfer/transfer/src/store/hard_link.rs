@@ -10,8 +10,8 @@
 //! answer reports it. Where the first name holds something else, the content is requested as that of any other file.
 //!
 //! # Bounds
-//! Both names are reached from the receiving directory through real directories only. A sender that names a file which it has
-//! not sent must know its hash. It learns no more than from an offer under that name.
+//! Both names are reached from the receiving directory through real directories only. A sender that names a file which it
+//! has not sent must have its hash. It learns no more than from an offer under that name.
 //!
 //! Names that are one file here and several at the source are parted where that matters (see [`super::shared`]).
 

@@ -74,7 +74,7 @@ fn leaves_by_another_link(root: &Root, target: &Target, to: &OsStr) -> bool {
     }
     // The target need not be a directory.
     steps.pop();
-    // The sandbox says that it refuses to leave with the same kind as the system that it may not look.
+    // The sandbox's refusal to leave has the same kind as the system's refusal to look.
     let is_refused =
         || root.metadata(&resolved).is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
     // Once more when the directories on the way have been opened for their owner.

@@ -95,7 +95,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Returns 128 bits with keys that no peer knows.
+    /// Returns 128 bits with keys that no peer has.
     fn hash(&self, path: &EntryPath) -> [u64; 2] {
         [self.hashers[0].hash_one(path), self.hashers[1].hash_one(path)]
     }

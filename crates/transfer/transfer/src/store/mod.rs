@@ -95,7 +95,7 @@ pub struct StoreOptions {
 }
 
 /// The permissions of a job beyond storing files and replacing those of the same name. Nothing, unless the sink's user
-/// says so.
+/// allows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Allow {
@@ -142,7 +142,7 @@ pub struct Store {
 /// Directories that a job made before they were offered. A further one is reported as one that was there.
 const MADE: usize = 64 * 1024;
 
-/// Hashes of their paths, with keys that no peer knows.
+/// Hashes of their paths, with keys that no peer has.
 #[derive(Debug, Default)]
 struct Made {
     /// While it is there, a job runs.
@@ -543,7 +543,7 @@ pub fn empty(dir: &Path) -> io::Result<()> {
 /// it.
 fn probe(root: &Dir) -> io::Result<()> {
     match state::open_or_make(root) {
-        // Nothing may have to be stored; if it has, the source is told, too.
+        // Nothing may have to be stored; if it has, the source gets a report, too.
         Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {}
         other => _ = other?,
     }

@@ -1,11 +1,12 @@
 //! A file that is being received: what lies on the disk of it, and who may write to it.
 //!
 //! # Model
-//! `.afteryou/P-R.part` on the file system of the name (see [`super::state`]) holds the content, `P-R.tree` the hashes above it in pre-order (none for a file of one
-//! group). P is the hash of the path and R the root, both cut to 16 bytes. Existing content is trusted only as far as
-//! it hashes to the root. Neither file has a header: where a byte lies says what it is.
+//! `.afteryou/P-R.part` on the file system of the name (see [`super::state`]) holds the content, `P-R.tree` the hashes above
+//! it in pre-order (none for a file of one group). P is the hash of the path and R the root, both cut to 16 bytes. Existing
+//! content is trusted only as far as it hashes to the root. Neither file has a header: a byte's place determines its
+//! meaning.
 //!
-//! The part file's lock (`flock`) says who may write to both. A file can be renamed or removed between being opened and
+//! The part file's lock (`flock`) decides who may write to both. A file can be renamed or removed between being opened and
 //! being locked, so the holder of the lock looks once more whether the name still means that file.
 //!
 //! A lock ends when the last descriptor of its file is closed, and a program that this one starts has a copy of each until

@@ -45,7 +45,7 @@ pub(crate) fn components(path: &EntryPath) -> Result<Vec<OsString>, &'static str
 }
 
 /// Checks whether a link that lies `depth` directories below the root (0: in the root itself) leads to something below the
-/// root, for certain: `..` counts only at the beginning, where the directories it leaves are real ones. After a name it
+/// root, for certain. `..` counts only at the beginning, where the directories it leaves are real ones. After a name it
 /// might leave a directory that the name only points to.
 pub(crate) fn link_stays_inside(depth: usize, target: &[u8]) -> Result<(), &'static str> {
     if target.is_empty() {
@@ -95,7 +95,7 @@ fn native(component: &[u8]) -> Result<OsString, &'static str> {
     }
 }
 
-/// File names that Windows would misunderstand.
+/// Returns why Windows would misunderstand a file name, if it would.
 #[cfg(any(not(unix), test))]
 fn windows_refuses(component: &str) -> Option<&'static str> {
     let reserved = |c: char| c < ' ' || "<>:\"\\|?*".contains(c);

@@ -183,7 +183,7 @@ pub(crate) fn make(
     or_copy(below, root)
 }
 
-/// Acts in a directory whose mode, kept from the source, may forbid it to its owner: a run that was cut short leaves such a
+/// Acts in a directory whose mode, kept from the source, may forbid it to its owner. A run that was cut short leaves such a
 /// directory with files missing in it.
 pub(crate) fn writable(dir: &Dir, act: impl Fn() -> io::Result<()>) -> io::Result<()> {
     let denied = match act() {
@@ -407,7 +407,7 @@ impl Attributes {
 }
 
 /// Judges attributes that could not be set. Some file systems have no modes, only its owner may change those of a file, and
-/// a file has room for few attributes: that is no reason not to store it. No space for attributes is no full disk either:
+/// a file has room for few attributes. That is no reason not to store it. No space for attributes is no full disk either:
 /// ext4 has 4 KiB for those of a file.
 pub(super) fn kept(set: Result<(), Unset>) -> Result<Kept, Why> {
     let is_full =

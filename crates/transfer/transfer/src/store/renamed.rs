@@ -111,9 +111,9 @@ impl Store {
         Ok(true)
     }
 
-    /// Links a renamed file. In a job that removes what was not sent: gives a file with the same content and attributes this
-    /// name, too, if its own was not sent so far. That costs neither time nor room. Its old name goes at the end. If that is
-    /// sent after all, the two are parted.
+    /// Links a renamed file. In a job that removes what was not sent, it gives a file with the same content and attributes
+    /// this name, too, if its own was not sent so far. That costs neither time nor room. Its old name goes at the end. If
+    /// that is sent after all, the two are parted.
     pub(super) fn link_renamed(
         &self,
         target: &Target,

@@ -61,8 +61,8 @@ impl Taken {
 }
 
 impl Store {
-    /// Returns the verdict on a file of the right size, if it is the one that is offered: it gets its mode and time, and is
-    /// parted from another file. An unreadable file counts as missing. Otherwise gives the target back.
+    /// Returns the verdict on a file of the right size, if it is the one that is offered. Then it gets its mode and time,
+    /// and is parted from another file. An unreadable file counts as missing. Otherwise gives the target back.
     pub(super) fn found(
         &self,
         parent: &Dir,

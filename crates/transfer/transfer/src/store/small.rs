@@ -60,7 +60,7 @@ impl Store {
         self.expect(target, content, near)
     }
 
-    /// Expects a file of which nothing lies here, as far as this process knows.
+    /// Expects a file of which nothing lies here, as far as this process has seen.
     fn expect(&self, target: Target, content: Content, near: &mut Near) -> Result<Verdict, Why> {
         let state = self.state_near(&target, near)?;
         match Claim::expect(self.inner.clone(), &target.path, &content.root) {

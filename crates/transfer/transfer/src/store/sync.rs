@@ -1,9 +1,9 @@
 //! To the disk, several at a time.
 //!
 //! # Contents of small files
-//! From [`TOGETHER`] files of one file system on, one `syncfs` of it takes them to the disk (Linux, from 5.8 on, which reports
-//! what could not be written). If it fails, each file is flushed by itself, and says whether that was its own error. Without it,
-//! each is flushed by itself at once.
+//! From [`TOGETHER`] files of one file system on, one `syncfs` of it takes them to the disk (Linux, from 5.8 on, which
+//! reports what could not be written). If it fails, each file is flushed by itself, and reports whether that was its own
+//! error. Without it, each is flushed by itself at once.
 //!
 //! # Known bad case
 //! `syncfs` waits for all that others have written to that file system, too.

@@ -38,7 +38,7 @@ pub(super) fn link(file: &File, dir: &Dir, name: &OsStr) -> io::Result<()> {
     use rustix::io::Errno;
     use std::os::fd::AsRawFd;
     match linkat(file, "", dir, name, AtFlags::EMPTY_PATH) {
-        // Linux says this where it forbids the flag.
+        // Linux reports this where it forbids the flag.
         Err(Errno::NOENT) => {
             let path = format!("/proc/self/fd/{}", file.as_raw_fd());
             Ok(linkat(CWD, path, dir, name, AtFlags::SYMLINK_FOLLOW)?)

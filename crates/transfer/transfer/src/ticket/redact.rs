@@ -11,7 +11,7 @@ const BEGIN: &str = "afteryou";
 const LONG: usize = 50;
 
 /// Returns `text` with "afteryou1…" in the place of each ticket. Whole tickets, pieces of one, capital letters and slips of
-/// the keyboard are found alike: a ticket is a run of letters and digits, and this hides the run.
+/// the keyboard are found alike. A ticket is a run of letters and digits, and this hides the run.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let mut kept = String::new();
     let mut rest = text;

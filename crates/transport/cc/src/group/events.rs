@@ -89,7 +89,7 @@ impl Group {
         })
     }
 
-    /// Reports the idle time to the inner controller: a newcomer's transport does not know that the group was idle before it
+    /// Reports the idle time to the inner controller: a newcomer's transport cannot notice that the group was idle before it
     /// came.
     fn wake_from_idle(&mut self, now: Time) {
         let idle_for = self.last_activity.map_or(Span::ZERO, |at| now.since(at));

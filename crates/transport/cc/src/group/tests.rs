@@ -498,7 +498,7 @@ fn the_job_is_idle_only_if_all_are() {
     inner.told();
     group.on_idle(a, &idle(at(12_200)));
     assert_eq!(inner.told(), [Told::Idle(Idle { idle_for: Span::from_secs(3), ..idle(at(12_200)) })]);
-    // A newcomer's transport knows of no idle time.
+    // A newcomer's transport has seen no idle time.
     let c = group.join(MSS as u32);
     group.on_sent(c, &sent(at(20_200)));
     assert!(

@@ -116,7 +116,7 @@ impl<const MINUTES: usize, const SAMPLES: usize, const OLDER: usize> Delay<MINUT
             older.iter().for_each(|sample| smallest = smallest.min(excess(*sample)));
             return Some(smallest.max(0) as u32);
         }
-        // The greatest age of a sample beyond that of the newest. The greatest gap stands for all longer ones.
+        // The greatest age of a sample beyond that of the newest. The greatest gap represents all longer ones.
         let newest_age = now.saturating_sub(self.sampled_at);
         let mut room = max_age.checked_sub(newest_age)?.min(u64::from(u32::MAX) - 1) as u32;
         for (sample, gap) in older.iter().zip(&self.gaps) {

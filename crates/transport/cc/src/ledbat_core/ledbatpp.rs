@@ -181,7 +181,7 @@ pub trait Variant {
         false
     }
 
-    /// Notes the begin of congestion avoidance. Returns true if the delays measured until now shall be forgotten.
+    /// Notes that congestion avoidance begins. Returns true if the delays measured until now shall be forgotten.
     fn entered_avoidance(&mut self, _now: u64, _smoothed_rtt: u64, _after_slowdown: bool) -> bool {
         false
     }

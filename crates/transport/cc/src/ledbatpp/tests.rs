@@ -339,7 +339,7 @@ fn with_the_one_way_signal_the_rtt_serves_until_the_first_sample_and_never_again
     assert_eq!(feed(4, 70, None), (Some(3_000), None));
 }
 
-/// Returns a controller at the end of a freeze from 1.0 s to 1.1 s, with 80 packets to come back to, on a path of 50 ms.
+/// Returns a controller at the end of a freeze from 1.0 s to 1.1 s, with 80 packets to come back to. The path has 50 ms.
 fn after_a_freeze(options: &[(&'static str, Value)]) -> LedbatPp {
     let mut controller = steady(80.0, 50_000, 0, options);
     controller.state.smoothed_rtt = Span::from_millis(50).0;

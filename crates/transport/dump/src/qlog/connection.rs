@@ -42,7 +42,7 @@ impl Connection {
         Box::new(Observed::new(controller, Box::new(self.clone())))
     }
 
-    /// Logs the connection's begin.
+    /// Logs the start of the connection.
     pub fn started(&self, at: Time, protocol: &str, ends: &Ends) {
         let (local, peer) = (ends.local.ip().to_canonical(), ends.peer.ip().to_canonical());
         let started = Started {

@@ -1,6 +1,6 @@
 //! Any controller of `afteryou-cc` as a controller of quinn.
 //!
-//! # What quinn tells, and what is made of it
+//! # The reports of quinn, and what is made of them
 //! | quinn 0.11 | here |
 //! |---|---|
 //! | `on_sent` once for a batch of packets, acknowledgements alone included | one [`Sent`] for each packet |
@@ -321,7 +321,8 @@ impl congestion::Controller for Adapter {
             self.end_idle(now);
             self.path.last_sent = now;
         }
-        // Acknowledgements alone never count as in flight, but cannot be told apart here. Nothing leaves beyond the window.
+        // Acknowledgements alone never count as in flight, but cannot be distinguished here. Nothing leaves beyond the
+        // window.
         let most = self.controller().directive().cwnd.max(self.path.in_flight);
         let mut left = bytes;
         while left > 0 {

@@ -1,8 +1,8 @@
 //! Which packet was sent when: quinn names packets by their send time only, our controllers by number, too.
 //!
-//! Numbers count what left on this path, from 1; quinn's own would start again in each of its three packet number
-//! spaces. One entry stands for everything that quinn sent at the same instant, which it acknowledges and loses by
-//! that instant. The log is bounded: a time older than all entries gets the number 0, "before everything known".
+//! Numbers count what left on this path, from 1; quinn's own would start again in each of its three packet number spaces.
+//! One entry represents everything that quinn sent at the same instant, which it acknowledges and loses by that instant. The
+//! log is bounded: a time older than all entries gets the number 0, "before everything known".
 
 use afteryou_base::{Span, Time};
 use afteryou_sender::delivery::Stamp;
@@ -34,7 +34,7 @@ impl SentLog {
     pub(super) fn push(&mut self, at: Time, stamp: Stamp) -> u64 {
         self.last_number += 1;
         match self.entries.back_mut() {
-            // Time does not go backwards; if it does, the numbers still go on.
+            // Time does not go backwards; if it does, the numbers still increase.
             Some(entry) if at <= entry.at => (entry.last_number, entry.stamp) = (self.last_number, stamp),
             _ => {
                 let number = self.last_number;

@@ -34,7 +34,7 @@ impl Board {
         self.rack.is_some_and(|(newest, _)| self.judged.max(self.first_number) < newest)
     }
 
-    /// Detects losses by RACK (RFC 8985 §6.2, step 5): a packet is lost if it was sent before one that has arrived and more
+    /// Detects losses by RACK (RFC 8985 §6.2, step 5). A packet is lost if it was sent before one that has arrived and more
     /// than that one's round-trip time and `reordering` ago. Returns when to look again.
     pub fn detect_by_time(&mut self, now: Time, reordering: Span, lost: &mut Vec<Flight>) -> Option<Time> {
         let (newest, rtt) = self.rack?;

@@ -136,7 +136,7 @@ impl Board {
         self.segments.is_empty()
     }
 
-    /// Returns bytes believed to be in the network (RFC 6675's pipe).
+    /// Returns the bytes believed to be in the network (RFC 6675's pipe).
     pub fn in_flight(&self) -> u64 {
         self.in_flight
     }
@@ -152,7 +152,7 @@ impl Board {
         self.packets_in_flight() > 0
     }
 
-    /// Returns bytes beyond the cumulative acknowledgement (FlightSize).
+    /// Returns the bytes beyond the cumulative acknowledgement (FlightSize).
     pub fn outstanding(&self) -> u64 {
         self.outstanding
     }
@@ -229,7 +229,7 @@ impl Board {
     }
 
     /// Returns the packets that were sent more than once and have arrived by the latest acknowledgement, with the number of
-    /// the transmission whose sending time it echoes: earlier ones had not arrived (RFC 3522 §3.2).
+    /// the transmission whose sending time it echoes. Earlier ones had not arrived (RFC 3522 §3.2).
     pub fn repaired(&self) -> &[(u64, u64)] {
         &self.repaired
     }

@@ -1,8 +1,8 @@
 //! A descriptor that becomes readable once for all the datagrams that come.
 //!
 //! # Model
-//! A runtime that watches a socket is woken by each datagram that arrives, even while the program reads: the kernel reports edges. A
-//! [`Doorbell`] stands between them. It rings once, and then the socket is not watched until somebody waits again.
+//! A runtime that watches a socket is woken by each datagram that arrives, even while the program reads: the kernel reports
+//! edges. A [`Doorbell`] is between them. It rings once, and then the socket is not watched until somebody waits again.
 //!
 //! ```text
 //!            arm                     a datagram                  answer

@@ -26,7 +26,7 @@ fn seen(payload: &[u8], controls: &[ControlMessage<'_>]) -> Call {
     (payload.len(), tos, segment)
 }
 
-/// Sends by a kernel that answers each call as `answer` says; returns the calls and the result.
+/// Sends by a kernel that answers each call with `answer`; returns the calls and the result.
 fn send_by(
     control: &Control,
     outgoing: &Outgoing<'_>,

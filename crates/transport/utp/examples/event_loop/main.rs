@@ -4,8 +4,8 @@
 //! cargo run --release -p afteryou-utp --example event_loop -- threads 100
 //! cargo run --release -p afteryou-utp --example event_loop -- mio 100
 //! ```
-//! `peer.rs` is the application: it follows the connection's events and knows no socket. `threads.rs` and `poll.rs` are the two loops
-//! around it; take the one that fits and put your application in the peer's place.
+//! `peer.rs` is the application: it follows the connection's events and has no socket. `threads.rs` and `poll.rs` are the
+//! two loops around it; take the one that fits and put your application in the peer's place.
 
 mod peer;
 mod poll;

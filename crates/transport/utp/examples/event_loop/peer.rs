@@ -119,7 +119,7 @@ fn write(connection: &mut Connection, left: &mut u64) -> Result<(), afteryou_utp
         let taken = connection.write(&piece[..wanted])?;
         *left -= taken as u64;
         if taken < wanted {
-            return Ok(()); // an event says when there is room
+            return Ok(()); // an event comes when there is room
         }
     }
     // A receiver has nothing to send and ends its direction at once.

@@ -44,7 +44,7 @@ fn receive(socket: &UdpSocket, peer: &mut Peer, buf: &mut [u8]) -> io::Result<bo
         match socket.recv_from(buf) {
             Ok((bytes, from)) => peer.receive(from, &buf[..bytes])?,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(true),
-            // An earlier datagram's ICMP says nothing about this socket.
+            // An earlier datagram's ICMP does not concern this socket.
             Err(error)
                 if matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::ConnectionRefused) => {}
             Err(error) => return Err(error),

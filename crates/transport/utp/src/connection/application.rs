@@ -27,7 +27,7 @@ impl Connection {
         room.min((window / 2).max(MIN_UNSENT).saturating_sub(unsent)) as usize
     }
 
-    /// Returns most bytes in flight: the smaller of the controller's window and the peer's.
+    /// Returns the most bytes in flight: the smaller of the controller's window and the peer's.
     fn send_window(&self) -> u64 {
         self.congestion.controller().directive().cwnd.min(self.peer_window)
     }
@@ -36,7 +36,7 @@ impl Connection {
     fn send_limit(&self, window: u64) -> u64 {
         // Recovery needs twice the window: what arrived beyond a gap is held until the gap is filled.
         let limit = (2 * window).clamp(MIN_SEND_BUFFER, self.config.send_buffer.max(MIN_SEND_BUFFER));
-        // Two packets go on however little memory is left.
+        // Two packets pass however little memory is left.
         limit.min(self.share.max(2 * u64::from(self.config.payload)))
     }
 

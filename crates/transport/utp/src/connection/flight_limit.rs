@@ -119,8 +119,8 @@ impl FlightLimit {
     }
 }
 
-/// Returns the memory that a packet takes in a socket's buffer if it came alone, as Linux counts it (`truesize`): payload,
-/// headers and some 400 bytes for the driver and the kernel, rounded up to a power of two, and 256 bytes beside it.
+/// Returns the memory that a packet takes in a socket's buffer if it came alone, as Linux counts it (`truesize`). These are
+/// payload, headers and some 400 bytes for the driver and the kernel, rounded up to a power of two, and 256 bytes beside it.
 pub(crate) fn memory(payload: u64) -> u64 {
     (payload + 448).next_power_of_two() + 256
 }

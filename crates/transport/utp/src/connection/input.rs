@@ -87,7 +87,7 @@ impl Connection {
         // A reset copies the sequence number of what it answers into ack_nr; one that does not is a guess.
         let ack_nr = packet.header.ack_nr;
         let answers_us = self.board.accepts(ack_nr, ACK_SLACK) || ack_nr == self.board.next_seq();
-        // An initiator that takes its SYN back has seen no number of ours yet, but it knows its own.
+        // An initiator that takes its SYN back has seen no number of ours yet, but it has its own.
         let taken_back = self.state == State::SynReceived
             && packet.header.connection_id == self.recv_id
             && (packet.header.seq_nr, ack_nr) == (self.receiver.ack_nr().wrapping_add(1), 0);
@@ -120,7 +120,7 @@ impl Connection {
         self.ecn.negotiate(packet.marks.filter(|_| self.peer_reads_long_sacks));
         self.show_long_sack = false;
         self.open(now);
-        // Tells the peer that its answer has arrived, so that it may speak first.
+        // Informs the peer that its answer has arrived, so that it may send first.
         self.receiver.acknowledge_now(now);
         self.timers.confirm(now, self.rto.get());
     }
@@ -196,7 +196,7 @@ impl Connection {
         let header = &packet.header;
         self.ecn.reported(packet.marks);
         let (before, answered_until) = (self.board.board().before(), self.answered_until(now, packet));
-        // Our own kind shows all that is out of order in every ST_STATE; a libutp's silence says nothing.
+        // Our own kind shows all that is out of order in every ST_STATE; a libutp's silence has no meaning.
         let covers = match packet.sack {
             Some(sack) => Some(sack.covers()),
             None if self.peer_reads_long_sacks && header.kind == Kind::State => Some(usize::MAX),

@@ -7,8 +7,8 @@
 //! After every call that changes the connection ([`handle`](Connection::handle),
 //! [`handle_deadline`](Connection::handle_deadline), [`write`](Connection::write), [`read`](Connection::read),
 //! [`finish`](Connection::finish), …) call [`poll_transmit`](Connection::poll_transmit) until it returns `false`, then
-//! [`deadline`](Connection::deadline), and come back by then. [`poll_event`](Connection::poll_event) says what the application may do
-//! next; the example `event_loop` is a program around it, with threads and with mio.
+//! [`deadline`](Connection::deadline), and come back by then. [`poll_event`](Connection::poll_event) returns what the
+//! application may do next; the example `event_loop` is a program around it, with threads and with mio.
 //!
 //! # States
 //! ```text
@@ -71,7 +71,7 @@ pub struct Arrival {
     pub is_marked: bool,
 }
 
-/// Where a connection stands.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// A SYN is in flight; how often it was resent.

@@ -172,7 +172,7 @@ impl Receiver {
             return;
         }
         if fin {
-            // The first one stands, as in libutp: a second end elsewhere is a packet like any other.
+            // The first one remains, as in libutp: a second end elsewhere is a packet like any other.
             self.fin.get_or_insert(seq_nr);
         }
         self.packet = self.packet.max(payload.len() as u64);

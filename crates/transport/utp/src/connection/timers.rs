@@ -32,7 +32,7 @@ pub(super) struct Timers {
     confirmations: u32,
     keepalive: Time,
     last_progress: Time,
-    /// An ack brought something new, whatever else the peer says.
+    /// An ack brought something new, whatever else the peer sends.
     last_acknowledged: Time,
     /// Payload last came that had not come before.
     last_arrived: Time,
@@ -96,7 +96,7 @@ impl Timers {
         self.confirm = now + rto;
     }
 
-    /// Notes any packet: the peer knows that we are connected.
+    /// Notes any packet: the peer has noticed that we are connected.
     pub(super) fn heard(&mut self) {
         self.confirm = Time::NEVER;
     }
@@ -247,7 +247,7 @@ impl Connection {
 
     fn handle_handshake_timeout(&mut self, now: Time) {
         let State::SynSent { resends } = self.state else {
-            // The SYN's sender never spoke again: it is gone, or never was where the SYN said.
+            // The SYN's sender never sent again: it is gone, or never was at the SYN's address.
             self.state = State::Closed(Some(Error::Unreachable));
             return;
         };

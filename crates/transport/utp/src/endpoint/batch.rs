@@ -41,12 +41,12 @@ pub(super) struct Train {
 }
 
 impl Limits {
-    /// Returns most full datagrams of a train.
+    /// Returns the most full datagrams of a train.
     pub(super) fn packets(self) -> u64 {
         (self.bytes(self.datagram) / self.datagram.max(1)).max(1) as u64
     }
 
-    /// Returns most bytes of a train of datagrams that have `segment` bytes each.
+    /// Returns the most bytes of a train of datagrams that have `segment` bytes each.
     fn bytes(self, segment: usize) -> usize {
         self.train.min(MOST_BYTES).min(segment * MOST_SEGMENTS)
     }

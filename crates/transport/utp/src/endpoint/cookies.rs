@@ -2,8 +2,9 @@
 //!
 //! # Model
 //! An address in a SYN may be forged, and forged ones cost a sender nothing. When all half-open places are taken, the
-//! endpoint answers a SYN and keeps nothing of it, like TCP with SYN cookies (RFC 4987 §3.6): the first sequence number of the answer is a keyed hash of
-//! what the SYN said. The initiator's first packet acknowledges that number and carries the rest:
+//! endpoint answers a SYN and keeps nothing of it, like TCP with SYN cookies (RFC 4987 §3.6). The first sequence number of
+//! the answer is a keyed hash of the SYN's fields. The initiator's first packet acknowledges that number and carries the
+//! rest:
 //!
 //! ```text
 //!   SYN      id, seq_nr = s             ──▶

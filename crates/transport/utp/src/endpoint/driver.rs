@@ -169,7 +169,7 @@ fn receive(
                     inner.table().socket_buffer.emptied(inner.now());
                     return Reading::Drained;
                 }
-                // An earlier datagram's ICMP is reported here; it says nothing about this socket.
+                // An earlier datagram's ICMP is reported here; it does not concern this socket.
                 io::ErrorKind::ConnectionReset
                 | io::ErrorKind::ConnectionRefused
                 | io::ErrorKind::HostUnreachable

@@ -255,7 +255,7 @@ impl Endpoint {
         let Ok(second) = self.open(peer) else {
             return first.connected().await.map(|()| first); // no room for a second one
         };
-        // Whichever is answered; the other is taken back before the peer's application hears of it.
+        // Whichever is answered; the other is taken back before it reaches the peer's application.
         let (result, one, other) = tokio::select! {
             result = first.connected() => (result, first, second),
             result = second.connected() => (result, second, first),

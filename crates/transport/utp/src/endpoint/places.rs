@@ -95,7 +95,7 @@ enum Established {
 }
 
 impl Places {
-    /// Places whose handshake is not complete.
+    /// Returns the number of places whose handshake is not complete.
     pub(super) fn half_open(&self) -> usize {
         self.half_open
     }

@@ -1,7 +1,7 @@
 //! Resets for packets that belong to no connection, each stranger once in a while.
 //!
-//! Without a limit two endpoints that know nothing of each other could be made to flood one another, and a forged
-//! sender address to receive a stream of resets.
+//! Without a limit two endpoints without state of each other could be made to flood one another, and a forged sender address
+//! to receive a stream of resets.
 
 use afteryou_base::{Span, Time};
 use std::collections::VecDeque;

@@ -81,7 +81,7 @@ impl Socket {
         found
     }
 
-    /// Returns memory of the datagrams that wait to be read, as the system counts it.
+    /// Returns the memory of the datagrams that wait to be read, as the system counts it.
     pub(super) fn waiting_memory(&self) -> Option<u32> {
         self.control.waiting_memory(self.watched.socket())
     }

@@ -23,7 +23,7 @@ const PERIOD: Span = Span::from_secs(1);
 
 /// One of this many readings of an empty buffer is preceded by a look at its memory: a call for some microseconds of work.
 const LOOK: u32 = 8;
-/// A look counts if so large a part of the buffer is in use. Few packets say little about a full buffer.
+/// A look counts if so large a part of the buffer is in use. Few packets are little evidence of a full buffer.
 const IN_USE: u64 = 8;
 /// Read before acknowledgements leave. More in a turn cost less time each.
 const TURN: Turn = Turn { datagrams: 64, bytes: usize::MAX };
@@ -249,7 +249,7 @@ mod tests {
         let assumed = crate::connection::flight_limit::memory(1472);
         let grown = memory(&mut buffer, 30, &mut one);
         assert!(grown.abs_diff(150_000 * assumed / 1500) < 1000, "{grown}");
-        // A card that spends a page on each packet; few of them say nothing.
+        // A card that spends a page on each packet; few of them are no evidence.
         read(&mut buffer, 40, 4864, [3, 0]);
         assert_eq!(memory(&mut buffer, 50, &mut one), grown);
         read(&mut buffer, 60, 4864, [30, 0]);

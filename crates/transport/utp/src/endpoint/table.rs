@@ -326,7 +326,7 @@ impl Table {
     }
 
     /// Handles a reset, which may carry either of the two ids, and up to three connections to that peer use it. Which one is
-    /// meant, the number that it answers says.
+    /// meant, follows from the number that it answers.
     fn receive_reset(&mut self, at: Arrival, peer: SocketAddr, packet: &Packet<'_>) {
         let id = packet.header.connection_id;
         for id_there in [id, id.wrapping_add(1), id.wrapping_sub(1)] {

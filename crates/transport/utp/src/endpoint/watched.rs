@@ -145,7 +145,7 @@ mod platform {
             });
             match is_asked {
                 true => result,
-                // The runtime has not looked yet, but the driver must know whether the buffer is empty.
+                // The runtime has not looked yet, but the driver needs to find out whether the buffer is empty.
                 false => read(self.socket()),
             }
         }

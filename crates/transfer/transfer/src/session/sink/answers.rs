@@ -145,7 +145,7 @@ impl Session {
                     Why::Io(_) if self.role.look.is_gone() => Why::Gone,
                     why => why,
                 };
-                // One that was withdrawn or changed comes again, or the source says that it failed.
+                // One that was withdrawn or changed comes again, or the source reports that it failed.
                 if !matches!(why, Why::Withdrawn | Why::Mismatch) {
                     tally.settled(&open.entry.path, content, Outcome::Failed(say(&why)));
                 }

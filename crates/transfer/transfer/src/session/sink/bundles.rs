@@ -80,7 +80,7 @@ impl Session {
             match whole {
                 Some((id, length)) => self.arrived(id, bytes.split_to(length))?,
                 None if bundle.is_whole => return Err(End::violation("a bundle ends inside a file")),
-                // The connection broke, and says so itself.
+                // The connection broke, and reports that itself.
                 None => return Ok(()),
             }
         }

@@ -1,7 +1,7 @@
 //! Losses as libutp and libutp-mod find them: by a scan of each bitmap.
 //!
-//! A packet that has not arrived although three packets beyond it are set in the bitmap is lost. The oldest go first, at once
-//! and whatever the window says, but no more than [`RESENDS_PER_BITMAP`] for one bitmap.
+//! A packet that has not arrived although three packets beyond it are set in the bitmap is lost. The oldest go first, at
+//! once and whatever the window is, but no more than [`RESENDS_PER_BITMAP`] for one bitmap.
 //!
 //! - **libutp** sends each packet again in this way only once: `fast_resend` ("fast_resend_seq_nr") moves past it. If
 //!   the retransmission is lost, too, nothing but the timer helps. Every such packet is reported to the controller,

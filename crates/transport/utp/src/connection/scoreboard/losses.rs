@@ -53,8 +53,8 @@ impl Scoreboard {
         }
     }
 
-    /// Takes back a timeout whose packet has arrived by its earlier transmission: what only the timer took for lost, and was
-    /// not sent again, is still in flight (RFC 4015 §3.2, step 6).
+    /// Takes back a timeout whose packet has arrived by its earlier transmission. Packets that only the timer took for lost,
+    /// and that were not sent again, are still in flight (RFC 4015 §3.2, step 6).
     pub fn time_out_was_needless(&mut self) {
         match &mut self.scan {
             None => self.board.take_back_timeout(),

@@ -1,4 +1,4 @@
-//! A connection in the table, and what the table knows of it.
+//! A connection in the table, and the table's state of it.
 
 use crate::connection::receiver::ALWAYS_TAKEN;
 use crate::connection::Connection;
@@ -47,7 +47,7 @@ impl Entry {
         }
     }
 
-    /// Returns the time at which a stream that nobody holds is given up: a peer may keep a reader's pause up indefinitely,
+    /// Returns the time at which a stream that nobody holds is given up. A peer may keep a reader's pause up indefinitely,
     /// but not without one.
     pub(super) fn given_up_at(&self, config: &EndpointConfig) -> Option<Time> {
         let since = self.detached.filter(|_| !self.connection.is_ending())?;
@@ -74,7 +74,7 @@ impl Entry {
         }
     }
 
-    /// Returns whether it came in, and its handshake is over, which nobody knows yet.
+    /// Returns whether it came in, and its handshake is over, which nobody has noticed yet.
     pub(super) fn is_established(&self) -> bool {
         self.half_open && (self.connection.is_connected() || self.connection.is_closed())
     }
