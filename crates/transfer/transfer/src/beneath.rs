@@ -8,8 +8,9 @@
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
+use std::ffi::OsString;
 use std::io;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 /// Opens the directory at `path` below `top`; the path of no components is `top` itself.
 pub(crate) fn open(top: &Dir, path: &Path) -> io::Result<Dir> {
@@ -29,6 +30,23 @@ pub(crate) fn at_once(top: &Dir, path: &Path) -> io::Result<Dir> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let only_directories = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
     Ok(openat2(top, path, flags, Mode::empty(), only_directories)?.into())
+}
+
+/// Opens a directory far along these steps in a few calls of the kernel, and returns how many of the steps lead to it. Step by step, a tree
+/// costs the square of its depth. Mostly all steps are there, or all but the last. Returns `None` where the kernel opens nothing; single steps
+/// show the reason.
+pub(crate) fn far_along(top: &Dir, steps: &[OsString]) -> Option<(Dir, usize)> {
+    let mut left_out = 0;
+    // A single step costs no more than this does.
+    while left_out + 1 < steps.len() {
+        let count = steps.len() - left_out;
+        match at_once(top, &steps[..count].iter().collect::<PathBuf>()) {
+            Ok(dir) => return Some((dir, count)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => left_out = 2 * left_out + 1,
+            Err(_) => return None,
+        }
+    }
+    None
 }
 
 fn step_by_step(top: &Dir, path: &Path) -> io::Result<Dir> {
@@ -78,6 +96,25 @@ mod tests {
             }
         }
         assert!(open(&top, "".as_ref()).expect("itself").exists("a"));
+    }
+
+    #[test]
+    fn the_deepest_directories_of_long_ways_are_reached_without_those_above() {
+        let yard = yard();
+        let top = top(&yard);
+        let steps: Vec<OsString> = (0..100).map(|step| step.to_string().into()).collect();
+        assert!(far_along(&top, &steps).is_none());
+        let path: PathBuf = steps.iter().collect();
+        std::fs::create_dir_all(yard.path().join("top").join(path)).expect("directories");
+        for (missing, found) in [(0, 100), (1, 100), (2, 99), (3, 99), (10, 95), (90, 63)] {
+            let mut longer = steps.clone();
+            longer.extend((0..missing).map(|_| "missing".into()));
+            let (dir, count) = far_along(&top, &longer).expect("a directory");
+            assert_eq!(count, found, "{missing} missing");
+            assert_eq!(dir.exists(count.to_string()), count < 100);
+        }
+        std::fs::write(yard.path().join("top/0/file"), b"").expect("a file");
+        assert!(far_along(&top, &["0", "file", "in the way"].map(OsString::from)).is_none());
     }
 
     #[test]

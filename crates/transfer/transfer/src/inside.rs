@@ -7,7 +7,8 @@
 //! nothing. The source looks for the outermost of these directories that it sends, and follows the others down from there.
 //!
 //! # Not implemented
-//! Outside Linux there is no such key, and nothing is noticed. Neither is a directory that two machines share.
+//! Outside Linux there is no such key, and nothing is noticed. Neither is a directory that two machines share. A dry run into a directory
+//! that does not exist yet has nothing to name.
 
 use cap_std::fs::Dir;
 

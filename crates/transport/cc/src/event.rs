@@ -34,7 +34,8 @@ pub struct Totals {
     pub delivered_at: Time,
     /// When the newest of them had left (P.first_sent_time).
     pub first_sent_at: Time,
-    /// Bytes found lost so far (P.lost of draft-ietf-ccwg-bbr).
+    /// Bytes found lost so far, without those that a needless timeout had declared lost and that are in flight again (P.lost of
+    /// draft-ietf-ccwg-bbr).
     pub lost: u64,
 }
 

@@ -21,7 +21,6 @@ use cap_std::fs::Dir;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileTimes};
 use std::io::{self, Read, Seek, Write};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -86,16 +85,10 @@ pub(crate) fn refused(path: &EntryPath, reason: &str) -> Why {
     Why::Refused(format!("\"{path}\" is refused: {reason}"))
 }
 
-/// Returns the directory that `parents` lead to, if one call finds it: step by step, a tree costs the square of its depth.
-/// Steps give the reason if it does not.
-fn whole(root: &Root, parents: &[OsString]) -> Option<Dir> {
-    match parents.len() {
-        0 | 1 => None,
-        _ => {
-            let dir = beneath::at_once(root, &parents.iter().collect::<PathBuf>()).ok()?;
-            root.allow(&dir).ok().map(|()| dir)
-        }
-    }
+/// Returns a directory on the way, if there was one, and how many steps it took: see [`beneath::far_along`].
+fn far_along(root: &Root, steps: &[OsString]) -> (Option<Dir>, usize) {
+    let reached = beneath::far_along(root, steps).filter(|(dir, _)| root.allow(dir).is_ok());
+    reached.map_or((None, 0), |(dir, taken)| (Some(dir), taken))
 }
 
 /// Opens the directory that `parents` lead to; None where one does not exist.
@@ -109,11 +102,8 @@ pub(super) fn find_unless(
     parents: &[OsString],
     gives_way: impl Fn(&There) -> bool,
 ) -> Result<Option<Dir>, Why> {
-    if let Some(dir) = whole(root, parents) {
-        return Ok(Some(dir));
-    }
-    let mut below: Option<Dir> = None;
-    for name in parents {
+    let (mut below, taken) = far_along(root, parents);
+    for name in &parents[taken..] {
         let dir = below.as_ref().unwrap_or(root);
         match root.enter(dir, name) {
             Ok(next) => below = Some(next),
@@ -143,11 +133,8 @@ pub(crate) fn make(
     made: &mut usize,
     clear: impl Fn(&Dir, &[OsString], &There) -> io::Result<bool>,
 ) -> Result<Dir, Why> {
-    if let Some(dir) = whole(root, parents) {
-        return Ok(dir);
-    }
-    let mut below: Option<Dir> = None;
-    for (at, name) in parents.iter().enumerate() {
+    let (mut below, taken) = far_along(root, parents);
+    for (at, name) in parents.iter().enumerate().skip(taken) {
         let dir = below.as_ref().unwrap_or(root);
         let opened = root.enter(dir, name).map_err(|error| match There::if_any(dir, name) {
             Ok(Some(there)) if !there.is_directory => match clear(dir, &parents[..=at], &there) {

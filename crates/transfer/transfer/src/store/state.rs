@@ -12,6 +12,7 @@ use super::file_system::{identity, is_border, FileSystem};
 use super::names::{self, any_hash, PART};
 use super::path::STATE;
 use super::{unnamed, Store};
+use crate::beneath;
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 use std::collections::HashMap;
@@ -65,9 +66,13 @@ impl States {
     /// Returns the topmost directory of the file system that these steps lead to, unless that is the receiving directory's.
     /// Steps that are missing will be made where those before them lie.
     fn topmost(&self, steps: &[OsString]) -> io::Result<Option<(FileSystem, Dir)>> {
-        let (mut system, mut below): (_, Option<Dir>) = (self.system, None);
-        let mut topmost: Option<Dir> = None;
-        for step in steps {
+        let (mut system, mut topmost): (_, Option<Dir>) = (self.system, None);
+        // No border is on the way to a directory of the same device and mount.
+        let (mut below, taken) = match beneath::far_along(&self.root, steps) {
+            Some((dir, taken)) if FileSystem::of(&dir)? == system => (Some(dir), taken),
+            _ => (None, 0),
+        };
+        for step in &steps[taken..] {
             let Ok(next) = below.as_ref().unwrap_or(&self.root).open_dir_nofollow(step) else { break };
             let here = FileSystem::of(&next)?;
             let is_better = |topmost: &Dir| !may_write(topmost) && may_write(&next);
