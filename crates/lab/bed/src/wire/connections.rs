@@ -116,7 +116,8 @@ impl Course {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::ip::UDP;
+    /// The number of UDP among IP's protocols.
+    const UDP: u8 = 17;
 
     fn headers(protocol: u8, ports: [u16; 2], sequence: u32, payload: u32) -> Headers {
         let destination = "10.2.0.1".parse().unwrap();

@@ -1,6 +1,7 @@
 //! Headers of IP and of what it carries, as far as the wire has to know them. No panic on any bytes.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
+use std::net::IpAddr;
 
 /// The fields of a packet that the wire reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,61 +38,49 @@ const ST_SYN: u8 = 4;
 
 /// The number of TCP among IP's protocols.
 pub const TCP: u8 = 6;
-/// The number of UDP.
-pub const UDP: u8 = 17;
 
 impl Headers {
-    /// Reads a packet; none if it is no whole IP packet.
+    /// Reads a packet; returns `None` if it is no whole header of IP. Fragments and what is cut have no ports.
     pub fn of(packet: &[u8]) -> Option<Headers> {
-        match packet.first()? >> 4 {
-            4 => Headers::of_v4(packet),
-            6 => Headers::of_v6(packet),
-            _ => None,
-        }
+        let sliced = LaxSlicedPacket::from_ip(packet).ok()?;
+        let (destination, tos, protocol) = match sliced.net? {
+            LaxNetSlice::Ipv4(ip) => {
+                let header = ip.header();
+                let tos = header.dcp().value() << 2 | header.ecn().value();
+                (header.destination_addr().into(), tos, ip.payload_ip_number())
+            }
+            LaxNetSlice::Ipv6(ip) => {
+                let header = ip.header();
+                (header.destination_addr().into(), header.traffic_class(), ip.payload().ip_number)
+            }
+            LaxNetSlice::Arp(_) => return None,
+        };
+        let protocol = protocol.0;
+        let other =
+            Headers { destination, tos, protocol, ports: [0; 2], sequence: 0, is_syn: false, payload: 0 };
+        Some(match sliced.transport {
+            Some(TransportSlice::Tcp(tcp)) => Headers {
+                ports: [tcp.source_port(), tcp.destination_port()],
+                sequence: tcp.sequence_number(),
+                is_syn: tcp.syn(),
+                payload: tcp.payload().len() as u32,
+                ..other
+            },
+            Some(TransportSlice::Udp(udp)) => Headers {
+                ports: [udp.source_port(), udp.destination_port()],
+                payload: udp.payload().len() as u32,
+                ..other
+            },
+            _ => other,
+        })
     }
 
-    /// Reads the uTP header of a datagram; none if there is no room for one.
+    /// Reads the uTP header of a datagram; returns `None` if there is no room for one.
     pub fn utp(&self, packet: &[u8]) -> Option<UtpHeader> {
         let datagram = packet.get(packet.len().checked_sub(self.payload as usize)?..)?;
         let header = datagram.first_chunk::<{ UTP_HEADER as usize }>()?;
         let sequence = u16::from_be_bytes([header[16], header[17]]);
         Some(UtpHeader { is_syn: header[0] >> 4 == ST_SYN, sequence })
-    }
-
-    fn of_v4(packet: &[u8]) -> Option<Headers> {
-        let header = packet.first_chunk::<20>()?;
-        let begin = usize::from(header[0] & 0xf) * 4;
-        let destination = Ipv4Addr::new(header[16], header[17], header[18], header[19]);
-        let is_first = u16::from_be_bytes([header[6], header[7]]) & 0x1fff == 0;
-        let body = packet.get(begin..).filter(|_| is_first).unwrap_or_default();
-        Some(Headers::with_body(destination.into(), header[1], header[9], body))
-    }
-
-    fn of_v6(packet: &[u8]) -> Option<Headers> {
-        let header = packet.first_chunk::<40>()?;
-        let tos = header[0] << 4 | header[1] >> 4;
-        let destination = Ipv6Addr::from(<[u8; 16]>::try_from(&header[24..]).ok()?);
-        // Extension headers come with neither TCP nor UDP of these namespaces.
-        Some(Headers::with_body(destination.into(), tos, header[6], &packet[40..]))
-    }
-
-    fn with_body(destination: IpAddr, tos: u8, protocol: u8, body: &[u8]) -> Headers {
-        let word = |at: usize| body.get(at..at + 2).map_or(0, |word| u16::from_be_bytes([word[0], word[1]]));
-        let byte = |at: usize| body.get(at).copied().unwrap_or_default();
-        let other =
-            Headers { destination, tos, protocol, ports: [0; 2], sequence: 0, is_syn: false, payload: 0 };
-        let behind = |header: usize| body.len().saturating_sub(header) as u32;
-        match protocol {
-            TCP => Headers {
-                ports: [word(0), word(2)],
-                sequence: u32::from(word(4)) << 16 | u32::from(word(6)),
-                is_syn: byte(13) & 2 != 0,
-                payload: behind(usize::from(byte(12) >> 4) * 4),
-                ..other
-            },
-            UDP => Headers { ports: [word(0), word(2)], payload: behind(8), ..other },
-            _ => other,
-        }
     }
 }
 
@@ -164,6 +153,8 @@ mod tests {
         let tcp = [0x13, 0x89, 0xc0, 0x00, 1, 2, 3, 4, 0, 0, 0, 0, 0x80, 0x02, 0, 0, 0, 0, 0, 0];
         packet.extend(tcp);
         packet.extend([0; 12 + 100]); // timestamps, then data
+        let length = packet.len() as u16;
+        packet[2..4].copy_from_slice(&length.to_be_bytes());
         let headers = Headers::of(&packet).unwrap();
         assert_eq!((headers.ports, headers.sequence), ([5001, 49152], 0x0102_0304));
         assert_eq!((headers.is_syn, headers.payload), (true, 100));
