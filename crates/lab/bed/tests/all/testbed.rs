@@ -241,7 +241,9 @@ fn hosts_upload_to_each_other_over_links_of_their_own() {
         let goodput = outcome.run.windows[0].flows[0].goodput_bit_s;
         assert_eq!(hosts.len(), 4);
         assert!(hosts.iter().all(|host| host.sent_bit_s > 0.3e6), "{transport}: {hosts:?}");
-        assert!((sent / goodput - 1.0).abs() < 1e-3, "{transport}: {sent} of {goodput}");
+        // What the flow receives is spread evenly between two readings, and what its hosts do counts at each: at an edge of the window
+        // they differ by a reading, which a busy machine takes late.
+        assert!((sent / goodput - 1.0).abs() < 0.02, "{transport}: {sent} of {goodput}");
     }
 }
 
