@@ -51,7 +51,7 @@ fn run(args: &[String]) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The bytes that passed each way since the last report.
+/// Reports the bytes that passed each way since the last report.
 fn report(relay: &Relay) {
     let records = relay.drain_records();
     for way in Way::BOTH {

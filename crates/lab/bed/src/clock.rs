@@ -10,27 +10,27 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock whose time zero is now.
+    /// Starts a clock whose time zero is now.
     pub fn start() -> Clock {
         Clock { epoch: Instant::now() }
     }
 
-    /// A clock whose time zero is `epoch`.
+    /// Returns a clock whose time zero is `epoch`.
     pub fn since(epoch: Instant) -> Clock {
         Clock { epoch }
     }
 
-    /// The time.
+    /// Returns the time.
     pub fn now(&self) -> Time {
         self.time_of(Instant::now())
     }
 
-    /// When `instant` is; zero if it is before the epoch.
+    /// Returns when `instant` is; zero if it is before the epoch.
     pub fn time_of(&self, instant: Instant) -> Time {
         Time::ZERO + Span::from(instant.saturating_duration_since(self.epoch))
     }
 
-    /// The instant at which this clock shows `time`.
+    /// Returns the instant at which this clock shows `time`.
     pub fn instant_of(&self, time: Time) -> Instant {
         self.epoch + Duration::from(time.since(Time::ZERO))
     }

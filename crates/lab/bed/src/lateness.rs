@@ -4,7 +4,7 @@ use afteryou_base::Span;
 use afteryou_scenario::outcome::{Lateness, Quantiles};
 use hdrhistogram::Histogram;
 
-/// The 99th percentile, ms, above which a run says nothing about the network.
+/// The 99th percentile, ms, above which a run is no evidence about the network.
 pub const LATENESS_BOUND_MS: f64 = 5.0;
 
 /// A distribution of lateness with bounded memory; quantiles are within 1 %.
@@ -22,7 +22,7 @@ impl Distribution {
         self.nanos.saturating_record(late.as_nanos());
     }
 
-    /// None of nothing.
+    /// Returns the lateness; `None` of nothing.
     pub fn lateness(&self) -> Option<Lateness> {
         if self.nanos.is_empty() {
             return None;

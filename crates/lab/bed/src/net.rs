@@ -8,7 +8,7 @@
 //!
 //! # Model
 //! Every flow has an address of each family on either side, so the wire finds a packet's flow by its addresses. A program
-//! that connects to a receiver's address sends from the sender's address of the same flow: the route says so.
+//! that connects to a receiver's address sends from the sender's address of the same flow, by its route.
 //!
 //! # Nothing is left behind
 //! The namespaces have no names: they last as long as this process holds their descriptors, and so do the devices. After a

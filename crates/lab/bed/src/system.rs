@@ -50,7 +50,7 @@ pub fn become_real_time(urgency: Urgency) -> io::Result<()> {
     Errno::result(done).map(drop).map_err(io::Error::from)
 }
 
-/// The program that `command` starts gets SIGKILL when the thread that starts it ends.
+/// Lets the program that `command` starts get SIGKILL when the thread that starts it ends.
 pub fn die_with_thread(command: &mut Command) {
     let parent = nix::unistd::getpid();
     let ask = move || {
@@ -122,7 +122,7 @@ pub fn tcp_info(socket: &impl AsRawFd) -> io::Result<TcpInfo> {
     })
 }
 
-/// Bytes that were written to a connection and are not acknowledged (SIOCOUTQ).
+/// Returns the bytes that were written to a connection and are not acknowledged (SIOCOUTQ).
 pub fn unacknowledged(socket: &impl AsRawFd) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: the descriptor is open, and the kernel writes one integer into `bytes`, which outlives the call.

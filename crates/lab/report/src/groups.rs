@@ -26,7 +26,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Groups in the order of their first members.
+/// Returns the groups in the order of their first members.
 fn grouped<'a, T>(
     scenario: &'a Scenario,
     items: &'a [T],
@@ -36,7 +36,7 @@ fn grouped<'a, T>(
     members(items, |item| names.shown_as(name(item)))
 }
 
-/// Items of one name together, in the order of their first members.
+/// Returns items of one name together, in the order of their first members.
 pub fn members<'a, T>(items: &'a [T], name: impl Fn(&'a T) -> &'a str) -> Vec<(&'a str, Vec<&'a T>)> {
     let mut groups: Vec<(&str, Vec<&T>)> = Vec::new();
     let mut places = HashMap::new();
@@ -51,7 +51,7 @@ pub fn members<'a, T>(items: &'a [T], name: impl Fn(&'a T) -> &'a str) -> Vec<(&
     groups
 }
 
-/// Figures of flows, or of groups of them: rates and shares are sums.
+/// Returns the figures of flows, or of groups of them: rates and shares are sums.
 pub fn figures<'a>(scenario: &'a Scenario, flows: &'a [FlowFigures]) -> Cow<'a, [FlowFigures]> {
     if flows.len() <= MOST_ROWS {
         return Cow::Borrowed(flows);
@@ -90,7 +90,7 @@ pub fn totals<'a>(scenario: &'a Scenario, totals: &'a [Totals]) -> Cow<'a, [Tota
     grouped(scenario, totals, |totals| &totals.flow).into_iter().map(sum).collect()
 }
 
-/// The part that flows or groups kept in each window: means over those for which it is known.
+/// Returns the part that flows or groups kept in each window: means over those for which it is known.
 pub fn comparison(outcome: &Outcome) -> Cow<'_, [Comparison]> {
     let compared = &outcome.comparison;
     let windows = || compared.chunk_by(|one, other| one.window == other.window);
@@ -125,7 +125,8 @@ mod tests {
     use afteryou_scenario::outcome::Run;
     use afteryou_scenario::{Buffer, Duration, Link, Rate};
 
-    /// An outcome with `uploads` uploads of one table of the file, compared with runs without background in two windows.
+    /// Returns an outcome with `uploads` uploads of one table of the file, compared with runs without background in two
+    /// windows.
     fn outcome(uploads: usize) -> Outcome {
         let link = Link::new(Rate::from_mbit(10), Buffer::Time(Duration::from_millis(100)));
         let flow = |i: usize| Flow {

@@ -1,8 +1,7 @@
 //! The outcome of an experiment, in the same form from every engine.
 //!
-//! An outcome carries the whole scenario, the version, the seed and the engine, and is enough to draw every figure
-//! again. Times are seconds since the start of the run, rates bit/s of payload, delays ms; every field says so in its
-//! name.
+//! An outcome carries the whole scenario, the version, the seed and the engine, and is enough to draw every figure again.
+//! Times are seconds since the start of the run, rates bit/s of payload, delays ms; every field has its unit in its name.
 //!
 //! | module | holds |
 //! |---|---|
@@ -171,8 +170,8 @@ pub struct Totals {
     pub completions: Option<Completions>,
 }
 
-/// The name of a run: the content hash of the object `{"afteryou_version", "engine", "scenario"}`, with the scenario as in an
-/// outcome. The seed is one of the scenario's fields.
+/// Returns the name of a run: the content hash of the object `{"afteryou_version", "engine", "scenario"}`, with the scenario
+/// as in an outcome. The seed is one of the scenario's fields.
 ///
 /// Equal inputs give equal hashes on every machine, so that a run which is planned is found among those that are stored.
 /// A point of a sweep and a repetition enter by the scenario that they make. The version enters because another one may
@@ -200,7 +199,7 @@ pub fn content_hash(engine: &str, version: &str, scenario: &Scenario) -> Content
 }
 
 impl Outcome {
-    /// The outcome of `scenario` from `engine` of version `version`; the comparisons follow from the two runs.
+    /// Creates the outcome of `scenario` from `engine` of version `version`; the comparisons follow from the two runs.
     pub fn new(engine: &str, version: &str, scenario: Scenario, run: Run, baseline: Option<Run>) -> Outcome {
         let (mut comparison, mut link_comparison) = (Vec::new(), Vec::new());
         if let Some(baseline) = &baseline {
@@ -229,8 +228,8 @@ impl Outcome {
 }
 
 impl Outcome {
-    /// The links whose figures are of interest: those that data of some flow cross. The others carry acknowledgements alone.
-    /// Where no data cross any link it is the first.
+    /// Returns the links whose figures are of interest: those that data of some flow cross. The others carry
+    /// acknowledgements alone. Where no data cross any link it is the first.
     pub fn data_links<'a>(&'a self) -> Vec<DataLink<'a>> {
         let crossings = Crossings::of(&self.scenario);
         let links = crossings.links().enumerate();
@@ -257,12 +256,12 @@ pub struct DataLink<'a> {
 }
 
 impl Run {
-    /// The link called `name`.
+    /// Returns the link called `name`.
     pub fn link(&self, name: &str) -> Option<&LinkTotals> {
         self.links.iter().find(|link| link.link == name)
     }
 
-    /// The first link: the only one that data cross in most scenarios. None where nothing was measured.
+    /// Returns the first link: the only one that data cross in most scenarios. None where nothing was measured.
     pub fn bottleneck(&self) -> Option<&LinkTotals> {
         self.links.first()
     }

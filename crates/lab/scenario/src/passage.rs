@@ -42,7 +42,7 @@ pub enum Fate {
     Sent,
     /// The queue dropped it.
     Dropped(DropReason),
-    /// It was lost on the link: at random, or because the scenario's script says so.
+    /// It was lost on the link: at random, or by the scenario's script.
     Lost,
 }
 

@@ -4,7 +4,7 @@
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// The stream of random numbers that belongs to `name` in the experiment with this `seed`.
+/// Returns the stream of random numbers that belongs to `name` in the experiment with this `seed`.
 pub fn stream(seed: u64, name: &str) -> Pcg64 {
     let mut hasher = blake3::Hasher::new_derive_key("afteryou random stream");
     hasher.update(&seed.to_le_bytes());
@@ -12,17 +12,17 @@ pub fn stream(seed: u64, name: &str) -> Pcg64 {
     Pcg64::from_seed(*hasher.finalize().as_bytes())
 }
 
-/// The seed of `name` in the experiment with this `seed`, for a caller with a generator of its own.
+/// Returns the seed of `name` in the experiment with this `seed`, for a caller with a generator of its own.
 pub fn seed_of(seed: u64, name: &str) -> u64 {
     stream(seed, name).next_u64()
 }
 
-/// A number in [0, 1), a multiple of 2⁻⁵³.
+/// Draws a number in [0, 1), a multiple of 2⁻⁵³.
 pub fn uniform(random: &mut Pcg64) -> f64 {
     (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// True with `probability`, a ratio; takes one number from `random` whatever the probability.
+/// Returns `true` with `probability`, a ratio; takes one number from `random` whatever the probability.
 pub fn happens(random: &mut Pcg64, probability: f64) -> bool {
     uniform(random) < probability
 }

@@ -36,17 +36,17 @@ pub struct Access {
 }
 
 impl Access {
-    /// The route of data from this host to `peer`.
+    /// Returns the route of data from this host to `peer`.
     pub fn to(&self, peer: &Access) -> Route {
         route(vec![self.up, peer.down], vec![peer.up, self.down], Span((self.rtt.0 + peer.rtt.0) / 2))
     }
 
-    /// The route of data from this host to one whose access is no bottleneck.
+    /// Returns the route of data from this host to one whose access is no bottleneck.
     pub fn upload(&self) -> Route {
         route(vec![self.up], vec![self.down], self.rtt)
     }
 
-    /// The route of data to this host from a server that is no bottleneck.
+    /// Returns the route of data to this host from a server that is no bottleneck.
     pub fn download(&self) -> Route {
         route(vec![self.down], vec![self.up], self.rtt)
     }

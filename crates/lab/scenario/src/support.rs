@@ -15,12 +15,12 @@ pub struct Unsupported {
 }
 
 impl Unsupported {
-    /// Something under `key` that an engine cannot do for `reason`.
+    /// Names something under `key` that an engine cannot do for `reason`.
     pub fn new(key: impl Into<String>, reason: impl Into<String>) -> Unsupported {
         Unsupported { key: key.into(), reason: reason.into() }
     }
 
-    /// The key of a flow's setting. A flow that was written together with others (`count`) has the name of its table.
+    /// Names a flow's setting. A flow that was written together with others (`count`) has the name of its table.
     pub fn of_flow(flow: &crate::Flow, setting: impl fmt::Display, reason: impl Into<String>) -> Unsupported {
         let name = flow.group.as_deref().unwrap_or(&flow.name);
         Unsupported::new(format!("flow.{name}.{setting}"), reason)

@@ -4,7 +4,8 @@
 /// The end of a list.
 pub const NONE: u32 = u32::MAX;
 
-/// The entries of all lists. `A` says what part of a cache line an entry fills, so that none lies on two lines for nothing.
+/// The entries of all lists. `A` is the part of a cache line that an entry fills, so that none lies on two lines for
+/// nothing.
 #[derive(Debug)]
 pub struct Arena<T, A> {
     entries: Vec<Entry<T, A>>,
@@ -54,13 +55,13 @@ impl<T: Copy, A: Copy> Arena<T, A> {
         }
     }
 
-    /// From now on `next` follows the entry at `place`.
+    /// Links entries: from now on `next` follows the entry at `place`.
     #[inline]
     pub fn follow(&mut self, place: u32, next: u32) {
         self.entries[place as usize].next = next;
     }
 
-    /// The entry at a place, and the one that follows; none at the end of a list.
+    /// Returns the entry at a place, and the one that follows; `None` at the end of a list.
     #[inline]
     pub fn get(&self, place: u32) -> Option<(&T, u32)> {
         self.entries.get(place as usize).map(|entry| (&entry.value, entry.next))
@@ -75,7 +76,7 @@ impl<T: Copy, A: Copy> Arena<T, A> {
         (entry.value, next)
     }
 
-    /// Places that there are: as many as were ever in use at once.
+    /// Returns the number of places: as many as were ever in use at the same time.
     #[cfg(test)]
     pub fn places(&self) -> usize {
         self.entries.len()

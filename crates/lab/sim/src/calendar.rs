@@ -59,7 +59,7 @@ const KIND_BITS: u32 = 5;
 const SLOT_BITS: u32 = KIND_BITS + INDEX_BITS;
 
 impl Slot {
-    /// The slot of `kind` with this index.
+    /// Returns the slot of `kind` with this index.
     ///
     /// # Panics
     /// Four million of a kind, two hundred times the flows of a scenario: another would pass for one of the first.
@@ -149,7 +149,7 @@ impl Calendar {
         }
     }
 
-    /// The list has become too long: its later part goes to the wheel.
+    /// Shortens the list, which has become too long: its later part goes to the wheel.
     #[cold]
     fn shorten(&mut self) {
         let later = self.later.get_or_insert_with(|| Box::new(Wheel::new()));
@@ -160,7 +160,8 @@ impl Calendar {
         self.judge_width();
     }
 
-    /// The next event. It stays until [`finish`](Self::finish) is called for it; what is scheduled meanwhile comes later.
+    /// Returns the next event. It stays until [`finish`](Self::finish) is called for it; what is scheduled meanwhile comes
+    /// later.
     pub fn next(&mut self) -> Option<(Time, Slot)> {
         let first = self.soonest.first().or_else(|| self.open_next())?;
         Some((at(first), slot(first)))
@@ -197,7 +198,7 @@ impl Calendar {
         self.open_next();
     }
 
-    /// The next event is over; its slot comes again at `again`, if that is said.
+    /// Finishes the next event; its slot comes again at `again`, if that is given.
     pub fn finish(&mut self, again: Option<Time>) {
         let Some(first) = self.soonest.pop() else { return };
         if let Some(again) = again {
@@ -229,7 +230,7 @@ impl Timer {
         }
     }
 
-    /// The slot comes at `now`. False if that entry does not count any more: then nothing is to be done.
+    /// Returns whether the slot comes at `now`. If not, that entry does not count any more, and nothing is to be done.
     pub fn fires(&mut self, now: Time) -> bool {
         let counts = self.armed == now;
         if counts {

@@ -4,7 +4,7 @@ use afteryou_scenario::outcome::{Ledger, Offered};
 use afteryou_scenario::support::Unsupported;
 use thiserror::Error;
 
-/// Why a simulation gave no result. The message says what to do next.
+/// Why a simulation gave no result. The message has the remedy.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum Error {

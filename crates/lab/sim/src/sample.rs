@@ -25,13 +25,13 @@ pub(crate) struct Sampler<'a> {
 }
 
 impl<'a> Sampler<'a> {
-    /// One that takes a sample of each flow `every` so often.
+    /// Creates a sampler that takes a sample of each flow each time that `every` has passed.
     pub(crate) fn new(every: Span, take: &'a mut dyn FnMut(Sample<'_>)) -> Sampler<'a> {
         let next = if every == Span::ZERO { Time::NEVER } else { Time::ZERO };
         Sampler { every, next, take }
     }
 
-    /// The next event is at `now`: takes all samples that are due before it.
+    /// Takes all samples that are due before the next event, which is at `now`.
     #[inline]
     pub(crate) fn before(&mut self, now: Time, applications: &[Application], connections: &Connections) {
         if self.next < now {
@@ -39,7 +39,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Apart from the check, which stands in the simulator's inner loop.
+    /// Takes samples, apart from the check, which is in the simulator's inner loop.
     #[cold]
     #[inline(never)]
     fn take_until(&mut self, now: Time, applications: &[Application], connections: &Connections) {

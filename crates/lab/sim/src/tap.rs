@@ -23,7 +23,7 @@ pub struct Place {
 }
 
 /// Shows a packet to `tap`, with what it points to.
-// Apart from the check for a tap, which stands in the simulator's inner loop.
+// Apart from the check for a tap, which is in the simulator's inner loop.
 #[cold]
 #[inline(never)]
 pub fn show(
@@ -41,7 +41,7 @@ pub fn show(
         at,
         link,
         flow: owner,
-        // A place is used again by later connections, which the epoch tells apart.
+        // A place is used again by later connections, which the epoch distinguishes.
         connection: packet.flow << 16 | epoch,
         is_reply,
         size: packet.size,
@@ -52,7 +52,7 @@ pub fn show(
     });
 }
 
-/// Which connection at its place a packet is of, and what it carries.
+/// Returns which connection at its place a packet is of, and what it carries.
 fn content<'a>(body: &Body, sacks: &'a Slab<Sack>, heads: &'a Heads) -> (u32, Content<'a>) {
     match *body {
         Body::Syn { tsval, epoch } => (epoch.into(), Content::Syn { tsval }),

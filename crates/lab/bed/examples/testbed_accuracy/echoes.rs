@@ -22,7 +22,7 @@ pub const BETWEEN: Duration = Duration::from_millis(5);
 /// An echo: headers of IP and ICMP, and its data.
 pub const BYTES: u64 = 20 + 8 + 56;
 
-/// Median time of echoes over the second flow's path.
+/// Returns the median time of echoes over the second flow's path.
 ///
 /// # Errors
 /// A reply that does not come within five seconds; a kernel that stamps no packets.
@@ -53,7 +53,7 @@ pub fn median(topology: &Topology) -> Result<Duration, Box<dyn Error>> {
     Ok(trips[COUNT / 2])
 }
 
-/// The kernel's stamp of the next packet received; with `MSG_ERRQUEUE`, of the next one sent.
+/// Returns the kernel's stamp of the next packet received; with `MSG_ERRQUEUE`, of the next one sent.
 fn stamp(socket: &Socket, queue: MsgFlags) -> Result<Duration, Box<dyn Error>> {
     let mut packet = [0; 1500];
     let mut slices = [IoSliceMut::new(&mut packet)];

@@ -62,7 +62,7 @@ impl Row {
         format!("{}, {mbit} Mbit/s, {rtt_ms} ms, {queue} of {buffer}", flows.join(" : "))
     }
 
-    /// Its file, measured from `from_s` to `to_s`.
+    /// Returns its file, measured from `from_s` to `to_s`.
     pub fn text(&self, from_s: u64, to_s: u64) -> String {
         let Row { mbit, buffer, queue, .. } = self;
         let flows: String = (0..self.flows.len()).map(|index| self.flow(index)).collect();

@@ -7,9 +7,9 @@
 //! testbed_libutp target/release/utp_peer --loss [--seconds 60] [--seeds 5] [--check]
 //! ```
 //!
-//! Alone over FQ-CoDel at short round trips: utilisation, and the times in which the link sent nothing of the flow for more than 0.1 s.
-//! Beside the kernel's CUBIC over PIE: the flow's part of what left the link. Each run is printed as it ends; one that the machine
-//! was too slow for says so.
+//! Alone over FQ-CoDel at short round trips: utilisation, and the times in which the link sent nothing of the flow for more
+//! than 0.1 s. Beside the kernel's CUBIC over PIE: the flow's part of what left the link. Each run is printed as it ends;
+//! one that the machine was too slow for is marked.
 //!
 //! With `--loss`: goodput alone on 20 Mbit/s and 50 ms with 1 % and 5 % of loss, the real libutp beside ours with its controller and our
 //! recovery, means of several seeds. `--check` fails if ours is below 0.97 of libutp's.

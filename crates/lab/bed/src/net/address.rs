@@ -37,7 +37,7 @@ impl Side {
     /// Both.
     pub const BOTH: [Side; 2] = [Side::Senders, Side::Receivers];
 
-    /// The other end.
+    /// Returns the opposite side.
     pub fn opposite(self) -> Side {
         match self {
             Side::Senders => Side::Receivers,
@@ -45,7 +45,7 @@ impl Side {
         }
     }
 
-    /// The number in addresses that says the side.
+    /// Returns the side's number in addresses.
     fn number(self) -> u8 {
         match self {
             Side::Senders => 1,
@@ -67,7 +67,7 @@ impl Family {
     /// Both.
     pub const BOTH: [Family; 2] = [Family::V4, Family::V6];
 
-    /// Length of the prefix that is one address.
+    /// Returns the length of the prefix that is one address.
     pub fn host_prefix(self) -> u8 {
         match self {
             Family::V4 => 32,
@@ -77,7 +77,7 @@ impl Family {
 }
 
 impl Addresses {
-    /// The addresses of a flow.
+    /// Returns the addresses of a flow.
     pub fn of(family: Family, flow: usize) -> Addresses {
         Addresses {
             sender: Side::Senders.address(family, flow),

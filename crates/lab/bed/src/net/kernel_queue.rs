@@ -124,7 +124,7 @@ impl KernelQueue {
         self.tun.take()
     }
 
-    /// The kernel's release and the words of its queue, for results.
+    /// Returns the kernel's release and the words of its queue, for results.
     pub fn description(&self) -> String {
         let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         format!("Linux {}: {}, {}", release.trim(), self.htb.join(" "), self.queue.join(" "))
@@ -144,7 +144,7 @@ impl KernelQueue {
     }
 }
 
-/// The class that sends at the link's rate. Its bucket holds `burst` bytes, or what the link sends in a millisecond.
+/// Returns the class that sends at the link's rate. Its bucket holds `burst` bytes, or what the link sends in a millisecond.
 fn htb(bits_per_second: u64, burst: Option<u64>, framing: u32) -> Words {
     let rate = format!("{bits_per_second}bit");
     let bucket = format!("{}b", burst.unwrap_or((bits_per_second / 8000).max(BUCKET)));

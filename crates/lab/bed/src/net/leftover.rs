@@ -29,7 +29,7 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// One that no other programs have.
+    /// Creates a mark that no other programs have.
     pub(super) fn new() -> Mark {
         let (pid, number) = (process::id(), MARKS.fetch_add(1, Ordering::Relaxed));
         let value = format!("{pid}:{}:{number}", began(pid).unwrap_or_default());
@@ -81,7 +81,8 @@ fn programs(one_of: impl Fn(&[u8]) -> bool) -> Vec<u32> {
     pids.filter(is_one).collect()
 }
 
-/// The environment of a process. That of a program which is being started is empty for a moment, although its parent continues.
+/// Returns the environment of a process. That of a program which is being started is empty for a moment, although its parent
+/// continues.
 fn environment(pid: u32) -> Option<Vec<u8>> {
     let (process, until) = (Path::new("/proc").join(pid.to_string()), Instant::now() + PATIENCE);
     loop {
@@ -104,19 +105,19 @@ fn variables(environment: &[u8]) -> impl Iterator<Item = &[u8]> {
     environment.split(|byte| *byte == 0)
 }
 
-/// The run that a variable of an environment names.
+/// Returns the run that a variable of an environment names.
 fn marked(variable: &[u8]) -> Option<(u32, u64)> {
     let text = std::str::from_utf8(variable).ok()?;
     let mut numbers = text.strip_prefix(MARK)?.strip_prefix('=')?.split(':');
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-/// When a process began, in clock ticks since boot (proc(5), field 22 of stat).
+/// Returns when a process began, in clock ticks since boot (proc(5), field 22 of stat).
 fn began(pid: u32) -> Option<u64> {
     stat(pid, 22)
 }
 
-/// A field of a process's `stat`, counted from 1 as in proc(5), behind the name.
+/// Returns a field of a process's `stat`, counted from 1 as in proc(5), behind the name.
 fn stat(pid: u32, field: usize) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name of the program, in parentheses, may hold anything. The third field follows it.

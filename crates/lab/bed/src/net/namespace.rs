@@ -65,7 +65,7 @@ impl Namespace {
         })
     }
 
-    /// The calling thread moves inside for good: for the threads of a runtime.
+    /// Moves the calling thread inside for good: for the threads of a runtime.
     ///
     /// # Errors
     /// The user may not.
@@ -90,7 +90,7 @@ impl Namespace {
 
 fn start_programs(jobs: &mpsc::Receiver<Job>) {
     for (mut command, started) in jobs {
-        // Nobody waits any more if this fails; the child's handle is dropped, the child itself goes on until the keeper ends.
+        // Nobody waits any more if this fails; the child's handle is dropped, the child itself runs until the keeper ends.
         let _ = started.send(command.spawn());
     }
 }

@@ -15,7 +15,7 @@ pub struct Setting {
     pub value: String,
 }
 
-/// The settings of both namespaces.
+/// Returns the settings of both namespaces.
 pub fn settings(plan: &Plan) -> Vec<Setting> {
     let set = |name: &'static str, value: &str| Setting { name, value: value.to_owned() };
     let buffers = |middle: u32| format!("4096 {middle} {}", plan.socket_buffer);
@@ -41,7 +41,7 @@ pub fn settings(plan: &Plan) -> Vec<Setting> {
     ]
 }
 
-/// The settings of a namespace that forwards what comes from its only device back to it.
+/// Returns the settings of a namespace that forwards what comes from its only device back to it.
 pub fn of_router() -> Vec<Setting> {
     let set = |name: &'static str, value: &str| Setting { name, value: value.to_owned() };
     vec![
@@ -49,7 +49,7 @@ pub fn of_router() -> Vec<Setting> {
         set("net/ipv6/conf/all/forwarding", "1"),
         set("net/ipv4/conf/all/rp_filter", "0"),
         set("net/ipv4/conf/default/rp_filter", "0"),
-        // Packets leave by the device that they came from, and nobody is told of a shorter way.
+        // Packets leave by the device that they came from, and nobody gets a redirect to a shorter way.
         set("net/ipv4/conf/all/send_redirects", "0"),
         set("net/ipv4/conf/default/send_redirects", "0"),
         set("net/ipv6/conf/default/disable_ipv6", "0"),

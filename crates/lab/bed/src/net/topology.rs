@@ -35,7 +35,7 @@ impl Topology {
         Ok(Topology { senders, receivers, tuns, settings, families, mtu: plan.mtu })
     }
 
-    /// The namespace of a side.
+    /// Returns the namespace of a side.
     pub fn namespace(&self, side: Side) -> &Namespace {
         match side {
             Side::Senders => &self.senders,
@@ -48,22 +48,23 @@ impl Topology {
         &self.families
     }
 
-    /// The addresses of the flow with this index.
+    /// Returns the addresses of the flow with this index.
     pub fn addresses(&self, family: Family, flow: usize) -> Addresses {
         Addresses::of(family, flow)
     }
 
-    /// The devices of the senders' and the receivers' side, for the wire between them; none if they were taken before.
+    /// Returns the devices of the senders' and the receivers' side, for the wire between them; `None` if they were taken
+    /// before.
     pub fn take_tuns(&mut self) -> Option<[Tun; 2]> {
         self.tuns.take()
     }
 
-    /// The kernel's settings inside.
+    /// Returns the kernel's settings inside.
     pub fn settings(&self) -> &[Setting] {
         &self.settings
     }
 
-    /// Largest IP packet, bytes.
+    /// Returns the largest IP packet, bytes.
     pub fn mtu(&self) -> u32 {
         self.mtu
     }

@@ -34,7 +34,7 @@ impl Tun {
         }
     }
 
-    /// The kernel receives a packet.
+    /// Writes a packet, which the kernel receives.
     pub fn write(&self, packet: &[u8]) -> io::Result<()> {
         (&self.file).write(packet).map(drop)
     }

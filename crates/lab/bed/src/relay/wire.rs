@@ -51,7 +51,7 @@ impl Wire {
         }
     }
 
-    /// `packet` arrives at the time written in it, or now if that is later.
+    /// Takes `packet`, which arrives at the time written in it, or now if that is later.
     pub(super) fn arrive(&mut self, mut packet: Packet<Datagram>, events: &mut Vec<Event>) {
         self.advance(packet.body.arrived_at, events);
         packet.body.arrived_at = self.horizon;
@@ -77,17 +77,17 @@ impl Wire {
         self.horizon = self.horizon.max(to);
     }
 
-    /// When the link takes the next packet from the queue, if one is waiting.
+    /// Returns when the link takes the next packet from the queue, if one is waiting.
     pub(super) fn next_departure(&self) -> Option<Time> {
         (self.waiting() > 0 && !self.stuck).then_some(self.free_at)
     }
 
-    /// Packets waiting in the queue.
+    /// Returns the number of packets waiting in the queue.
     pub(super) fn waiting(&self) -> u64 {
         self.queue.backlog().packets
     }
 
-    /// The queue's counters.
+    /// Returns the queue's counters.
     pub(super) fn queue_statistics(&self) -> &Statistics {
         self.queue.statistics()
     }
@@ -116,7 +116,7 @@ mod tests {
     use afteryou_aqm::Limit;
     use afteryou_scenario::{Probability, Rate};
 
-    /// 1 Mbyte/s: a packet of 1000 bytes takes 1 ms.
+    /// Returns a wire of 1 Mbyte/s: a packet of 1000 bytes takes 1 ms.
     fn wire(loss: f64, limit: Limit, seed: u64) -> Wire {
         let direction = Direction {
             rate: Rate::from_mbit(8),
@@ -131,7 +131,7 @@ mod tests {
         Packet::from_tos(size, 0, 0, body)
     }
 
-    /// (start, sojourn, end) of every packet sent, µs.
+    /// Returns (start, sojourn, end) of every packet sent, µs.
     fn sent(events: &[Event]) -> Vec<(u64, u64, u64)> {
         let times = |event: &Event| match event {
             Event::Sent { dequeued_at, sojourn, sent_at, .. } => {

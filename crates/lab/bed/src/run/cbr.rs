@@ -40,7 +40,7 @@ impl Ends {
         Ends::with_sockets(flow, [socket()?, socket()?], rate, payload)
     }
 
-    /// Ends with the sender's and the receiver's socket.
+    /// Creates ends with the sender's and the receiver's socket.
     pub(crate) fn with_sockets(
         flow: &Flow,
         [client, server]: [UdpSocket; 2],

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use afteryou_scenario::{Duration, Link, Role, Size};
 
-    /// A call of 4 s and `files` files.
+    /// Returns a scenario of a call of 4 s and `files` files.
     fn scenario(files: usize) -> Scenario {
         let link = Link::new("5 Mbit/s".parse().unwrap(), "100 ms".parse().unwrap());
         let flow = |traffic| Flow {

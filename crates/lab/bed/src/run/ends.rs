@@ -48,12 +48,12 @@ pub(crate) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// A place at `address`, where `inside` runs the work of opening.
+    /// Creates a place at `address`, where `inside` runs the work of opening.
     pub(crate) fn new(address: SocketAddr, inside: Inside<'a>) -> Place<'a> {
         Place { address, inside }
     }
 
-    /// A port of loopback.
+    /// Returns a port of loopback.
     pub(crate) fn on_loopback() -> Place<'static> {
         let inside = &|open: &mut (dyn FnMut() + Send)| {
             open();

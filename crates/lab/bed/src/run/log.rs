@@ -20,7 +20,7 @@ pub(crate) struct Timing {
 }
 
 impl Timing {
-    /// Scenario time now.
+    /// Returns the scenario time now.
     pub(crate) fn now(&self) -> Span {
         self.scenario_time(self.clock.now())
     }
@@ -94,13 +94,13 @@ impl Log {
         (log.started, log.sender) = (Some(at), Some(sender));
     }
 
-    /// Its newest sender, which is sampled from now on.
+    /// Watches its newest sender, which is sampled from now on.
     #[cfg(target_os = "linux")]
     pub(crate) fn watch(&self, sender: Watched) {
         self.lock().sender = Some(sender);
     }
 
-    /// It lasted from one time to the other, as far as these are known.
+    /// Notes that it lasted from one time to the other, as far as these are known.
     #[cfg(target_os = "linux")]
     pub(crate) fn lasted(&self, from: Option<Span>, to: Option<Span>) {
         let mut log = self.lock();
@@ -112,19 +112,19 @@ impl Log {
         (log.stopped, log.sender) = (Some(at), None);
     }
 
-    /// The receiving end is there: from now on its counter says what has arrived.
+    /// Notes that the receiving end is there: from now on its counter has what has arrived.
     pub(crate) fn accepted(&self, receiver: Watched) {
         self.lock().receiver = Some(receiver);
     }
 
-    /// The receiver's total at the end.
+    /// Notes the receiver's total at the end.
     pub(crate) fn arrived_in_all(&self, at: Span, bytes: u64) {
         let mut log = self.lock();
         log.count(at, bytes);
         log.receiver = None;
     }
 
-    /// The transfer was cut off: what has arrived by now counts, what is still buffered is not sent.
+    /// Notes that the transfer was cut off: what has arrived by now counts, what is still buffered is not sent.
     pub(crate) fn cut_off(&self, at: Span) {
         let mut log = self.lock();
         log.stopped = Some(at);
@@ -137,7 +137,7 @@ impl Log {
         receiver.abort();
     }
 
-    /// Bytes that have arrived so far, and whether all have.
+    /// Returns the bytes that have arrived so far, and whether all have.
     #[cfg(target_os = "linux")]
     pub(crate) fn arrived(&self) -> (u64, bool) {
         let log = self.lock();
@@ -171,7 +171,7 @@ impl Log {
 }
 
 impl LogInner {
-    /// Slowdowns and timeouts of the sender.
+    /// Returns the slowdowns and timeouts of the sender.
     pub(crate) fn news(&self) -> impl Iterator<Item = (Span, &'static str)> + '_ {
         self.samples.windows(2).flat_map(|pair| {
             let slowdown = pair[1].controller.slowdowns > pair[0].controller.slowdowns;
@@ -182,8 +182,8 @@ impl LogInner {
         })
     }
 
-    /// Bytes count when they arrive for the first time, in order or not. Bytes that wait behind a gap for a round trip
-    /// have used the link all the same.
+    /// Counts bytes when they arrive for the first time, in order or not. Bytes that wait behind a gap for a round trip have
+    /// used the link all the same.
     fn count(&mut self, at: Span, bytes: u64) {
         self.received.push((at, bytes.saturating_sub(self.counted)));
         self.counted = self.counted.max(bytes);

@@ -41,7 +41,7 @@ impl Interval {
         (self.from..self.to).contains(&at.as_secs_f64())
     }
 
-    /// The part of a time of this length that lies within.
+    /// Returns the part of a time of this length that lies within.
     fn part_of(&self, begins: f64, length: f64) -> f64 {
         let within = (begins + length).min(self.to) - begins.max(self.from);
         (within / length).clamp(0.0, 1.0)
@@ -95,7 +95,7 @@ struct Passed {
 }
 
 impl LinkLog {
-    /// A log of `scenario` from the time `from` on.
+    /// Creates a log of `scenario` from the time `from` on.
     pub(crate) fn new(scenario: &Scenario, rate: Rate, from: Span, is_baseline: bool) -> LinkLog {
         let place = |window: &Window| place(window, scenario, from.as_secs_f64(), is_baseline);
         let windows = scenario.measure.iter().map(|window| (place(window), Passed::default())).collect();
@@ -141,13 +141,13 @@ impl LinkLog {
     }
 }
 
-/// Time between two points of a curve, s.
+/// Returns the time between two points of a curve, s.
 pub(crate) fn step_s(scenario: &Scenario) -> f64 {
     scenario.sample.map_or(STEP_S, |sample| sample.as_secs_f64())
 }
 
-/// Where a window lies in a run that begins at `from_s`: nowhere (an empty interval) if the run begins after it. A run
-/// that begins later measures windows that had only constant-rate traffic in them over its own first seconds.
+/// Returns where a window lies in a run that begins at `from_s`: nowhere (an empty interval) if the run begins after it. A
+/// run that begins later measures windows that had only constant-rate traffic in them over its own first seconds.
 fn place(window: &Window, scenario: &Scenario, from_s: f64, is_baseline: bool) -> Interval {
     let (from, to) = (window.from.as_secs_f64(), window.to.as_secs_f64());
     if from >= from_s {
@@ -162,7 +162,7 @@ fn place(window: &Window, scenario: &Scenario, from_s: f64, is_baseline: bool) -
 }
 
 impl Raw<'_> {
-    /// From the beginning until the scenario's end, or the last transfer's where that ended the run.
+    /// Returns the time from the beginning until the scenario's end, or the last transfer's where that ended the run.
     fn whole(&self) -> Interval {
         if !self.end.is_by_sizes(self.scenario) {
             let to = self.scenario.duration.as_secs_f64();
@@ -180,7 +180,7 @@ impl Raw<'_> {
         measured.filter_map(|(index, window)| self.window(index, window))
     }
 
-    /// Figures of a window; none if the run did not reach its end.
+    /// Returns the figures of a window; `None` if the run did not reach its end.
     fn window(&self, index: usize, window: &Window) -> Option<WindowFigures> {
         let interval = &self.links[0].windows[index].0;
         if interval.seconds() <= 0.0 || interval.to > self.whole().to + 0.001 {
@@ -308,7 +308,8 @@ impl Received {
         Received { readings: readings.collect() }.no_faster_than(most_per_s)
     }
 
-    /// Bytes that were read sooner than they can have been sent had been sent before: the least growth ahead of each reading.
+    /// Returns the readings with the least growth ahead of each: bytes that were read sooner than they can have been sent
+    /// had been sent before.
     fn no_faster_than(mut self, most_per_s: f64) -> Received {
         if !(most_per_s.is_finite() && most_per_s > 0.0) {
             return self;
@@ -335,14 +336,14 @@ impl Received {
     }
 }
 
-/// The payload of a flow's packets over what they take on a link.
+/// Returns the ratio of the payload of a flow's packets to what they take on a link.
 pub(crate) fn payload_share(flow: &Flow) -> f64 {
     let format = flow.packet_format();
     let (payload, overhead) = (format.payload.bytes() as f64, format.overhead.bytes() as f64);
     payload / (payload + overhead)
 }
 
-/// Whole steps in an interval: a last one that is cut short would show a dip that is none.
+/// Returns the number of whole steps in an interval: a last one that is cut short would show a dip that is none.
 fn steps(whole: Interval, step_s: f64) -> usize {
     (whole.seconds() / step_s + 1e-6).max(0.0) as usize
 }
@@ -355,7 +356,7 @@ pub(crate) struct Curve {
 }
 
 impl Curve {
-    /// Mean rates of each step, Mbit/s.
+    /// Returns the mean rates of each step, Mbit/s.
     pub(crate) fn rates(whole: Interval, step_s: f64, received: &Received) -> Curve {
         let edge = |i: usize| received.until(whole.from + i as f64 * step_s);
         let rate = |i| (edge(i + 1) - edge(i)) * 8.0 / 1e6 / step_s;
@@ -366,7 +367,7 @@ impl Curve {
         }
     }
 
-    /// Means within each step; a step without points has none.
+    /// Returns the means within each step; a step without points has none.
     pub(crate) fn means(whole: Interval, step_s: f64, points: impl Iterator<Item = (Span, f64)>) -> Curve {
         Curve::of_bins(whole, step_s, Curve::bins(whole, step_s, points))
     }
@@ -398,7 +399,7 @@ impl Curve {
     }
 }
 
-/// Figures of each class.
+/// Returns the figures of each class.
 fn classes(passed: &Passed) -> Vec<ClassFigures> {
     let figures = |class: Class| ClassFigures {
         class: class_name(class).to_owned(),

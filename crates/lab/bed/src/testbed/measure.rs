@@ -63,7 +63,7 @@ fn since_zero(at: Time) -> Span {
 }
 
 impl Raw<'_> {
-    /// Each flow's totals, except for programs: the wire does not see their connections' ends.
+    /// Returns each flow's totals, except for programs: the wire does not see their connections' ends.
     fn totals(&self) -> Vec<Totals> {
         let of_flow = |(index, (flow, log)): (usize, (&Flow, &Arc<Log>))| {
             let ended = self.ended.iter().find(|ended| ended.flow == index);
@@ -72,8 +72,8 @@ impl Raw<'_> {
         self.read_flows().map(of_flow).collect()
     }
 
-    /// The windows of flows. A connection that waits for a lost packet delivers nothing, and then all at once, perhaps
-    /// behind a window's edge. Its bytes are spread evenly over the time between.
+    /// Returns the windows of flows. A connection that waits for a lost packet delivers nothing, and then all at once,
+    /// perhaps behind a window's edge. Its bytes are spread evenly over the time between.
     fn windows(&self) -> Vec<WindowFigures> {
         let mut windows = self.flows.windows.clone();
         for (window, links) in windows.iter_mut().zip(&self.report.measured.windows) {
@@ -93,7 +93,7 @@ impl Raw<'_> {
         windows
     }
 
-    /// The hosts of a flow: each has links of its own.
+    /// Returns the hosts of a flow: each has links of its own.
     fn hosts_of(&self, flow: usize) -> f64 {
         self.network.hosts[flow].len().max(1) as f64
     }
@@ -110,7 +110,7 @@ impl Raw<'_> {
         slowest * payload_share(&self.scenario.flow[index])
     }
 
-    /// The curves of goodput, spread in the same way; those of groups of flows are as they were counted.
+    /// Returns the curves of goodput, spread in the same way; those of groups of flows are as they were counted.
     fn goodputs(&self) -> Vec<Series> {
         let (whole, step_s) = (Interval { from: 0.0, to: self.end_s }, step_s(self.scenario));
         let mut series = self.flows.series.clone();
@@ -125,13 +125,13 @@ impl Raw<'_> {
         series
     }
 
-    /// The flows whose receivers are ours, with their indices.
+    /// Returns the flows whose receivers are ours, with their indices.
     fn read_flows(&self) -> impl Iterator<Item = (usize, (&Flow, &Arc<Log>))> {
         let flows = self.scenario.flow.iter().zip(self.logs).enumerate();
         flows.filter(|(_, (flow, _))| !flow.traffic.is_command())
     }
 
-    /// Curves of windows, round-trip times and the kernel's counters.
+    /// Returns the curves of windows, round-trip times and the kernel's counters.
     fn series(&self) -> Vec<Series> {
         let (whole, step_s) = (Interval { from: 0.0, to: self.end_s }, step_s(self.scenario));
         let mut series = Vec::new();

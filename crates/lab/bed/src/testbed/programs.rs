@@ -79,7 +79,7 @@ impl<'a> Programs<'a> {
         self.flows.iter_mut().try_for_each(|flow| flow.poll(self.topology, now))
     }
 
-    /// When each flow of a program began and ended.
+    /// Returns when each flow of a program began and ended.
     pub(super) fn times(&self) -> impl Iterator<Item = (usize, Option<Span>, Option<Span>)> + '_ {
         self.flows.iter().map(|flow| {
             let ended = match flow.sender {
@@ -90,7 +90,7 @@ impl<'a> Programs<'a> {
         })
     }
 
-    /// The run has ended: an error names a program that has not.
+    /// Finishes the programs after the run: an error names a program that has not ended.
     pub(super) fn finish(&self) -> Result<(), Error> {
         let unfinished =
             |flow: &&OfFlow<'_>| matches!(flow.sender, State::Running(_)) && flow.flow.stop.is_none();
@@ -143,7 +143,7 @@ impl Program {
         self.child.try_wait().is_ok_and(|status| status.is_some())
     }
 
-    /// If it has ended without success: one clause.
+    /// Returns one clause if it has ended without success.
     fn failure(&mut self) -> Option<String> {
         let status = self.child.try_wait().ok().flatten().filter(|status| !status.success())?;
         let complaint = self.complaint.lock().unwrap_or_else(PoisonError::into_inner);

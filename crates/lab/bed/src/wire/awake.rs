@@ -10,7 +10,7 @@ use std::io::Write;
 /// The longest wake-up that is borne, µs: a 32-bit number in the machine's byte order.
 const LONGEST_US: i32 = 0;
 
-/// The request, which ends when this is dropped; none where the system does not have it or does not allow it.
+/// Returns the request, which ends when this is dropped; `None` where the system does not have it or does not allow it.
 pub fn request() -> Option<File> {
     let mut file = OpenOptions::new().write(true).open("/dev/cpu_dma_latency").ok()?;
     file.write_all(&LONGEST_US.to_ne_bytes()).ok()?;

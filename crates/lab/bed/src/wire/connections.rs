@@ -36,12 +36,13 @@ pub struct Place {
 }
 
 impl Connections {
-    /// How many there were.
+    /// Returns the number of connections.
     pub fn len(&self) -> usize {
         self.courses.len()
     }
 
-    /// Another connection of `flow` begins with these ports: that of its sender, then that of its receiver.
+    /// Forgets the connection of these ports, that of its sender, then that of its receiver: another one of `flow` begins
+    /// with them.
     pub fn forget(&mut self, flow: usize, protocol: u8, [sender, receiver]: [u16; 2]) {
         self.by_key.remove(&(flow, protocol, sender, receiver));
     }
@@ -77,7 +78,7 @@ impl Connections {
 }
 
 impl Course {
-    /// Sequence numbers of uTP count packets and wrap every 65 536.
+    /// Returns the number of a packet: sequence numbers of uTP count packets and wrap every 65 536.
     fn number_of_utp(&mut self, header: UtpHeader, datagram: u32) -> u32 {
         if header.is_syn {
             (self.first, self.farthest) = (Some(header.sequence.wrapping_add(1).into()), 0);

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 /// The calling thread.
 const SELF: Pid = Pid::from_raw(0);
 
-/// The cores that the calling thread may use.
+/// Returns the cores that the calling thread may use.
 pub fn allowed() -> Vec<usize> {
     let Ok(set) = sched_getaffinity(SELF) else { return Vec::new() };
     (0..CpuSet::count()).filter(|core| set.is_set(*core).unwrap_or(false)).collect()
@@ -46,7 +46,8 @@ impl Drop for Claim {
     }
 }
 
-/// The calling thread, and threads and programs that it starts from now on, run on these cores. Without any nothing changes.
+/// Lets the calling thread, and threads and programs that it starts from now on, run on these cores. Without any nothing
+/// changes.
 pub fn run_on(cores: &[usize]) {
     let mut set = CpuSet::new();
     let added = cores.iter().filter(|core| set.set(**core).is_ok()).count();

@@ -1,4 +1,4 @@
-//! Headers of IP and of what it carries, as far as the wire has to know them. No panic on any bytes.
+//! Headers of IP and of what it carries, as far as the wire needs them. No panic on any bytes.
 
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use std::net::IpAddr;
@@ -109,7 +109,7 @@ pub fn set_tos(packet: &mut [u8], tos: u8) {
 mod tests {
     use super::*;
 
-    /// RFC 1071: the sum of a valid header is all ones.
+    /// Returns whether the header is valid: the sum of a valid one is all ones (RFC 1071).
     fn is_valid(header: &[u8]) -> bool {
         let words = header.chunks(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])));
         let sum: u32 = words.sum();

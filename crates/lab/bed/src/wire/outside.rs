@@ -29,7 +29,7 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// The queue of a link, empty.
+    /// Creates the queue of a link, empty.
     pub fn new(link: usize, tun: Tun) -> Outside {
         Outside { link, tun, inside: HashMap::new(), refused: 0 }
     }
@@ -60,7 +60,7 @@ impl Outside {
     }
 }
 
-/// A number of the bytes that the kernel does not change.
+/// Returns a number of the bytes that the kernel does not change.
 fn fingerprint(packet: &[u8]) -> u64 {
     let mut compared = [0; COMPARED];
     let length = packet.len().min(COMPARED);

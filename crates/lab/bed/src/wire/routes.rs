@@ -24,7 +24,7 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// Those that `laid` brings, if there are any.
+    /// Creates the routes that `laid` brings, if there are any.
     pub fn new(laid: Option<mpsc::Receiver<Laid>>) -> Routes {
         Routes { laid, ahead: BTreeMap::new() }
     }

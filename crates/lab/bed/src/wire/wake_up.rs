@@ -17,12 +17,12 @@ pub struct WakeUp {
 }
 
 impl WakeUp {
-    /// A wake-up was so late.
+    /// Notes a wake-up that was late by `late`.
     pub fn woke(&mut self, late: Span) {
         self.usual = Span((self.usual.0 * (PART - 1) + late.min(MOST).0) / PART);
     }
 
-    /// How late wake-ups usually are.
+    /// Returns how late wake-ups usually are.
     pub fn usual(&self) -> Span {
         self.usual
     }

@@ -47,7 +47,7 @@ pub fn link(name: &str, rate: &str, buffer: &str, loss: &str) -> Link {
     Link { name: name.to_owned(), forward, reverse }
 }
 
-/// A socket on loopback whose reads give up after 300 ms.
+/// Opens a socket on loopback whose reads give up after 300 ms.
 pub fn socket() -> UdpSocket {
     socket_at("127.0.0.1:0").unwrap()
 }
@@ -89,7 +89,7 @@ pub fn probe(socket: &UdpSocket, to: SocketAddr, clock: Clock, count: u32) {
     }
 }
 
-/// Ages in ms of the probes that arrive, until none comes for a while.
+/// Returns the ages in ms of the probes that arrive, until none comes for a while.
 pub fn probe_ages_ms(socket: &UdpSocket, clock: Clock) -> Vec<f64> {
     let mut buffer = [0; 2000];
     let mut ages = Vec::new();
@@ -110,7 +110,7 @@ pub fn echo(socket: &UdpSocket) {
     }
 }
 
-/// Arrival times of packets, until none comes for a while.
+/// Returns the arrival times of packets, until none comes for a while.
 pub fn arrivals(socket: &UdpSocket, clock: Clock) -> Vec<Time> {
     let mut buffer = [0; 2000];
     std::iter::from_fn(|| socket.recv_from(&mut buffer).ok().map(|_| clock.now())).collect()
@@ -180,24 +180,24 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Was the relay kept waiting?
+/// Returns whether the relay was kept waiting, in words.
 pub fn late(statistics: &Statistics) -> Option<String> {
     spoiled(statistics.lateness)
 }
 
-/// The same of a testbed's run.
+/// Returns the same of a testbed's run.
 pub fn spoiled(lateness: Option<Lateness>) -> Option<String> {
     println!("lateness: {lateness:?}");
     let late = lateness.filter(Lateness::spoiled)?;
     Some(format!("the relay was kept waiting: {late:?}"))
 }
 
-/// Was a sender kept waiting for so long that it could not keep a queue filled?
+/// Returns whether a sender was kept waiting for so long that it could not keep a queue filled, in words.
 pub fn starved(longest_gap: Span) -> Option<String> {
     (longest_gap > Span::from_millis(40)).then(|| format!("a sender was kept waiting for {longest_gap:?}"))
 }
 
-/// Did a receiver lose some of what the relay delivered?
+/// Returns whether a receiver lost some of what the relay delivered, in words.
 pub fn overrun(received: usize, delivered: u64) -> Option<String> {
     let lost = delivered.saturating_sub(received as u64);
     (lost > 0).then(|| format!("a receiver was kept waiting and lost {lost} packets"))

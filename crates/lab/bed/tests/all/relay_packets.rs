@@ -18,7 +18,7 @@ fn assert_conserved(statistics: &Statistics) {
     }
 }
 
-/// A relay with one link and one flow to `server`.
+/// Starts a relay with one link and one flow to `server`.
 fn relay(rate: &str, buffer: &str, loss: &str, seed: u64, server: &UdpSocket) -> (Relay, FlowId) {
     let mut config = Config::new(seed);
     let link = config.add_link(link("uplink", rate, buffer, loss));
@@ -26,7 +26,8 @@ fn relay(rate: &str, buffer: &str, loss: &str, seed: u64, server: &UdpSocket) ->
     (Relay::start(config, Clock::start()).unwrap(), flow)
 }
 
-/// Was the n-th packet lost? For some 4000 packets, a burst every millisecond.
+/// Returns whether the n-th packet was lost, for some 4000 packets, a burst every millisecond. For some 4000 packets, a
+/// burst every millisecond.
 fn losses(seed: u64) -> Vec<bool> {
     let (client, server) = (socket(), socket());
     let (relay, flow) = relay("1 Gbit/s", "10000 packets", "5 %", seed, &server);

@@ -18,7 +18,7 @@ fn relay_to(server: &UdpSocket, clock: Clock, buffer: &str, rtt_ms: u64) -> (Rel
     (Relay::start(config, clock).unwrap(), flow)
 }
 
-/// Mbit/s of IP packets that arrived from `from` until `to`.
+/// Returns the Mbit/s of IP packets that arrived from `from` until `to`.
 fn rate_mbit(arrivals: &[Time], from: Time, to: Time) -> f64 {
     let bytes = arrivals.iter().filter(|at| **at >= from && **at < to).count() as u64 * PACKET_BYTES;
     bytes as f64 * 8e-6 / to.since(from).as_secs_f64()
@@ -83,8 +83,9 @@ fn a_probe_on_an_empty_link_sees_its_round_trip_time_both_ways() {
     });
 }
 
-/// Ages of probes between two sockets with nothing between them, there or there and back: how long threads of this machine
-/// take to wake up, which on one with other work is most of a millisecond. It is no part of the link.
+/// Returns the ages of probes between two sockets with nothing between them, there or there and back. That is how long
+/// threads of this machine take to wake up, which on one with other work is most of a millisecond. It is no part of the
+/// link.
 fn ages_without_link_ms(clock: Clock, and_back: bool) -> Vec<f64> {
     let (client, server) = (socket(), socket());
     let to = server.local_addr().unwrap();
@@ -103,13 +104,14 @@ fn ages_without_link_ms(clock: Clock, and_back: bool) -> Vec<f64> {
     })
 }
 
-/// Do threads wake up so late that what they add to a probe says nothing about what they add to another?
+/// Returns whether threads wake up so late that what they add to a probe is no evidence of what they add to another, in
+/// words.
 fn drowsy(without_link_ms: &[f64]) -> Option<String> {
     let usual = median(without_link_ms);
     (usual > PROBE_TOLERANCE_MS / 2.0).then(|| format!("threads woke up after {usual:.3} ms"))
 }
 
-/// Sojourn times in ms of what left the queue after `from`.
+/// Returns the sojourn times in ms of what left the queue after `from`.
 fn sojourns_ms(records: &[Record], from: Time) -> Vec<f64> {
     let sojourn = |record: &Record| match record.fate {
         Fate::Sent { dequeued_at, sojourn, .. } if dequeued_at >= from => Some(sojourn.as_millis_f64()),

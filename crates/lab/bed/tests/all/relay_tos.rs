@@ -15,7 +15,7 @@ use std::os::fd::AsRawFd;
 
 const _: () = assert!(TOS_IS_KEPT);
 
-/// A socket that is told the byte of what it receives; none if this machine has no such loopback address.
+/// Opens a socket that reads the byte of what it receives; `None` if this machine has no such loopback address.
 fn socket(address: &str) -> Option<UdpSocket> {
     let socket = socket_at(address)?;
     match socket.local_addr().unwrap() {
@@ -33,7 +33,7 @@ fn send(socket: &UdpSocket, to: SocketAddr, tos: u8) {
     socket.send_to(&[tos], to).unwrap();
 }
 
-/// The payload and the TOS byte of the next datagram.
+/// Returns the payload and the TOS byte of the next datagram.
 fn receive(socket: &UdpSocket) -> (u8, u8) {
     let (mut payload, mut control) = ([0; 10], nix::cmsg_space!(i32));
     let mut slices = [IoSliceMut::new(&mut payload)];

@@ -3,7 +3,7 @@ use crate::table::Table;
 use afteryou_scenario::outcome::{Comparison, FlowFigures, LinkFigures, Outcome, Run, Totals, WindowFigures};
 use afteryou_scenario::{Buffer, Duration, Flow, Link, Rate, Role, Scenario, Size, Traffic, Window};
 
-/// A run at a point of a sweep without flows.
+/// Returns a run at a point of a sweep without flows.
 fn brief(point: &[(&str, &str)], utilisation: f64) -> Brief {
     let links = vec![LinkFigures { utilisation, ..LinkFigures::default() }];
     let window = WindowFigures { window: "all".to_owned(), links, ..WindowFigures::default() };
@@ -27,7 +27,7 @@ fn flow(name: &str, role: Role) -> Flow {
     Flow::new(name, role, "cubic", Duration::from_millis(40))
 }
 
-/// A run in which each flow has a goodput in Mbit/s, and a completion time in s if its transfer ended.
+/// Returns a run in which each flow has a goodput in Mbit/s, and a completion time in s if its transfer ended.
 fn run(flows: &[(&Flow, f64, Option<f64>)]) -> Run {
     let figures = |(flow, mbit, _): &(&Flow, f64, _)| FlowFigures {
         flow: flow.name.clone(),
@@ -48,12 +48,12 @@ fn run(flows: &[(&Flow, f64, Option<f64>)]) -> Run {
     Run { windows: vec![window], totals: flows.iter().map(totals).collect(), ..Run::default() }
 }
 
-/// The remarks about these runs alone.
+/// Returns the remarks about these runs alone.
 fn said(briefs: &[Brief]) -> Vec<String> {
     remarks(briefs, briefs.len())
 }
 
-/// The lines of the table called `title`, their cells between bars.
+/// Returns the lines of the table called `title`, their cells between bars.
 fn table(briefs: &[Brief], title: &str) -> Vec<String> {
     let table = tables(briefs).into_iter().find(|table| table.title == title);
     table.map(|table| told(&table)).unwrap_or_default()
@@ -211,7 +211,7 @@ fn the_page_draws_what_was_measured_over_the_longest_axis_of_numbers() {
     let page = index_html("", &briefs, briefs.len());
     assert!(page.contains("Background goodput over link.rate by flow.backup.controller"), "{page}");
     assert!(!page.contains("Kept by the foreground over"), "nothing in the foreground was measured");
-    // More curves than can be told apart are none.
+    // More curves than can be distinguished are none.
     let many: Vec<Brief> = (0..13).map(|i| brief("5 Mbit/s", &format!("own-{i}"), 1.0)).collect();
     let two = many.iter().map(|brief| {
         let mut other = brief.clone();

@@ -5,8 +5,8 @@ use std::path::Path;
 /// A run's own file, which every folder of a run has.
 const RESULT: &str = "result.json";
 
-/// The parts of the paths that differ, such as "old" and "new" of `/data/old/sweep` and `/data/new/sweep`. A name is never empty, and
-/// no two are the same.
+/// Returns the parts of the paths that differ, such as "old" and "new" of `/data/old/sweep` and `/data/new/sweep`. A name is
+/// never empty, and no two are the same.
 pub fn short_names(paths: &[&Path]) -> Vec<String> {
     let parts_of = |path: &&Path| -> Vec<String> {
         let parts = path.iter().map(|part| part.to_string_lossy().into_owned());

@@ -78,7 +78,7 @@ impl Batch {
         }
     }
 
-    /// The passages.
+    /// Returns the passages.
     pub fn passages(&self) -> impl Iterator<Item = Passage<'_>> {
         let (mut bytes, mut blocks) = (&self.bytes[..], &self.blocks[..]);
         self.kept.iter().map(move |kept| {
@@ -107,7 +107,7 @@ impl Batch {
         })
     }
 
-    /// Number of passages.
+    /// Returns the number of passages.
     pub fn len(&self) -> usize {
         self.kept.len()
     }

@@ -44,7 +44,7 @@ impl Early {
         self.links[link].push_back((number, packet));
     }
 
-    /// The next packet whose time has come by `now`, and its link.
+    /// Returns the next packet whose time has come by `now`, and its link.
     pub fn next(&mut self, now: Time) -> Option<(usize, Ready)> {
         let mut first = self.firsts.peek_mut().filter(|first| first.0 .0 <= now)?;
         let (_, _, link) = first.0;
@@ -56,12 +56,12 @@ impl Early {
         Some((link, packet?.1))
     }
 
-    /// Empty memory for a packet's headers, to be [given back](Self::give_back) once they are written.
+    /// Returns empty memory for a packet's headers, to be [given back](Self::give_back) once they are written.
     pub fn buffer(&mut self) -> Vec<u8> {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// A packet has been written: its memory is for another.
+    /// Takes the memory of a packet that has been written, for another one.
     pub fn give_back(&mut self, mut data: Vec<u8>) {
         data.clear();
         self.spare.push(data);

@@ -15,12 +15,12 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// Those of a connection whose full segments have a payload of `full` bytes.
+    /// Creates the segments of a connection whose full segments have a payload of `full` bytes.
     pub fn of(full: u64) -> Segments {
         Segments { full, next: 0, short: Vec::new() }
     }
 
-    /// A segment is seen; the low half of its number identifies it.
+    /// Notes a segment; the low half of its number identifies it.
     pub fn see(&mut self, number: u32, payload: u64) {
         let number = self.expand(number);
         if number < self.next {
@@ -33,7 +33,7 @@ impl Segments {
         }
     }
 
-    /// The place of a segment in the stream, bytes from its beginning.
+    /// Returns the place of a segment in the stream, bytes from its beginning.
     pub fn place(&self, number: u32) -> u64 {
         let number = self.expand(number);
         (number * self.full).saturating_sub(self.missing_before(number))
@@ -44,7 +44,7 @@ impl Segments {
         before.checked_sub(1).map_or(0, |last| self.short[last].1)
     }
 
-    /// The number near the highest one that has this low half.
+    /// Returns the number near the highest one that has this low half.
     fn expand(&self, low: u32) -> u64 {
         let ahead = low.wrapping_sub(self.next as u32) as i32;
         self.next.saturating_add_signed(ahead.into())

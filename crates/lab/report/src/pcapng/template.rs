@@ -41,7 +41,7 @@ pub struct Changes {
 }
 
 impl Template {
-    /// The template of headers whose changing fields are all zero.
+    /// Returns the template of headers whose changing fields are all zero.
     pub fn of(ip: &Ipv4Header, tcp: &TcpHeader) -> Template {
         let ip = Ipv4Header { total_len: 0, header_checksum: 0, ..ip.clone() };
         let tcp = TcpHeader { checksum: 0, ..tcp.clone() };
@@ -82,7 +82,7 @@ impl Template {
     }
 }
 
-/// The checksum that belongs to a sum of words.
+/// Returns the checksum that belongs to a sum of words.
 fn folded(sum: u32) -> u16 {
     let sum = (sum & 0xffff) + (sum >> 16);
     !((sum & 0xffff) + (sum >> 16)) as u16

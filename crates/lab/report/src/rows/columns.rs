@@ -53,12 +53,12 @@ impl Columns {
         }
     }
 
-    /// The columns, in order.
+    /// Returns the columns, in order.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// The values of `row` in the order of the columns.
+    /// Returns the values of `row` in the order of the columns.
     pub fn values<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = &'a Value> {
         let cells = row.cells();
         let mut place = 0;

@@ -49,7 +49,7 @@ impl Fixed {
     }
 }
 
-/// The columns of every table of flows.
+/// Returns the columns of every table of flows.
 pub fn flows() -> Columns {
     let mut columns = named(&[&RUN[..], &WINDOW, &FLOW].concat());
     columns.extend(of::<CompletionCost>("", &[]));
@@ -60,21 +60,21 @@ pub fn flows() -> Columns {
     columns.into()
 }
 
-/// The columns of every table of links.
+/// Returns the columns of every table of links.
 pub fn links() -> Columns {
     let mut columns = named(&[&RUN[..], &WINDOW, &[("link", Kind::Word)]].concat());
     columns.extend(of_link(""));
     columns.into()
 }
 
-/// The columns of every table of sets.
+/// Returns the columns of every table of sets.
 pub fn sets() -> Columns {
     let mut columns = named(&[&RUN[..], &WINDOW, &[("flows", Kind::Whole)]].concat());
     columns.extend(of::<SetFigures>("", &["window", "from_s", "to_s", "flows"]));
     columns.into()
 }
 
-/// The columns of every table of flows with the background and without.
+/// Returns the columns of every table of flows with the background and without.
 pub fn comparison() -> Columns {
     let mut columns = named(&[("window", Kind::Word), ("flow", Kind::Word)]);
     columns.extend(of::<CompletionCost>("", &[]));
@@ -82,7 +82,7 @@ pub fn comparison() -> Columns {
     columns.into()
 }
 
-/// The columns of a table of runs with these windows, and with these flows that have completion times.
+/// Returns the columns of a table of runs with these windows, and with these flows that have completion times.
 fn runs(rows: &Rows) -> Columns {
     let word = |row: &Row| match row.get("window") {
         Value::Word(window) => Some(window.clone()),
@@ -120,7 +120,7 @@ fn of_link(prefix: &str) -> Vec<Column> {
     columns
 }
 
-/// Those of a comparison beside completion times.
+/// Returns the columns of a comparison beside completion times.
 fn of_comparison() -> Vec<Column> {
     let completion = of::<CompletionCost>("", &[]);
     let mut columns = of::<Comparison>("", &["window", "flow"]);
@@ -132,7 +132,7 @@ fn named(columns: &[(&str, Kind)]) -> Vec<Column> {
     columns.iter().map(|(name, kind)| Column { name: (*name).to_owned(), kind: *kind }).collect()
 }
 
-/// A column for each number and word of a structure, as [`figures`](super::figures) names them.
+/// Returns a column for each number and word of a structure, as [`figures`](super::figures) names them.
 fn of<T: JsonSchema>(prefix: &str, without: &[&str]) -> Vec<Column> {
     let schema = SchemaGenerator::default().into_root_schema_for::<T>().to_value();
     let mut columns = Vec::new();
@@ -157,7 +157,7 @@ fn add(columns: &mut Vec<Column>, prefix: &str, fields: &Map<String, Json>, with
     }
 }
 
-/// A field's own schema: behind references, and the one of two that is not null.
+/// Returns a field's own schema: behind references, and the one of two that is not null.
 fn resolved<'a>(field: &'a Json, defs: &'a Json) -> &'a Json {
     if let Some(name) = field["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
         return resolved(&defs[name], defs);

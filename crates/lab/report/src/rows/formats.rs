@@ -4,7 +4,7 @@ use super::{Columns, Row, Value};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A field that no spreadsheet takes for a formula: what would be one gets an apostrophe before it.
+/// Returns a field that no spreadsheet takes for a formula: what would be one gets an apostrophe before it.
 pub(crate) fn field(text: &str) -> Cow<'_, str> {
     // Spreadsheets pass over white space before a formula.
     match text.trim_start().starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err() {

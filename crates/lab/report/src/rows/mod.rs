@@ -65,7 +65,7 @@ impl From<f64> for Value {
 }
 
 impl From<&str> for Value {
-    /// Readers of CSV take an empty field for a missing value, so an empty word is one in every format.
+    /// Converts a word. Readers of CSV take an empty field for a missing value, so an empty word is one in every format.
     fn from(word: &str) -> Value {
         match word.is_empty() {
             true => Value::Missing,
@@ -88,8 +88,8 @@ pub struct Row {
 }
 
 impl Row {
-    /// The numbers and words of `figures`, under the names of its fields. Fields of a structure inside are joined to its name by
-    /// `_`; lists are left out.
+    /// Returns the numbers and words of `figures`, under the names of its fields. Fields of a structure inside are joined to
+    /// its name by `_`; lists are left out.
     pub fn of(figures: &impl Serialize) -> Row {
         let mut row = Row::default();
         figures::add(&mut row, "", figures, &[]);
@@ -104,12 +104,12 @@ impl Row {
         }
     }
 
-    /// The names and values, in order.
+    /// Returns the names and values, in order.
     pub fn cells(&self) -> &[(String, Value)] {
         &self.cells
     }
 
-    /// The value under `name`.
+    /// Returns the value under `name`.
     pub fn get(&self, name: &str) -> &Value {
         self.cells.iter().find(|(known, _)| known == name).map_or(&Value::Missing, |(_, value)| value)
     }

@@ -58,14 +58,14 @@ const NAMES: &[&str] = &[
 ];
 
 impl Rows {
-    /// The rows of `outcome`.
+    /// Returns the rows of `outcome`.
     pub fn of(outcome: &Outcome, identity: Identity) -> Rows {
         let rows = Maker { outcome, shared: shared(outcome, identity), data_links: outcome.data_links() };
         Rows { run: rows.run(), flows: rows.flows(), links: rows.links(), sets: rows.sets() }
     }
 }
 
-/// The columns that all rows of a run begin with.
+/// Returns the columns that all rows of a run begin with.
 fn shared(outcome: &Outcome, Identity { run, key }: Identity) -> Row {
     let mut row = Row::default();
     settings::add(&mut row, &outcome.point, NAMES);
@@ -115,8 +115,8 @@ impl Maker<'_> {
         row
     }
 
-    /// How long the transfers of the foreground took. Where several flows or tables of flows have any, the name of each and a dot stand
-    /// before its figures.
+    /// Adds how long the transfers of the foreground took. Where several flows or tables of flows have any, the name of each
+    /// and a dot precede its figures.
     fn add_completions(&self, row: &mut Row) {
         let is_foreground = |completion: &Completion| completion.role == Role::Foreground;
         let completions: Vec<Completion> =
@@ -130,7 +130,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The sums over the flows of a window, and the figures of the first link that data cross.
+    /// Adds the sums over the flows of a window, and the figures of the first link that data cross.
     fn add_window(&self, row: &mut Row, prefix: &str, window: &WindowFigures) {
         for (role, name) in [(Role::Foreground, "foreground"), (Role::Background, "background")] {
             let mut of_role = window.flows.iter().filter(|flow| flow.role == role).peekable();
@@ -272,7 +272,7 @@ fn add_classes<'a>(row: &mut Row, prefix: &str, classes: impl Iterator<Item = &'
 }
 
 impl Row {
-    /// The row of a flow with the background and without: its completion times first.
+    /// Returns the row of a flow with the background and without: its completion times first.
     pub fn of_comparison(compared: &Comparison) -> Row {
         let mut row = Row::default();
         row.add("window", compared.window.as_str());
@@ -284,7 +284,7 @@ impl Row {
     }
 }
 
-/// The different controllers of `flows` in their order, joined by " + ".
+/// Returns the different controllers of `flows` in their order, joined by " + ".
 fn controllers<'a>(flows: impl Iterator<Item = &'a Flow>) -> Option<String> {
     let mut kinds: Vec<&str> = Vec::new();
     for kind in flows.filter_map(|flow| flow.controller.as_ref()).map(|controller| controller.kind.as_str()) {

@@ -73,7 +73,7 @@ impl<'a, W: Write + Send> Parquet<'a, W> {
     }
 }
 
-/// The columns as Parquet describes them.
+/// Returns the columns as Parquet describes them.
 fn schema(columns: &Columns) -> Result<Arc<Type>, ParquetError> {
     let fields = columns.columns().iter().map(|column| {
         let (physical, logical) = match column.kind {

@@ -53,7 +53,7 @@ fn quantiles(scale: f64) -> Option<Quantiles> {
     Quantiles::of(&(1..=1000).map(|i| scale * f64::from(i) / 500.0).collect::<Vec<_>>())
 }
 
-/// The same noise for every run of the tests, within ±1.
+/// Returns the same noise for every run of the tests, within ±1.
 fn noise(i: usize, salt: usize) -> f64 {
     let mixed = (i * 7919 + salt * 104_729 + 12_345) % 10_007;
     let mixed = (mixed * mixed + 17) % 10_007;
@@ -70,7 +70,7 @@ fn uploading(t: f64) -> bool {
     (40.0..80.0).contains(&t)
 }
 
-/// In a slowdown of the background flow?
+/// Returns whether the background flow is in a slowdown.
 fn slow(t: f64) -> bool {
     !uploading(t) && t > 5.0 && t % 9.0 < 0.7
 }
@@ -187,7 +187,7 @@ fn check(what: &str, value: Option<f64>, unit: &str, at_least: Option<f64>, at_m
     Check { what: what.to_owned(), value, unit: unit.to_owned(), at_least, at_most, counts: true }
 }
 
-/// Two runs, and something in every field.
+/// Returns two runs, and something in every field.
 pub fn full() -> Outcome {
     let (with, without) = (run(true), run(false));
     let hash = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262".to_owned();
@@ -219,7 +219,7 @@ pub fn full() -> Outcome {
     }
 }
 
-/// [`full`] with a download instead of the upload: data cross both directions of the link.
+/// Returns [`full`] with a download instead of the upload: data cross both directions of the link.
 pub fn both_directions() -> Outcome {
     let mut outcome = full();
     outcome.scenario.name = "A backup beside a download".to_owned();
@@ -252,7 +252,7 @@ pub fn both_directions() -> Outcome {
     Outcome { transfers, checks, verdict, ..made }
 }
 
-/// Nothing at all: no flow, no window, no curve, no verdict.
+/// Returns nothing at all: no flow, no window, no curve, no verdict.
 pub fn empty() -> Outcome {
     Outcome {
         scenario: Scenario {
@@ -272,7 +272,7 @@ pub fn empty() -> Outcome {
     }
 }
 
-/// [`full`], with `name` wherever a string of an outcome may be chosen by somebody else.
+/// Returns [`full`], with `name` wherever a string of an outcome may be chosen by somebody else.
 pub fn named(name: &str) -> Outcome {
     let mut outcome = full();
     let name = || name.to_owned();

@@ -65,7 +65,7 @@ fn rows_that_are_read_back_are_the_same() {
     assert_eq!(serde_json::from_str::<Rows>(&text).unwrap(), rows);
 }
 
-/// Two flows as a set, with everything that a set may have.
+/// Returns two flows as a set, with everything that a set may have.
 fn with_a_set() -> Rows {
     let mut outcome = common::full();
     let quantiles = Quantiles { samples: 3, p50_ms: 80.0, ..Quantiles::default() };

@@ -4,12 +4,12 @@ use crate::common;
 use afteryou_report::text;
 use afteryou_scenario::outcome::{Comparison, Quantiles};
 
-/// The lines of the table called `title`.
+/// Returns the lines of the table called `title`.
 fn table<'a>(page: &'a str, title: &str) -> Vec<&'a str> {
     page.lines().skip_while(|line| *line != title).skip(1).take_while(|line| !line.is_empty()).collect()
 }
 
-/// Where `part` starts in `line`, in columns.
+/// Returns where `part` starts in `line`, in columns.
 fn column(line: &str, part: &str) -> usize {
     let at = line.find(part).unwrap_or_else(|| panic!("{part:?} in {line:?}"));
     line[..at].chars().count()

@@ -149,7 +149,7 @@ impl FlowInRun<'_> {
         matches!(self.flow.traffic, Traffic::Size(_))
     }
 
-    /// Its completion times in a window; none where the run counted no transfers.
+    /// Returns its completion times in a window; `None` where the run counted no transfers.
     pub(super) fn times(&self, window: &Window) -> Option<CompletionTimes> {
         if !self.is_sized() {
             return several(self.totals, &window.name);
@@ -170,7 +170,7 @@ impl FlowInRun<'_> {
     }
 }
 
-/// The times of an application that makes several transfers. Formats before 4 count the whole run alone.
+/// Returns the times of an application that makes several transfers. Formats before 4 count the whole run alone.
 fn several(totals: &Totals, window: &str) -> Option<CompletionTimes> {
     let completions = totals.completions.as_ref()?;
     let in_window = completions.windows.iter().find(|times| times.window == window);

@@ -13,7 +13,7 @@ pub(super) struct Crossings<'a> {
 pub(super) type Crossing<'a> = HashMap<&'a str, f64>;
 
 impl<'a> Crossings<'a> {
-    /// Of a scenario without a network, which no engine runs, all flows cross the first link.
+    /// Returns the crossings of a scenario. Without a network, which no engine runs, all flows cross the first link.
     pub(super) fn of(scenario: &'a Scenario) -> Crossings<'a> {
         let name = |flow: usize| scenario.flow[flow].name.as_str();
         let Ok(network) = scenario.network() else {
@@ -35,7 +35,7 @@ impl<'a> Crossings<'a> {
         Crossings { links }
     }
 
-    /// Each link, in the order of the network.
+    /// Returns each link, in the order of the network.
     pub(super) fn links(&self) -> impl Iterator<Item = &Crossing<'a>> {
         self.links.iter()
     }

@@ -23,7 +23,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// A curve from the beginning of a run on, its values to three decimals.
+    /// Creates a curve from the beginning of a run on, its values to three decimals.
     pub fn from_start(of: &str, quantity: &str, unit: &str, step_s: f64, values: Vec<Option<f64>>) -> Series {
         Series {
             of: of.to_owned(),

@@ -107,7 +107,7 @@ pub struct ClassCounts {
     pub sojourns: Vec<(f64, f64, u64)>,
 }
 
-/// A class as outcomes call it.
+/// Returns a class as outcomes call it.
 pub fn class_name(class: Class) -> &'static str {
     match class {
         Class::BestEffort => "best effort",
@@ -116,7 +116,7 @@ pub fn class_name(class: Class) -> &'static str {
 }
 
 impl ClassCounts {
-    /// Each class of which packets came, from what a queue counted.
+    /// Returns each class of which packets came, from what a queue counted.
     pub fn of(statistics: &Statistics) -> Vec<ClassCounts> {
         let came = |class: &Class| statistics.of(*class).arrived() > 0;
         let classes = Class::BOTH.into_iter().filter(came);

@@ -28,7 +28,7 @@ pub struct Quantiles {
 }
 
 impl Quantiles {
-    /// Quantiles of `samples_ms` by nearest rank: the ⌈p·n⌉-th smallest. None of nothing.
+    /// Returns the quantiles of `samples_ms` by nearest rank: the ⌈p·n⌉-th smallest. `None` of nothing.
     pub fn of(samples_ms: &[f64]) -> Option<Quantiles> {
         if samples_ms.is_empty() {
             return None;

@@ -32,7 +32,7 @@ struct Head {
     afteryou_version: Option<String>,
 }
 
-/// One that differs from this format in fields alone that may be absent.
+/// Reads an outcome that differs from this format in fields alone that may be absent.
 fn of_this_format(text: &str) -> Result<Outcome, ReadError> {
     let outcome: Outcome = serde_json::from_str(text)?;
     if outcome.repetition == 0 {

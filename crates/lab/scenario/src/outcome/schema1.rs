@@ -116,7 +116,7 @@ impl Run1 {
     }
 }
 
-/// The name of a link in this format.
+/// Returns the name of a link in this format.
 fn link_name(old: &str) -> &str {
     if old == WAY_BACK {
         return REVERSE_PATH;
@@ -124,7 +124,7 @@ fn link_name(old: &str) -> &str {
     old
 }
 
-/// A curve under the name that its link has in this format. A flow keeps its name, whatever it is.
+/// Renames a curve to the name that its link has in this format. A flow keeps its name, whatever it is.
 fn renamed(mut curve: Series, scenario: &Scenario) -> Series {
     if scenario.flow.iter().all(|flow| flow.name != curve.of) {
         curve.of = link_name(&curve.of).to_owned();
@@ -132,7 +132,8 @@ fn renamed(mut curve: Series, scenario: &Scenario) -> Series {
     curve
 }
 
-/// The bottleneck, and the reverse path where it has a ledger or a queue. Format 1 counts packets at the bottleneck only.
+/// Returns the bottleneck, and the reverse path where it has a ledger or a queue. Format 1 counts packets at the bottleneck
+/// only.
 fn links(
     scenario: &Scenario,
     packets: Packets,

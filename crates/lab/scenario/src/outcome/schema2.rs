@@ -9,7 +9,7 @@ use serde::Deserialize;
 pub(super) struct FromZero(u32);
 
 impl FromZero {
-    /// The same repetition, from 1.
+    /// Returns the same repetition, counted from 1.
     pub(super) fn counted_from_one(self) -> u32 {
         self.0.saturating_add(1)
     }

@@ -120,7 +120,7 @@ pub struct AfterLoss {
 }
 
 impl SetFigures {
-    /// The figures that follow from those of the window's flows and links.
+    /// Returns the figures that follow from those of the window's flows and links.
     pub fn of(set: &FlowSet, window: &WindowFigures) -> SetFigures {
         let names: HashSet<&str> = set.flows.iter().map(String::as_str).collect();
         let flows: Vec<&FlowFigures> =
@@ -146,7 +146,7 @@ impl SetFigures {
     }
 }
 
-/// A flow's goodput, or that of each of its hosts.
+/// Returns a flow's goodput, or that of each of its hosts.
 fn rates(flow: &FlowFigures, window: &WindowFigures) -> Vec<f64> {
     let hosts = window.hosts.iter().filter(|host| host.flow == flow.flow);
     let of_hosts: Vec<f64> = hosts.map(|host| host.received_bit_s).collect();

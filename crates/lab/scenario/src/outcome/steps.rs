@@ -34,7 +34,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// No step yet.
+    /// Creates the account before the first step.
     pub fn new(set: &FlowSet) -> Steps {
         Steps {
             step_s: set.step.as_secs_f64(),

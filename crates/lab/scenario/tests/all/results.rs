@@ -41,7 +41,7 @@ fn a_result_of_format_1_keeps_every_figure_and_becomes_one_of_this_format() {
     }
 }
 
-/// Comparisons as formats before 4 had them.
+/// Returns the comparisons as formats before 4 had them.
 fn without_completion_times(comparison: &Value) -> Value {
     let mut comparison = comparison.clone();
     for compared in comparison.as_array_mut().into_iter().flatten() {

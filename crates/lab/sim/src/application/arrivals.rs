@@ -41,7 +41,7 @@ impl Arrivals {
         }
     }
 
-    /// A transfer begins, the first one a gap after the start; returns when the next one does.
+    /// Begins a transfer, the first one a gap after the start; returns when the next one does.
     pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) -> Option<Time> {
         let now = stage.now;
         if now >= self.stop {

@@ -24,7 +24,7 @@ impl Bursts {
         Bursts { every, size, stop, under_way: VecDeque::new() }
     }
 
-    /// A segment begins; returns when the next one does.
+    /// Begins a segment; returns when the next one does.
     pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) -> Option<Time> {
         let now = stage.now;
         // One segment is due now: each one before that has not arrived is late, once.

@@ -45,7 +45,7 @@ impl Downloads {
         }
     }
 
-    /// All downloads begin; returns when they stop.
+    /// Begins all downloads; returns when they stop.
     pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) -> Option<Time> {
         if stage.now >= self.stop {
             dialer.stop(stage);

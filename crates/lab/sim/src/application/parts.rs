@@ -75,7 +75,7 @@ impl Part {
 }
 
 impl Parts {
-    /// No connection yet; `keeps_closed` if connections are looked at after they are closed.
+    /// Creates the parts without a connection; `keeps_closed` if connections are looked at after they are closed.
     pub(super) fn new(hosts: &[Access], keeps_closed: bool) -> Parts {
         Parts {
             closed: keeps_closed.then(Vec::new),
@@ -88,7 +88,7 @@ impl Parts {
         }
     }
 
-    /// A connection over this route is opened.
+    /// Notes that a connection over this route is opened.
     pub(super) fn opened(&mut self, connection: usize, route: &Route) {
         let from = route.forward.first().and_then(|link| self.by_uplink.get(link)).copied();
         let to = route.forward.last().and_then(|link| self.by_downlink.get(link)).copied();

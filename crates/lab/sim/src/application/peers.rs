@@ -35,7 +35,7 @@ impl Peers {
         }
     }
 
-    /// The first chunk begins, or one after a pause; returns when it stops.
+    /// Begins the first chunk, or one after a pause; returns when it stops.
     pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) -> Option<Time> {
         if stage.now >= self.stop {
             dialer.stop(stage);
@@ -47,7 +47,7 @@ impl Peers {
         Some(self.stop)
     }
 
-    /// A chunk begins, over the connection that there is or over a new one.
+    /// Begins a chunk, over the connection that there is or over a new one.
     fn begin(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) {
         self.chunk_under_way = Some(dialer.transfers.begin(stage.now, self.chunk));
         match dialer.open.first() {

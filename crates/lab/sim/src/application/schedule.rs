@@ -14,7 +14,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The time table of a flow in a run that ends at `end`.
+    /// Reads the time table of a flow in a run that ends at `end`.
     pub fn new(flow: &Flow, end: Time) -> Schedule {
         let time = |at: afteryou_scenario::Duration| Time(at.0 .0);
         let on_off = match flow.traffic {
@@ -29,7 +29,7 @@ impl Schedule {
         }
     }
 
-    /// When it is over.
+    /// Returns when it is over.
     pub fn stop(&self) -> Time {
         self.stop
     }
@@ -45,7 +45,7 @@ impl Schedule {
         listed && phase
     }
 
-    /// The next instant after `at` at which that may change.
+    /// Returns the next instant after `at` at which that may change.
     pub fn next_change(&self, at: Time) -> Option<Time> {
         let edges = self.active.iter().flat_map(|(from, to)| [*from, *to]);
         let edges = edges.chain([self.start, self.stop]).chain(self.next_phase(at));

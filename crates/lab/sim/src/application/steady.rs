@@ -1,5 +1,5 @@
-//! Applications with one connection at a time, which sends whenever the time table says so: bulk, a given size, chunks, on
-//! and off, a constant rate.
+//! Applications with one connection at a time, which sends by the time table: bulk, a given size, chunks, on and off, a
+//! constant rate.
 
 use super::schedule::Schedule;
 use super::transfers::Transfer;
@@ -31,7 +31,7 @@ impl Steady {
         Steady { schedule, is_on: false, unsent: 0, gaps, piece: None }
     }
 
-    /// The time from a datagram to the next one, `mean` if all are equal.
+    /// Returns the time from a datagram to the next one, `mean` if all are equal.
     fn gap(&mut self, mean: Span) -> Span {
         let Some(random) = &mut self.gaps else { return mean };
         // Never no time at all, or a run might not get on.
@@ -101,7 +101,7 @@ impl Steady {
         dialer.books.closed += connection.give_up();
     }
 
-    /// The connection has given itself the next piece.
+    /// Begins the next piece, which the connection has given itself.
     fn begin_piece(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) {
         let Traffic::Chunk(size) = dialer.spec.traffic else { return };
         self.piece = Some(dialer.transfers.begin(stage.now, size.bytes()));
@@ -110,7 +110,7 @@ impl Steady {
         connection.expect(connection.given());
     }
 
-    /// The last byte of a transfer or of a piece has arrived, or the next piece has begun.
+    /// Reacts to the arrival of the last byte of a transfer or of a piece, or to the begin of the next piece.
     pub(super) fn on_news(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>, news: News) {
         match news {
             News::Flushed => self.begin_piece(dialer, stage),

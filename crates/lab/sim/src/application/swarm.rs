@@ -81,7 +81,7 @@ impl Swarm {
         }
     }
 
-    /// Slots begin or continue; returns when the next one does.
+    /// Lets slots begin or continue; returns when the next one does.
     pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) -> Option<Time> {
         let now = stage.now;
         if now >= self.stop {
@@ -106,7 +106,7 @@ impl Swarm {
         self.agenda.peek().map_or(self.stop, |Reverse((at, _))| (*at).min(self.stop))
     }
 
-    /// With tit-for-tat: every peer chooses now, and again after a round.
+    /// Lets every peer choose now, and again after a round, with tit-for-tat.
     fn choose(&mut self, now: Time) {
         if let Some(choking) = &mut self.choking {
             choking.choose(&mut self.random);
@@ -114,7 +114,7 @@ impl Swarm {
         }
     }
 
-    /// The neighbour that a slot of a peer takes up, if there is one.
+    /// Returns the neighbour that a slot of a peer takes up, if there is one.
     fn neighbour_for(&mut self, peer: usize) -> Option<usize> {
         match &self.choking {
             Some(choking) => choking.next(peer, &self.peers[peer].is_active),
@@ -133,7 +133,7 @@ impl Swarm {
         }
     }
 
-    /// A slot of a peer takes up a neighbour to which the peer does not upload, or goes back to `last` if there is none.
+    /// Lets a slot of a peer take up a neighbour to which the peer does not upload, or `last` if there is none.
     fn begin(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>, peer: usize, last: Option<usize>) {
         let Some(neighbour) = self.neighbour_for(peer).or(last) else { return };
         if let Some(last) = last {
@@ -146,7 +146,7 @@ impl Swarm {
         self.slots.insert(connection, Slot { peer, neighbour, chunk });
     }
 
-    /// A slot sends its next chunk over the same connection.
+    /// Lets a slot send its next chunk over the same connection.
     fn go_on(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>, connection: usize) {
         let bytes = self.words.chunk.bytes();
         if let Some(slot) = self.slots.get_mut(&connection) {

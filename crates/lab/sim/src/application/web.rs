@@ -55,7 +55,7 @@ impl Web {
         }
     }
 
-    /// Users who have thought fetch their pages; returns when the next one does.
+    /// Lets users who have thought fetch their pages; returns when the next one does.
     pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) -> Option<Time> {
         if stage.now >= self.stop {
             dialer.stop(stage);

@@ -17,7 +17,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// A window that the transport paces.
+    /// Returns a rule with a window that the transport paces.
     pub fn window(cwnd: u64) -> Rule {
         Rule { cwnd, pacing: Pacing::Window, after_loss: None, recovery: RecoveryWindow::Transport }
     }
@@ -71,7 +71,7 @@ impl Account {
         }
     }
 
-    /// The report on transmission `number` when it left.
+    /// Returns the report on transmission `number` when it left.
     fn departure(&mut self, number: u64) -> Sent {
         let sent = self.sent.get(number as usize).copied();
         self.check(sent.is_some(), || format!("transmission {number} never left"));

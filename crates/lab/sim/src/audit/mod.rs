@@ -30,7 +30,7 @@ fn on_every_path(mut test: impl FnMut(&str, Make, Path)) {
     }
 }
 
-/// A window of about one bandwidth-delay product at 8 Mbit/s.
+/// Returns a window of about one bandwidth-delay product at 8 Mbit/s.
 fn window(rtt: Span) -> Rule {
     Rule::window((rtt.as_micros() / 1000).max(10) * PACKET)
 }
@@ -304,7 +304,7 @@ fn a_loss_is_reported_with_the_queue_that_the_packet_met() {
 
 type Make = fn(Rule) -> (Box<dyn Ends>, Books);
 
-/// Both transports.
+/// Returns both transports.
 fn both() -> [(&'static str, Make); 2] {
     [("tcp", Tcp::begin), ("utp", Utp::begin)]
 }

@@ -76,7 +76,7 @@ impl Transfer {
         Transfer { now, ends, path, forward, reverse, gate, transmissions, doomed, dropped, random, free_at }
     }
 
-    /// The application gives bytes to send.
+    /// Gives bytes of the application to send.
     pub fn send(&mut self, bytes: u64) {
         // Nothing can be written before the handshake is over.
         while !self.ends.is_open() {
@@ -90,7 +90,7 @@ impl Transfer {
         self.doomed = Some(number);
     }
 
-    /// Data packets that did not get through.
+    /// Returns the number of data packets that did not get through.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -106,7 +106,7 @@ impl Transfer {
         true
     }
 
-    /// The application gives nothing for this long.
+    /// Lets the application give nothing for this long.
     pub fn pause(&mut self, span: Span) {
         let end = self.now + span;
         while self.next() <= end {
@@ -149,7 +149,7 @@ impl Transfer {
         }
     }
 
-    /// The delay of a datagram beyond that of the path; none if it is lost.
+    /// Returns the delay of a datagram beyond that of the path; `None` if it is lost.
     fn fate(&mut self, datagram: &Datagram) -> Option<Span> {
         if !datagram.is_data() {
             return Some(Span::ZERO);
@@ -173,7 +173,7 @@ impl Transfer {
         Some(later + self.free_at.since(self.now))
     }
 
-    /// When an acknowledgement that reaches the gate gets through.
+    /// Returns when an acknowledgement that reaches the gate gets through.
     fn release(&mut self, arrival: Time) -> Time {
         let Some((every, ahead)) = self.path.ack_gate else { return arrival };
         let gate = Time::from_micros((arrival.as_micros() + 1).next_multiple_of(every.as_micros()));
@@ -185,7 +185,7 @@ impl Transfer {
         gate
     }
 
-    /// A number below `end` at random.
+    /// Draws a number below `end`.
     fn draw(&mut self, end: u32) -> u32 {
         self.random = self.random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         ((u64::from(self.random) * u64::from(end)) >> 32) as u32

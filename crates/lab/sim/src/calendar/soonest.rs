@@ -27,7 +27,7 @@ impl Soonest {
         self.steps += (end - place) as u64;
     }
 
-    /// The first event.
+    /// Returns the first event.
     #[inline]
     pub(super) fn first(&self) -> Option<Key> {
         self.keys.last().copied()
@@ -61,7 +61,7 @@ impl Soonest {
         std::mem::take(&mut self.keys)
     }
 
-    /// How many there are.
+    /// Returns the number of events.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.keys.len()

@@ -35,7 +35,7 @@ pub(super) struct Wheel {
 }
 
 impl Wheel {
-    /// An empty wheel at the beginning of the run.
+    /// Creates an empty wheel at the beginning of the run.
     pub(super) fn new() -> Wheel {
         Wheel {
             heads: [NONE; BUCKETS],
@@ -111,7 +111,7 @@ impl Wheel {
         false
     }
 
-    /// The same for the rest of a bucket, from the entry at `place` on, for which there is no room.
+    /// Opens the rest of a bucket, from the entry at `place` on, for which there is no room.
     #[cold]
     fn crowd(&mut self, mut place: u32, soonest: &mut Soonest) {
         let mut crowd = Vec::new();
@@ -140,7 +140,7 @@ impl Wheel {
         }
     }
 
-    /// The number of the first bucket after the open one that holds anything.
+    /// Returns the number of the first bucket after the open one that holds anything.
     fn next_occupied(&self) -> Option<u64> {
         let first = self.opened + 1;
         let start = first as usize % BUCKETS;
@@ -158,7 +158,7 @@ impl Wheel {
         None
     }
 
-    /// All events that it holds.
+    /// Returns all events that it holds.
     fn into_keys(self) -> Vec<Key> {
         let mut keys: Vec<Key> = self.far.into_iter().map(|Reverse(key)| key).collect();
         for head in self.heads {

@@ -43,7 +43,7 @@ impl Format {
         Packet { size, flow: self.flow, dscp: self.dscp, ecn, hop: 0, body }
     }
 
-    /// The same, ECN-capable if the connection is.
+    /// Returns the same packet, ECN-capable if the connection is.
     fn capable(&self, payload: u32, body: Body) -> Packet {
         Packet { ecn: self.ecn, ..self.packet(payload, body) }
     }
@@ -117,7 +117,7 @@ impl Timers {
 }
 
 impl Connection {
-    /// The application that opened it.
+    /// Returns the application that opened it.
     pub fn owner(&self) -> usize {
         self.owner as usize
     }
@@ -186,7 +186,7 @@ impl Connection {
         self.awaits_flush = true;
     }
 
-    /// Bytes given so far.
+    /// Returns the bytes given so far.
     pub fn given(&self) -> u64 {
         self.given
     }
@@ -209,7 +209,7 @@ impl Connection {
         }
     }
 
-    /// A packet reaches one of the ends, which answers.
+    /// Takes in a packet that reaches one of the ends, which answers.
     pub fn receive(&mut self, net: &mut Net, now: Time, way: Way, packet: Packet) -> Option<News> {
         let is_shut = self.is_shut;
         match &mut self.ends {
@@ -224,7 +224,7 @@ impl Connection {
         self.news(way)
     }
 
-    /// A connection that runs elsewhere has received something or was acknowledged.
+    /// Looks at a connection that runs elsewhere and has received something or was acknowledged.
     pub fn look(&mut self) -> impl Iterator<Item = News> {
         if let Ends::Outside(ends) = &mut self.ends {
             let refilled = ends.refill(if self.is_shut { 0 } else { self.refill });
@@ -277,7 +277,7 @@ impl Connection {
         !self.is_shut && self.is_flushed() == Some(false)
     }
 
-    /// A timer's entry comes up.
+    /// Handles a timer's entry that comes up.
     pub fn on_timer(&mut self, net: &mut Net, now: Time, kind: Kind) {
         if !self.timers.of(kind).fires(now) || self.is_shut {
             return;
@@ -312,7 +312,7 @@ impl Connection {
         }
     }
 
-    /// Payload received, each byte once.
+    /// Returns the payload received, each byte once.
     pub fn received(&self) -> u64 {
         match &self.ends {
             Ends::Tcp(ends) => ends.received(),
@@ -323,7 +323,7 @@ impl Connection {
         }
     }
 
-    /// State of its controller, if it has one.
+    /// Returns the state of its controller, if it has one.
     pub fn snapshot(&self) -> Option<Snapshot> {
         match &self.ends {
             Ends::Tcp(ends) => Some(ends.snapshot()),
@@ -332,7 +332,7 @@ impl Connection {
         }
     }
 
-    /// Counters of its sender.
+    /// Returns the counters of its sender.
     pub fn totals(&self) -> Totals {
         match &self.ends {
             Ends::Tcp(ends) => ends.totals(),
@@ -343,7 +343,7 @@ impl Connection {
         }
     }
 
-    /// Delay of its packets beyond the propagation delay in a window, if it measures that.
+    /// Returns the delay of its packets beyond the propagation delay in a window, if it measures that.
     pub fn window_delays(&self, window: usize) -> Option<Quantiles> {
         match &self.ends {
             Ends::Cbr(ends) => ends.window_delays(window),
@@ -351,7 +351,7 @@ impl Connection {
         }
     }
 
-    /// Mean of that delay since the last call.
+    /// Returns the mean of that delay since the last call.
     pub fn take_step_delay_ms(&mut self) -> Option<f64> {
         match &mut self.ends {
             Ends::Cbr(ends) => ends.take_step_delay_ms(),
@@ -360,7 +360,7 @@ impl Connection {
     }
 }
 
-/// Time that `bytes` take at `bits_per_second`, for packets at a constant rate.
+/// Returns the time that `bytes` take at `bits_per_second`, for packets at a constant rate.
 fn interval(bytes: u64, bits_per_second: u64) -> Span {
     let nanos = u128::from(bytes) * 8_000_000_000 / u128::from(bits_per_second.max(1));
     Span(u64::try_from(nanos).unwrap_or(u64::MAX).max(1))

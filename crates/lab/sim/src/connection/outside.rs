@@ -17,11 +17,11 @@ pub trait Remote {
     fn send_datagram(&mut self);
     /// Stops both ends at once.
     fn stop(&mut self);
-    /// Payload received, bytes, each once.
+    /// Returns the payload received, bytes, each once.
     fn received(&self) -> u64;
     /// Returns whether everything given has been sent and acknowledged.
     fn is_flushed(&self) -> bool;
-    /// Counters of its sender.
+    /// Returns the counters of its sender.
     fn totals(&self) -> Totals;
 }
 

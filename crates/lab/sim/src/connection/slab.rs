@@ -53,7 +53,7 @@ impl Connections {
         index
     }
 
-    /// The number of a flow's route, a new one if none of its connections has taken it.
+    /// Returns the number of a flow's route, a new one if none of its connections has taken it.
     fn number_of(&mut self, owner: usize, route: &Route) -> usize {
         self.routes.resize_with(self.routes.len().max(owner + 1), BTreeMap::new);
         let routes = &mut self.routes[owner];
@@ -91,12 +91,12 @@ impl Connections {
         self.closed += 1;
     }
 
-    /// Connections that are open.
+    /// Returns the number of open connections.
     pub fn number_of_open(&self) -> usize {
         self.places.len() - self.closed
     }
 
-    /// Places that there are: as many as connections were ever open at once.
+    /// Returns the number of places: as many as connections were ever open at the same time.
     #[cfg(test)]
     pub fn number_of_places(&self) -> usize {
         self.places.len()
@@ -108,12 +108,12 @@ impl Connections {
             && !matches!(self.places[id.number].ends, Ends::Closed)
     }
 
-    /// The connection with this number.
+    /// Returns the connection with this number.
     pub fn get(&self, index: usize) -> &Connection {
         &self.places[index]
     }
 
-    /// The connection with this number.
+    /// Returns the connection with this number.
     #[inline]
     pub fn get_mut(&mut self, index: usize) -> &mut Connection {
         &mut self.places[index]

@@ -38,7 +38,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// The ends of a new connection; `seed` is its controller's.
+    /// Creates the ends of a new connection; `seed` is its controller's.
     pub(super) fn new(options: &Options, format: Format, epoch: u16, seed: u64) -> Ends {
         let Options { options, controllers, mss } = options;
         let setup = Setup { mss: u32::from(*mss), seed, paced: options.pacing };
@@ -109,7 +109,7 @@ impl Ends {
         }
     }
 
-    /// The sender has got a packet with this clock of the receiver (RFC 7323 §4.3: every ack is in order).
+    /// Notes that the sender has got a packet with this clock of the receiver (RFC 7323 §4.3: every ack is in order).
     fn note_clock(&mut self, tsval: u32) {
         let is_newer = tsval.wrapping_sub(self.ts_recent) as i32 >= 0;
         if is_newer || self.ts_recent == 0 {

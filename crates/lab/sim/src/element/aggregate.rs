@@ -17,7 +17,7 @@ pub struct Aggregate {
     acks: usize,
     time: Span,
     waiting: Vec<Packet>,
-    /// Batches that have gone on: a timer of an earlier one is out of date.
+    /// Batches that have left: a timer of an earlier one is out of date.
     gone: u64,
 }
 
@@ -33,12 +33,12 @@ pub enum Batch {
 }
 
 impl Aggregate {
-    /// Nothing waits yet.
+    /// Creates an aggregate in which nothing waits yet.
     pub fn new(spec: &Spec) -> Aggregate {
         Aggregate { acks: spec.acks as usize, time: spec.time.0, waiting: Vec::new(), gone: 0 }
     }
 
-    /// An acknowledgement comes.
+    /// Adds an acknowledgement.
     pub fn add(&mut self, packet: Packet) -> Batch {
         self.waiting.push(packet);
         match self.waiting.len() {
@@ -76,7 +76,7 @@ mod tests {
         Packet { size: 52, flow: 0, dscp: 0, ecn: Ecn::NotEct, hop: 1, body }
     }
 
-    /// Times (ms) and sizes of the batches of forty acknowledgements 1 ms apart.
+    /// Returns times (ms) and sizes of the batches of forty acknowledgements 1 ms apart.
     fn batches(acks: u32, time_ms: u64) -> Vec<(u64, usize)> {
         let mut aggregate = Aggregate::new(&Spec { acks, time: Duration::from_millis(time_ms) });
         let (mut seen, mut due) = (Vec::new(), None::<(u64, Time)>);

@@ -36,7 +36,7 @@ pub struct Sent {
 }
 
 impl Arq {
-    /// The link layer of `spec`.
+    /// Creates the link layer of `spec`.
     pub fn new(spec: &Spec, random: Pcg64) -> Arq {
         let errors = spec.error.points().iter().map(|(at, error)| (Time(at.0 .0), error.ratio()));
         Arq {

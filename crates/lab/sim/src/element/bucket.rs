@@ -35,7 +35,7 @@ impl Bucket {
         self.looks = times;
     }
 
-    /// The contents at one of these times, as the time that the link takes for them; nothing if it is overdrawn.
+    /// Returns the contents at one of these times, as the time that the link takes for them; nothing if it is overdrawn.
     pub fn contents(&self, at: Time) -> Span {
         self.noted.get(&at).copied().unwrap_or_else(|| self.filled(at))
     }
@@ -51,7 +51,7 @@ impl Bucket {
         }
     }
 
-    /// A packet leaves; returns when the next one may.
+    /// Sends a packet; returns when the next one may leave.
     pub fn send(&mut self, now: Time, size: u32) -> Time {
         self.note(now);
         let filled = nanos_of(now.since(self.at)).saturating_add(self.contents_ns).min(self.size_ns);

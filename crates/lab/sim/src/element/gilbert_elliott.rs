@@ -24,7 +24,7 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// The chain in its stationary state.
+    /// Creates the chain in its stationary state.
     pub fn new(spec: &GilbertElliott, mut random: Pcg64) -> Chain {
         let is_bad = random::happens(&mut random, spec.share_of_bad());
         Chain {

@@ -18,7 +18,7 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// The law of a link, or independent losses where it has none.
+    /// Creates the law of a link, or independent losses where it has none.
     pub fn new(law: Option<&LossLaw>, independent: Probability, random: Pcg64) -> Loss {
         match law {
             Some(LossLaw::GilbertElliott(chain)) => Loss::Bursts(Chain::new(chain, random)),

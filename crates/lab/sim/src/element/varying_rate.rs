@@ -47,7 +47,7 @@ pub struct Trace {
 }
 
 impl VaryingRate {
-    /// The transmitter with this law.
+    /// Creates the transmitter with this law.
     pub fn new(law: &RateLaw) -> VaryingRate {
         let of = Law { law: law.clone(), began: Time::ZERO, done: Time::ZERO, size: 0 };
         let RateLaw::Opportunities { at_ms, repeat } = law else { return VaryingRate::Steps(of) };
@@ -57,7 +57,7 @@ impl VaryingRate {
         VaryingRate::Opportunities(of, trace)
     }
 
-    /// A packet begins to be sent; returns when it will have been.
+    /// Sends a packet; returns when it will have been sent.
     pub fn send(&mut self, now: Time, size: u32) -> Time {
         let (law, done) = match self {
             VaryingRate::Steps(law) => {
@@ -73,7 +73,7 @@ impl VaryingRate {
         done
     }
 
-    /// Bytes of the packet being sent that have not left by now.
+    /// Returns the bytes of the packet being sent that have not left by now.
     pub fn unsent(&self, now: Time) -> u64 {
         let (VaryingRate::Steps(law) | VaryingRate::Opportunities(law, _)) = self;
         if now >= law.done {
@@ -97,7 +97,7 @@ impl VaryingRate {
         }
     }
 
-    /// Mean rate between two times, bit/s.
+    /// Returns the mean rate between two times, bit/s.
     pub fn mean(&self, from: Time, to: Time) -> f64 {
         let (VaryingRate::Steps(law) | VaryingRate::Opportunities(law, _)) = self;
         law.law.mean(Duration(Span(from.0)), Duration(Span(to.0)))
@@ -140,7 +140,7 @@ impl Law {
 }
 
 impl Trace {
-    /// When the opportunity with this index is, if there is one.
+    /// Returns when the opportunity with this index is, if there is one.
     fn at(&self, index: u64) -> Option<Time> {
         let length = self.at_ms.len() as u64;
         let (round, place) = (index / length.max(1), index % length.max(1));
@@ -153,7 +153,7 @@ impl Trace {
         begin.checked_add(at).map(Time)
     }
 
-    /// Index of the first opportunity after `now`.
+    /// Returns the index of the first opportunity after `now`.
     fn first_after(&self, now: Time) -> u64 {
         let length = self.at_ms.len() as u64;
         let (round, into) = self.period.map_or((0, now.0), |period| (now.0 / period.0, now.0 % period.0));
@@ -183,7 +183,7 @@ impl Trace {
     }
 }
 
-/// Number of pieces of a full packet's size at most.
+/// Returns the number of pieces of a full packet's size at most.
 fn fragments(size: u32) -> u64 {
     u64::from(size).div_ceil(OPPORTUNITY_BYTES)
 }
@@ -237,7 +237,8 @@ mod tests {
         assert_eq!([10, 11, 1000].map(|ms| rate.unsent(Time::from_millis(ms))), [1500; 3]);
     }
 
-    /// `LinkQueue::rationalize` of `mm-link`, whose `PACKET_SIZE` is 1504: when each packet of `arrivals` (ns, bytes) has been sent.
+    /// Returns when each packet of `arrivals` (ns, bytes) has been sent, by `LinkQueue::rationalize` of `mm-link`, whose
+    /// `PACKET_SIZE` is 1504.
     fn mahimahi(at_ms: &[u32], repeat: bool, arrivals: &[(u64, u32)], end: u64) -> Vec<u64> {
         let (mut queue, mut transit) = (VecDeque::new(), None::<u32>);
         let (mut arrivals, mut departed) = (arrivals.iter().peekable(), Vec::new());

@@ -13,14 +13,14 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// One more packet.
+    /// Adds one more packet.
     #[inline]
     pub fn add(&mut self, packet: &Packet) {
         self.bytes += u64::from(packet.size);
         self.packets += 1;
     }
 
-    /// One packet less.
+    /// Subtracts one packet.
     pub fn subtract(&mut self, packet: &Packet) {
         self.bytes -= u64::from(packet.size);
         self.packets -= 1;
@@ -39,7 +39,7 @@ pub(super) struct Books {
 }
 
 impl Books {
-    /// Every byte, with those in the queue, on wires and delivered by them.
+    /// Returns the ledger of every byte, with those in the queue, on wires and delivered by them.
     pub(super) fn ledger(&self, queued: Amount, in_flight: Amount, delivered: Amount) -> Ledger {
         Ledger {
             arrived: self.arrived.bytes,

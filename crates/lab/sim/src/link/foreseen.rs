@@ -38,12 +38,12 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// None yet; `is_noted`: each departure is to be noted.
+    /// Creates the queue without a packet; `is_noted`: each departure is to be noted.
     pub(super) fn new(limit: Limit, is_noted: bool) -> Ahead {
         Ahead { queue: Foreseen::new(limit), sent_at: Time::ZERO, noted: is_noted.then(Box::default) }
     }
 
-    /// A packet arrives for which there is room, and which takes `time` to send.
+    /// Takes a packet for which there is room, and which takes `time` to send.
     #[inline(always)]
     fn enqueue(&mut self, now: Time, packet: &Packet, time: Span) -> Sending {
         let begins = self.sent_at.max(now);
@@ -52,7 +52,7 @@ impl Ahead {
         Sending { begins, ends: self.sent_at }
     }
 
-    /// Packets × time up to `now` of what is in the queue, by the index of a class.
+    /// Returns packets × time up to `now` of what is in the queue, by the index of a class.
     pub(super) fn area(&self, now: Time, index: impl Fn(&Place) -> usize) -> [u128; 2] {
         let mut area = [0; 2];
         for place in self.queue.waiting() {
@@ -69,7 +69,7 @@ impl Link {
         matches!(self.store, Store::Ahead(_)) && !self.is_queued_elsewhere
     }
 
-    /// A packet arrives at such a link. Returns when it will be sent; none if the queue drops it: then
+    /// Takes a packet that arrives at such a link. Returns when it will be sent; `None` if the queue drops it: then
     /// [`take_dropped`](Self::take_dropped) has it.
     #[inline(always)]
     pub fn foresee(&mut self, now: Time, packet: &Packet) -> Option<Sending> {
@@ -117,14 +117,14 @@ impl Link {
         self.begun += u64::from(place.size);
     }
 
-    /// A packet has been foreseen: its departure is to be noted if all are.
+    /// Notes a packet that has been foreseen: its departure is to be noted if all are.
     pub fn note_foreseen(&mut self, packet: &Packet) {
         if let Store::Ahead(Ahead { noted: Some(packets), .. }) = &mut self.store {
             packets.push_back(*packet);
         }
     }
 
-    /// The next packet that the link has begun to send by now, and when, where departures are noted.
+    /// Returns the next packet that the link has begun to send by now, and when, where departures are noted.
     #[inline]
     pub fn next_begun(&mut self, now: Time) -> Option<(Time, Packet)> {
         let Store::Ahead(Ahead { queue, noted: Some(packets), .. }) = &mut self.store else { return None };
@@ -135,7 +135,7 @@ impl Link {
         Some((place.begins, packet))
     }
 
-    /// When the link begins to send the next packet whose departure is to be noted.
+    /// Returns when the link begins to send the next packet whose departure is to be noted.
     #[inline]
     pub fn next_begins(&self) -> Option<Time> {
         let Store::Ahead(Ahead { queue, noted: Some(_), .. }) = &self.store else { return None };

@@ -53,7 +53,7 @@ impl Lines {
         index as u32
     }
 
-    /// A packet goes into a wire at `entering`, now or later.
+    /// Puts a packet into a wire at `entering`, now or later.
     #[inline(always)]
     pub fn put(&mut self, calendar: &mut Calendar, wire: u32, entering: Time, packet: &Packet) {
         let line = &mut self.lines[wire as usize];
@@ -70,13 +70,13 @@ impl Lines {
         line.packets += 1;
     }
 
-    /// The packet that comes out of a wire next.
+    /// Returns the packet that comes out of a wire next.
     #[inline]
     pub fn first(&self, wire: usize) -> Option<&Packet> {
         self.packets.get(self.lines[wire].first).map(|((_, packet), _)| packet)
     }
 
-    /// That packet has come out. Returns when the next one does.
+    /// Delivers that packet. Returns when the next one comes out.
     #[inline]
     pub fn deliver_first(&mut self, wire: usize) -> Option<Time> {
         let line = &mut self.lines[wire];
@@ -96,12 +96,12 @@ impl Lines {
         self.lines[wire].is_last
     }
 
-    /// The link before a wire.
+    /// Returns the link before a wire.
     pub fn link_before(&self, wire: usize) -> usize {
         self.lines[wire].link as usize
     }
 
-    /// Packets that have come out of the wires behind a link.
+    /// Returns the packets that have come out of the wires behind a link.
     pub fn delivered(&self, link: usize) -> Amount {
         let mut delivered = Amount::default();
         for line in self.lines_behind(link) {
@@ -115,12 +115,12 @@ impl Lines {
         self.lines.iter().filter(move |line| line.link as usize == link)
     }
 
-    /// Packets on all wires.
+    /// Returns the number of packets on all wires.
     pub fn packets(&self) -> u64 {
         self.lines.iter().map(|line| u64::from(line.packets)).sum()
     }
 
-    /// The contents of the wires behind a link.
+    /// Returns the contents of the wires behind a link.
     pub fn behind(&self, link: usize) -> Amount {
         let mut held = Amount::default();
         for line in self.lines_behind(link) {

@@ -4,7 +4,7 @@ use super::Net;
 use crate::packet::{Body, Packet, NO_SACK};
 
 impl Net<'_> {
-    /// A copy of `packet` that owns what it points to, as the original does.
+    /// Returns a copy of `packet` that owns what it points to, as the original does.
     pub(super) fn copy_of(&mut self, packet: &Packet) -> Packet {
         let body = match packet.body {
             Body::Ack { cumulative, tsecr, one_way_delay, sack, epoch, flags } if sack != NO_SACK => {

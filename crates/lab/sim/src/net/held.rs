@@ -25,7 +25,7 @@ impl Net<'_> {
         self.calendar.push(until, Slot::new(Kind::Held, slot));
     }
 
-    /// A packet that was held back continues.
+    /// Releases a packet that was held back.
     pub fn release(&mut self, now: Time, index: usize) {
         match self.held.remove(index) {
             Held::Ahead(packet) => self.enter(now, packet),
@@ -37,7 +37,7 @@ impl Net<'_> {
         }
     }
 
-    /// A data packet meets the elements of its flow. Copies are made before the first link, where both arrive.
+    /// Lets a data packet meet the elements of its flow. Copies are made before the first link, where both arrive.
     pub(super) fn meet_elements(&mut self, now: Time, owner: usize, packet: Packet) {
         let Some(elements) = &mut self.of_flows[owner] else { return };
         let first = self.hops.of(&packet).link as usize;
@@ -52,7 +52,7 @@ impl Net<'_> {
         }
     }
 
-    /// A data packet leaves the elements of its flow now or later.
+    /// Lets a data packet leave the elements of its flow now or later.
     fn go_on(&mut self, now: Time, owner: usize, packet: Packet) {
         let Some(elements) = &mut self.of_flows[owner] else { return };
         match elements.exit(now) {
@@ -61,7 +61,7 @@ impl Net<'_> {
         }
     }
 
-    /// An acknowledgement waits before a link for others.
+    /// Lets an acknowledgement wait before a link for others.
     pub(super) fn aggregate(&mut self, now: Time, link: usize, packet: Packet) {
         let Some(waiting) = self.links[link].aggregate() else { return };
         match waiting.add(packet) {
@@ -81,7 +81,7 @@ impl Net<'_> {
         }
     }
 
-    /// A packet that a link has sent is lost.
+    /// Loses a packet that a link has sent.
     pub(super) fn lose_sent(&mut self, now: Time, index: usize, packet: Packet) {
         let (link, mut discard) = self.at(now, index);
         link.lose(packet, &mut discard);

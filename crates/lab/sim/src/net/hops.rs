@@ -30,7 +30,7 @@ pub(super) struct Hops {
     hops: Vec<Hop>,
     /// Each connection has 2 to the power of this many places.
     shift: u32,
-    /// Number of the first hop of acknowledgements: the bit that says which way a packet goes. Routes are counted above it.
+    /// Number of the first hop of acknowledgements: the bit of a packet's direction. Routes are counted above it.
     reverse: u8,
 }
 
@@ -47,7 +47,8 @@ impl Hops {
         Hops { hops: Vec::new(), shift, reverse: half as u8 }
     }
 
-    /// The places of a connection's data and acknowledgements on its route with this number, made if there are none yet.
+    /// Returns the places of a connection's data and acknowledgements on its route with this number, made if there are none
+    /// yet.
     pub(super) fn places(&mut self, connection: usize, route: usize) -> (&mut [Hop], &mut [Hop]) {
         let half = usize::from(self.reverse);
         let (from, to) = ((connection << self.shift) + 2 * half * route, (connection + 1) << self.shift);
@@ -61,7 +62,7 @@ impl Hops {
         self.hops[(packet.flow as usize) << self.shift | packet.hop as usize]
     }
 
-    /// The number of the first hop on a route.
+    /// Returns the number of the first hop on a route.
     pub(super) fn first(&self, route: usize, way: Way) -> u8 {
         let begin = (2 * usize::from(self.reverse) * route) as u8;
         match way {
@@ -77,7 +78,7 @@ impl Hops {
         }
     }
 
-    /// The number of the route that a packet is on.
+    /// Returns the number of the route that a packet is on.
     pub(super) fn route(&self, packet: &Packet) -> usize {
         usize::from(packet.hop) / (2 * usize::from(self.reverse))
     }

@@ -1,8 +1,8 @@
-//! Links whose queue is elsewhere, the kernel's say: a packet that reaches such a link is handed out, and comes back when that
-//! queue has sent it on.
+//! Links whose queue is elsewhere, such as the kernel's: a packet that reaches such a link is handed out, and comes back
+//! when that queue has sent it on.
 //!
-//! The link's other elements stay here: losses, duplication, propagation, jitter. A packet that the queue drops
-//! never comes back. It is forgotten after a while, and the queue's owner says how many these were.
+//! The link's other elements stay here: losses, duplication, propagation, jitter. A packet that the queue drops never comes
+//! back. It is forgotten after a while, and the queue's owner reports how many these were.
 
 use super::Net;
 use crate::element::Exit;
@@ -45,13 +45,13 @@ pub struct Handed<'b> {
 }
 
 impl Net<'_> {
-    /// The queue of a link is elsewhere.
+    /// Notes that the queue of a link is elsewhere.
     pub fn queue_elsewhere(&mut self, link: usize) {
         self.links[link].queue_elsewhere();
         self.outside.get_or_insert_default();
     }
 
-    /// A packet reaches the queue of such a link.
+    /// Accepts a packet at the queue of such a link.
     pub(super) fn accept_elsewhere(&mut self, now: Time, link: usize, packet: Packet) {
         self.links[link].arrives_elsewhere(&packet);
         let outside = self.outside.get_or_insert_default();
@@ -79,7 +79,7 @@ impl Net<'_> {
         }
     }
 
-    /// A packet comes back, with the ECN bits of this TOS byte. One that was forgotten is ignored.
+    /// Takes a packet that comes back, with the ECN bits of this TOS byte. One that was forgotten is ignored.
     pub fn come_back(&mut self, now: Time, serial: u64, tos: u8) {
         let waiting = self.outside.as_mut().and_then(|outside| outside.waiting.remove(&serial));
         let Some(Waiting { link, mut packet, came }) = waiting else { return };

@@ -62,7 +62,7 @@ impl Parts {
         });
     }
 
-    /// Bytes of a flow that had been sent at an edge and had not arrived.
+    /// Returns the bytes of a flow that had been sent at an edge and had not arrived.
     pub fn at(&self, edge: Time, flow: usize) -> f64 {
         self.bytes.get(&(edge, flow)).copied().unwrap_or(0.0)
     }

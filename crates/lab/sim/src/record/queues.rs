@@ -18,12 +18,12 @@ struct Track {
 }
 
 impl QueueTracks {
-    /// No curves, where no packet passes.
+    /// Creates no curves, where no packet passes.
     pub fn none() -> QueueTracks {
         QueueTracks { tracks: Vec::new() }
     }
 
-    /// Curves without a point yet.
+    /// Creates curves without a point yet.
     pub fn new(scenario: &Scenario, network: &Network) -> QueueTracks {
         let has_curve = |link: &usize| *link == 0 || network.flows_with_data_on(*link).next().is_some();
         let name = |link: usize| match (link, scenario.has_named_links()) {
@@ -34,7 +34,7 @@ impl QueueTracks {
         QueueTracks { tracks: (0..network.links.len()).filter(has_curve).map(track).collect() }
     }
 
-    /// A step is over.
+    /// Ends a step.
     pub fn step(&mut self, net: &mut Net) {
         for track in &mut self.tracks {
             track.delay.push(net.take_step_delay_ms(track.link));

@@ -63,7 +63,7 @@ impl Tracks {
         self.tracks.iter().all(|track| track.members.len() == 1)
     }
 
-    /// A step is over.
+    /// Ends a step.
     pub(super) fn step(&mut self, flows: &[Application], connections: &mut Connections, net: &mut Net) {
         self.steps += 1;
         self.queues.step(net);
@@ -141,7 +141,7 @@ impl Track {
         self.base_delay.push(base_delay.filter(|_| self.members.len() == 1).map(Span::as_millis_f64));
     }
 
-    /// The log of a flow's senders; a group has none.
+    /// Looks at the log of a flow's senders; a group has none.
     fn look_at_senders(&mut self, flows: &[Application], step_s: f64) {
         let [member] = self.members[..] else { return };
         let Some(log) = flows[member].log() else { return };

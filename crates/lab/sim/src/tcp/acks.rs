@@ -27,7 +27,7 @@ pub struct Incoming<'a> {
 }
 
 impl Sender {
-    /// The answer to the SYN arrives.
+    /// Takes in the answer to the SYN.
     pub fn on_syn_ack(&mut self, now: Time) {
         if self.state != State::SynSent {
             return;
@@ -42,7 +42,7 @@ impl Sender {
         self.congestion.start(now);
     }
 
-    /// An acknowledgement arrives.
+    /// Takes in an acknowledgement.
     pub fn on_ack(&mut self, now: Time, incoming: &Incoming<'_>) {
         if self.state != State::Established {
             return;
@@ -89,7 +89,7 @@ impl Sender {
         self.congestion.hasten(now);
     }
 
-    /// The blocks of an ack whose cumulative number is `cumulative`.
+    /// Returns the blocks of an ack whose cumulative number is `cumulative`.
     fn blocks(&self, cumulative: u64, sack: Option<&Sack>) -> Blocks {
         let mut blocks = Blocks::default();
         let Some(sack) = sack else { return blocks };
@@ -110,7 +110,7 @@ impl Sender {
         blocks
     }
 
-    /// The time, by our clock, that an ack echoes in µs modulo 2^32.
+    /// Returns the time, by our clock, that an ack echoes in µs modulo 2^32.
     fn echoed_time(&self, now: Time, tsecr: u32) -> Time {
         let age = (now.as_micros() as u32).wrapping_sub(tsecr);
         Time::from_micros(now.as_micros() - u64::from(age).min(now.as_micros()))

@@ -62,7 +62,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// An end that has received nothing.
+    /// Creates an end that has received nothing.
     pub fn new(acking: Acking) -> Receiver {
         Receiver {
             next: 0,
@@ -79,14 +79,14 @@ impl Receiver {
         }
     }
 
-    /// A SYN arrives with this clock, which acks echo until a segment has arrived in order (RFC 7323 §3.2).
+    /// Takes in a SYN with this clock, which acks echo until a segment has arrived in order (RFC 7323 §3.2).
     pub fn on_syn(&mut self, tsval: u32) {
         if self.received == 0 {
             self.ts_recent = tsval;
         }
     }
 
-    /// A segment arrives.
+    /// Takes in a segment.
     pub fn on_data(&mut self, now: Time, arrival: Arrival) {
         self.note_marks(&arrival);
         let is_next = arrival.seq == self.next;
@@ -140,12 +140,12 @@ impl Receiver {
         }
     }
 
-    /// When an acknowledgement is due; [`Time::NEVER`] if none is.
+    /// Returns when an acknowledgement is due; [`Time::NEVER`] if none is.
     pub fn ack_at(&self) -> Time {
         self.ack_at
     }
 
-    /// The acknowledgement that is sent now.
+    /// Returns the acknowledgement that is sent now.
     pub fn acknowledge(&mut self) -> Acknowledgement {
         self.ack_at = Time::NEVER;
         self.unacknowledged = 0;
@@ -156,8 +156,8 @@ impl Receiver {
         Acknowledgement { cumulative: self.next, tsecr: self.ts_recent, sack, flags }
     }
 
-    /// The segment that came twice and the block around it (RFC 2883 §4), then the block of the newest segment and those reported most
-    /// recently.
+    /// Returns the segment that came twice and the block around it (RFC 2883 §4), then the block of the newest segment and
+    /// those reported most recently.
     fn blocks(&self, duplicate: Option<u64>) -> Sack {
         let mut sack = Sack::default();
         if let Some(seq) = duplicate {
@@ -169,7 +169,7 @@ impl Receiver {
             let Some((start, end)) = self.waiting.around(seq) else { continue };
             Self::add_block(&mut sack, twice, start, end);
         }
-        // Blocks that were told together with one that has vanished since: the highest ones fill the rest.
+        // Blocks that were reported together with one that has vanished since: the highest ones fill the rest.
         for (start, end) in self.waiting.iter().rev().take(SACK_BLOCKS) {
             Self::add_block(&mut sack, twice, start, end);
         }

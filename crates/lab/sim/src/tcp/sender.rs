@@ -25,7 +25,7 @@ use afteryou_sender::tail::Tail;
 use afteryou_sender::{Board, Congestion, Flight};
 use timers::Timers;
 
-/// Where a connection stands.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Closed,
@@ -82,7 +82,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A closed sender of segments of `mss` bytes.
+    /// Creates a closed sender of segments of `mss` bytes.
     pub fn new(options: TcpOptions, controller: Box<dyn Controller>, mss: u16) -> Sender {
         let congestion = Congestion::new(controller, u64::from(mss)).with_timer_slack(options.timer_slack);
         Sender {
@@ -113,32 +113,32 @@ impl Sender {
         self.syn_at = now;
     }
 
-    /// The application gives `bytes` to send; `u64::MAX` for as much as can be sent.
+    /// Gives `bytes` of the application to send; `u64::MAX` for as much as can be sent.
     pub fn give(&mut self, bytes: u64) {
         self.available = self.available.saturating_add(bytes);
     }
 
-    /// The application takes back what was not sent yet. Returns how much that is.
+    /// Takes back what the application gave and was not sent yet. Returns how much that is.
     pub fn take_back(&mut self) -> u64 {
         std::mem::take(&mut self.available)
     }
 
-    /// Everything given has been sent and acknowledged.
+    /// Returns whether everything given has been sent and acknowledged.
     pub fn is_flushed(&self) -> bool {
         self.available == 0 && self.board.is_empty()
     }
 
-    /// Counters.
+    /// Returns the counters.
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// The controller.
+    /// Returns the controller.
     pub fn controller(&self) -> &dyn Controller {
         self.congestion.controller()
     }
 
-    /// The next packet to send now, if any. To be called until it returns none.
+    /// Returns the next packet to send now, if any. To be called until it returns none.
     pub fn poll(&mut self, now: Time) -> Option<Transmit> {
         match self.state {
             State::Closed => None,
@@ -222,8 +222,9 @@ impl Sender {
         Transmit::Data(outgoing, false)
     }
 
-    /// RFC 6675 §4, NextSeg rules 3 and 4: with nothing new to send, segments that are not known to be lost, then one
-    /// rescue retransmission in each recovery.
+    /// Returns a segment that is not known to be lost, or one rescue retransmission in each recovery.
+    ///
+    /// These are rules 3 and 4 of NextSeg (RFC 6675 §4), for a sender that has nothing new to send.
     fn send_unjudged(&mut self, now: Time) -> Option<Transmit> {
         let by_pipe = self.options.recovery == Recovery::Sack;
         let rescued = self.congestion.episode().filter(|_| by_pipe)?.rescued;
@@ -241,7 +242,7 @@ impl Sender {
         Some(self.send_again(now, seq))
     }
 
-    /// RFC 8985 §7.3: new data if there is some, else the newest segment again.
+    /// Sends a probe (RFC 8985 §7.3): new data if there is some, else the newest segment again.
     fn send_probe(&mut self, now: Time) -> Option<Transmit> {
         let len = self.available.min(u64::from(self.mss)) as u16;
         let fits = self.board.outstanding() + u64::from(len) <= self.options.rwnd;

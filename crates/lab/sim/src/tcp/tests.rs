@@ -72,7 +72,8 @@ impl Controller for Recorder {
     }
 }
 
-/// A sender that was given `packets` packets, at most ten, and has sent them, and the calls of its controller from now on.
+/// Returns a sender that was given `packets` packets, at most ten, and has sent them, and the calls of its controller from
+/// now on.
 fn recorded(packets: u64) -> (Sender, Arc<Mutex<Heard>>) {
     let heard = Arc::default();
     let controller = Box::new(Recorder(Arc::clone(&heard)));
@@ -103,7 +104,7 @@ fn sender_with(transport: Transport, controller: Box<dyn Controller>, window: u6
     sender
 }
 
-/// Numbers of the segments that are sent now; none for a SYN.
+/// Returns the numbers of the segments that are sent now; `None` for a SYN.
 fn drain(sender: &mut Sender, ms: u64) -> Vec<Option<u64>> {
     let mut sent = Vec::new();
     while let Some(transmit) = sender.poll(Time::from_millis(ms)) {
@@ -119,7 +120,7 @@ fn ack(sender: &mut Sender, ms: u64, cumulative: u32, blocks: &[(u32, u32)]) {
     echo(sender, ms, ms - RTT, cumulative, blocks);
 }
 
-/// An ack that echoes what left at `sent_ms`.
+/// Acknowledges with an ack that echoes what left at `sent_ms`.
 fn echo(sender: &mut Sender, ms: u64, sent_ms: u64, cumulative: u32, blocks: &[(u32, u32)]) {
     let mut sack = Sack { count: blocks.len() as u8, ..Sack::default() };
     sack.blocks[..blocks.len()].copy_from_slice(blocks);
@@ -229,7 +230,7 @@ fn a_late_ack_of_a_segment_that_was_only_probed_is_no_spurious_loss() {
     assert_eq!((sender.counters().spurious, heard.lock().unwrap().spurious), (0, 0));
 }
 
-/// Segments 0 and 1 of ten are taken for lost and sent again at 200 ms.
+/// Returns a sender for which segments 0 and 1 of ten are taken for lost and sent again at 200 ms.
 fn two_lost() -> (Sender, Arc<Mutex<Heard>>) {
     let (mut sender, heard) = recorded(10);
     ack(&mut sender, 2 * RTT, 0, &[(2, 5)]);
@@ -305,7 +306,7 @@ fn a_lost_ack_is_no_reordering() {
     assert!(sender.reordering.seen, "2 came after 5");
 }
 
-/// One packet of which a probe was sent, and when.
+/// Returns a sender of one packet of which a probe was sent, and when.
 fn probed() -> (Sender, Arc<Mutex<Heard>>, u64) {
     let (mut sender, heard) = recorded(1);
     let (ms, sent) = wait(&mut sender);

@@ -3,7 +3,8 @@
 use crate::support::*;
 use afteryou_scenario::Transport;
 
-/// Mean queue, ms, share of the flow and packets marked or dropped, with CUBIC over CoDel on 10 Mbit/s and 60 ms.
+/// Returns the mean queue, ms, the share of the flow and the packets marked or dropped, with CUBIC over CoDel on 10 Mbit/s
+/// and 60 ms.
 fn cubic_over_codel(queue: &str, ecn: &str) -> (f64, f64, u64) {
     over_codel(queue, Transport::tcp().with("ecn", ecn))
 }

@@ -20,7 +20,7 @@ fn web() -> Traffic {
     })
 }
 
-/// A foreground beside CUBIC from `from_s` on, over 10 Mbit/s and 40 s, with a run without the background.
+/// Runs a foreground beside CUBIC from `from_s` on, over 10 Mbit/s and 40 s, with a run without the background.
 fn beside(traffic: Traffic, from_s: f64) -> Outcome {
     let front = Flow { traffic, ..flow("front", "cubic", 40) };
     let bulk = Flow {

@@ -3,7 +3,7 @@
 use crate::support::*;
 use afteryou_scenario::Flow;
 
-/// Shares of the payload capacity of 10 Mbit/s, flow by flow, and the queue's mean delay, ms.
+/// Returns the shares of the payload capacity of 10 Mbit/s, flow by flow, and the queue's mean delay, ms.
 fn shares(queue: &str, flows: Vec<Flow>) -> (Vec<f64>, f64) {
     let mut link = link("10 Mbit/s", "200 packets");
     link.queue = queue.parse().unwrap();
@@ -19,7 +19,7 @@ fn work() -> Flow {
     flow("work", "cubic", 60)
 }
 
-/// A background flow: its packets carry the DSCP of lower effort.
+/// Returns a background flow: its packets carry the DSCP of lower effort.
 fn backup() -> Flow {
     flow("backup", "ledbat++", 60)
 }

@@ -19,7 +19,8 @@ fn utp(recovery: &str) -> Flow {
     Flow { controller, transport, ..flow("one", "ledbat", RTT_MS) }
 }
 
-/// A path that holds ten packets, and a window that adds five in the queue; the first `dropped` transmissions of a packet are lost.
+/// Runs a path that holds ten packets, and a window that adds five in the queue; the first `dropped` transmissions of a
+/// packet are lost.
 fn run_dropping(recovery: &str, dropped: u32) -> Outcome {
     let drop = |transmission| Drop {
         flow: Some("one".to_owned()),
@@ -37,7 +38,7 @@ fn run_dropping(recovery: &str, dropped: u32) -> Outcome {
     })
 }
 
-/// Longest time after the start in which nothing arrived, ms.
+/// Returns the longest time after the start in which nothing arrived, ms.
 fn longest_silence_ms(outcome: &Outcome) -> u64 {
     let arrived: Vec<bool> =
         outcome.run.windows.iter().map(|window| of(window, "one").goodput_bit_s > 0.0).collect();
@@ -45,7 +46,7 @@ fn longest_silence_ms(outcome: &Outcome) -> u64 {
     after_start.map(<[bool]>::len).max().unwrap_or(0) as u64 * STEP_MS
 }
 
-/// Is a silence as long as said? It was seen in whole steps, so up to a step is missing at either end.
+/// Asserts that a silence has this length. It was seen in whole steps, so up to a step is missing at either end.
 fn assert_silent(outcome: &Outcome, from_ms: u64, to_ms: u64, what: &str) {
     let silence_ms = longest_silence_ms(outcome);
     println!("{what}: {silence_ms} ms, {:?}", outcome.totals("one"));

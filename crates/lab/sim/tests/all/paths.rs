@@ -17,22 +17,22 @@ fn over(flow: Flow, forward: &[&str], reverse: &[&str]) -> Flow {
     Flow { path: Some(Path { forward: names(forward), reverse: names(reverse), delay: None }), ..flow }
 }
 
-/// A scenario with named links; the first is the one that figures of one link describe.
+/// Returns a scenario with named links; the first is the one that figures of one link describe.
 fn named(links: Vec<Link>, duration_s: f64, from_s: f64, flow: Vec<Flow>) -> Scenario {
     let mut links = links.into_iter();
     let first = links.next().expect("a link");
     Scenario { further_links: links.collect(), ..scenario(first, duration_s, from_s, flow) }
 }
 
-/// Mean of a curve from a time on.
+/// Returns the mean of a curve from a time on.
 fn mean_from(outcome: &Outcome, of: &str, from_s: f64) -> f64 {
     let curve = outcome.curve(of, "queuing_delay");
     let values: Vec<f64> = curve.iter().filter(|(at, _)| *at > from_s).map(|(_, ms)| *ms).collect();
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The upload begins at 10 s, while a download fills the reverse path until 40 s. At 250 ms its window grows by one packet in
-/// each round trip of 300 ms, so it needs until about 150 s.
+/// Returns a scenario in which the upload begins at 10 s, while a download fills the reverse path until 40 s. At 250 ms its
+/// window grows by one packet in each round trip of 300 ms, so it needs until about 150 s.
 fn an_upload_that_begins_during_a_download(rtt_ms: u64, transport: Transport) -> Scenario {
     let link = Link {
         reverse: Some(Reverse { rate: Some(Rate::from_mbit(50)), ..Reverse::default() }),
@@ -68,7 +68,7 @@ fn a_ledbat_upload_that_began_during_a_download_has_its_target_in_the_queue_afte
     }
 }
 
-/// The flows' figures, whatever the names of the links.
+/// Returns the flows' figures, whatever the names of the links.
 fn flows(outcome: &Outcome) -> Vec<(String, f64, u64, u64)> {
     let figures = outcome.window("all").flows.iter().zip(&outcome.run.totals);
     let row = |(figures, totals): (&FlowFigures, &Totals)| {
@@ -201,7 +201,7 @@ fn marks_work_in_both_directions() {
     }
 }
 
-/// Packets that a link's queue marked.
+/// Returns the number of packets that a link's queue marked.
 fn marks(outcome: &Outcome, link: &str) -> u64 {
     let link = outcome.run.links.iter().find(|totals| totals.link == link).expect("a link");
     link.classes.iter().map(|class| class.marked).sum()

@@ -3,8 +3,8 @@
 use crate::support::*;
 use afteryou_scenario::Transport;
 
-/// What CUBIC makes of a queue on 10 Mbit/s and 60 ms within so many seconds, of which the first 20 are its start: mean delay in
-/// ms, share of the link, packets lost in all.
+/// Runs CUBIC over a queue on 10 Mbit/s and 60 ms for `seconds`, of which the first 20 are its start. Returns the mean delay
+/// in ms, the share of the link, and the packets lost in all.
 fn cubic_over(queue: &str, ecn: &str, seconds: f64) -> (f64, f64, u64) {
     let mut link = link("10 Mbit/s", "1000 packets");
     link.queue = queue.parse().unwrap();
@@ -54,7 +54,7 @@ fn once_the_flow_has_started_marks_are_enough() {
     }
 }
 
-/// Shares of two NewReno flows with the same round trip, the second one as lower effort.
+/// Returns the shares of two NewReno flows with the same round trip, the second one as lower effort.
 fn best_and_lower_effort(queue: &str) -> (f64, f64) {
     let mut link = link("10 Mbit/s", "1000 packets");
     link.queue = queue.parse().unwrap();

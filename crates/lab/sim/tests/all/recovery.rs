@@ -8,8 +8,8 @@ use afteryou_scenario::{Duration, Elements, Flow, Link, Scenario, Size, Traffic,
 /// Payload of a packet, bytes.
 const MSS: u64 = 1448;
 
-/// A transfer of `packets` packets over 1 Gbit/s and `rtt_ms` in a window of 4000 of which `lost` in a row, from packet `first` on, are
-/// dropped; returns the seconds that it takes and its timeouts.
+/// Runs a transfer of `packets` packets over 1 Gbit/s and `rtt_ms` in a window of 4000. Of these `lost` in a row, from
+/// packet `first` on, are dropped. Returns the seconds that it takes and its timeouts.
 fn transfer(transport: &Transport, rtt_ms: u64, packets: u64, first: u64, lost: u64) -> (f64, u64, u64) {
     let flow = Flow {
         transport: transport.clone().with("rwnd", &format!("{} B", 4_000 * MSS)),
@@ -174,7 +174,7 @@ fn a_flow_that_resumes_under_a_queue_of_seconds_measures_the_round_trip_and_rese
     }
 }
 
-/// The same numbers every time (Knuth's MMIX generator), below `bound`.
+/// Returns the same numbers every time (Knuth's MMIX generator), below `bound`.
 fn numbers(seed: u64, bound: u64) -> impl Iterator<Item = u64> {
     let step = |state: &u64| {
         Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407))
@@ -247,7 +247,7 @@ fn a_path_that_stands_still_for_longer_than_the_timeout_costs_one_packet() {
     }
 }
 
-/// A flow in a window of 150 kB over a path that stalls for 1.5 s after 5 s.
+/// Runs a flow in a window of 150 kB over a path that stalls for 1.5 s after 5 s.
 fn stands_still(transport: &Transport, rtt_ms: u64, controller: &str) {
     let run_with = |still_ms: u64| {
         let one = Flow { transport: transport.clone(), ..flow("one", controller, rtt_ms) };

@@ -6,7 +6,7 @@ use afteryou_scenario::{Flow, Rate, Role, Size};
 
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
-/// Over 10 Mbit/s with room for 500 packets, from 20 s to 120 s.
+/// Runs flows over 10 Mbit/s with room for 500 packets; returns the figures from 20 s to 120 s.
 fn behind(queue: &str, flows: Vec<Flow>) -> WindowFigures {
     let mut link = link("10 Mbit/s", "500 packets");
     link.queue = queue.parse().unwrap();

@@ -6,7 +6,7 @@ use afteryou_scenario::element::Jitter;
 use afteryou_scenario::scenario::{Delay, Drop};
 use afteryou_scenario::{Elements, Flow, Link, Scenario, Transport};
 
-/// Goodput over 20 Mbit/s and 40 ms with jitter of up to `jitter_ms` in each direction that reorders, bit/s.
+/// Returns the goodput over 20 Mbit/s and 40 ms with jitter of up to `jitter_ms` in each direction that reorders, bit/s.
 fn goodput_with_jitter(transport: Transport, controller: &str, jitter_ms: u64) -> f64 {
     let jitter = Jitter { law: Distribution::Uniform(ms(0), ms(jitter_ms)), reorder: true };
     let elements = Elements { jitter: Some(jitter), ..Elements::default() };
@@ -29,7 +29,7 @@ fn utp_has_95_percent_of_the_goodput_of_tcp_where_packets_overtake_one_another()
     }
 }
 
-/// Losses of a CUBIC over uTP with a standing queue, one of whose packets comes late by `late_ms`.
+/// Returns the losses of a CUBIC over uTP with a standing queue, one of whose packets comes late by `late_ms`.
 fn losses_with_one_late(late_ms: u64) -> u64 {
     let drop = vec![Drop { flow: Some("one".to_owned()), packet: Some(2_000), ..Drop::default() }];
     let late = Delay {

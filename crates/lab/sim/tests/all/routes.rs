@@ -15,13 +15,13 @@ fn path(forward: &[&str], reverse: &[&str], delay_ms: u64) -> Path {
     Path { forward: names(forward), reverse: names(reverse), delay: Some(ms(delay_ms)) }
 }
 
-/// Bytes that reached a link, left it and were copied there.
+/// Returns the bytes that reached a link, left it and were copied there.
 fn ledger<'a>(outcome: &'a Outcome, link: &str) -> &'a Ledger {
     let totals = outcome.run.links.iter().find(|totals| totals.link == link).expect("a link");
     totals.ledger.as_ref().expect("books")
 }
 
-/// A call of 100 packets a second over a link of 10 Mbit/s, of 10 s; the route changes at 4 s.
+/// Returns a scenario of a call of 100 packets a second over a link of 10 Mbit/s, of 10 s; the route changes at 4 s.
 fn call(changes: Vec<RouteChange>) -> Scenario {
     let call = Flow::cbr("call", Role::Foreground, Rate::from_bits(800_000), Size::from_bytes(1000), ms(200));
     let call = Flow { path: Some(path(&["slow"], &["back"], 100)), ..call };

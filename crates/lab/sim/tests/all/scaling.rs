@@ -7,7 +7,7 @@ use afteryou_scenario::{Flow, Role, Scenario, Transport};
 /// The networks: Mbit/s, round-trip time in ms, packets that the queue holds. A packet takes a whole number of ns at each scale.
 const NETWORKS: [(u64, u64, u64); 3] = [(10, 40, 100), (2, 100, 20), (50, 80, 200)];
 
-/// Totals of `flows` NewReno flows for a minute, at `quarters`/4 times the rate.
+/// Returns the totals of `flows` NewReno flows for a minute, at `quarters`/4 times the rate.
 fn scaled(
     network: (u64, u64, u64),
     (transport, slack_ms): (&Transport, u64),

@@ -3,7 +3,7 @@
 use crate::support::*;
 use afteryou_scenario::{Flow, Transport};
 
-/// By how much the queue of a lone LEDBAT flow with a target of 60 ms grows in its second minute, ms.
+/// Returns by how much the queue of a lone LEDBAT flow with a target of 60 ms grows in its second minute, ms.
 fn growth_ms(transport: &Transport, skew_ppm: i32, correction: &str) -> f64 {
     let controller = Some(format!("ledbat,target=60ms,clock_skew={correction}").parse().unwrap());
     let transport = transport.clone().with("skew", &skew_ppm.to_string());
@@ -42,7 +42,7 @@ fn the_reverse_path_shows_a_clock_that_runs_fast_or_slow_and_to_libutp_one_that_
     }
 }
 
-/// Share of the link in the last five of twenty minutes.
+/// Returns the share of the link in the last five of twenty minutes.
 fn share(controller: &str, transport: &Transport, skew: &str) -> f64 {
     let flow = Flow { transport: transport.clone().with("skew", skew), ..flow("one", controller, 50) };
     let outcome = run(&scenario(link("5 Mbit/s", "500 ms"), 1200.0, 900.0, vec![flow]));

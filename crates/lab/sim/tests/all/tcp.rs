@@ -5,7 +5,7 @@ use afteryou_scenario::outcome::jain;
 use afteryou_scenario::scenario::Reverse;
 use afteryou_scenario::{Flow, Probability, Transport};
 
-/// c in `rate = MSS/RTT · c/√p` of one flow under random loss of data on a link that is never full.
+/// Returns c in `rate = MSS/RTT · c/√p` of one flow under random loss of data on a link that is never full.
 fn constant(flow: Flow, p: f64, duration_s: f64) -> f64 {
     let rtt_s = flow.rtt.as_secs_f64();
     let payload = flow.packet_format().payload.bytes() as f64;
@@ -73,7 +73,8 @@ fn two_equal_flows_share_equally() {
     }
 }
 
-/// The window of a lone flow between losses, in packets: (time since the reduction, window) from the lowest point on.
+/// Returns the window of a lone flow between losses, in packets: (time since the reduction, window) from the lowest point
+/// on.
 fn sawtooth(controller: &str, rtt_ms: u64) -> Vec<(f64, f64)> {
     // The queue is short against the path, so that the round-trip time hardly changes.
     let packets = 100 * rtt_ms / 200;

@@ -9,7 +9,7 @@ use afteryou_scenario::{Algorithm, Flow, Link, Path, Rate, Role, Scenario, Size,
 const WINDOWS: u32 = 25;
 const WINDOW_S: f64 = 80.0;
 
-/// Packets of 1 ms that arrive as a Poisson process of this load.
+/// Returns a scenario of packets of 1 ms that arrive as a Poisson process of this load.
 fn random_arrivals(load: f64) -> Scenario {
     let rate = Rate::from_bits((10_976_000.0 * load).round() as u64);
     let payload = Size::from_bytes(1372);
@@ -67,8 +67,8 @@ fn newreno_in_a_parking_lot_with_fair_queues_has_its_max_min_shares() {
     }
 }
 
-/// How far CUBIC's window has come back K seconds after a loss at 20 s, of a flow that is on for `on_ms` of each 250, and the part
-/// of the way on which it is after so much of that time.
+/// Returns how far CUBIC's window has come back K seconds after a loss at 20 s, and where theory puts it by then.
+/// The flow is on for `on_ms` of each 250 ms.
 fn way_back(transport: &Transport, rtt_ms: u64, on_ms: u64) -> (f64, f64) {
     let traffic = match on_ms {
         250 => Traffic::Bulk,

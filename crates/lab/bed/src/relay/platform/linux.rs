@@ -28,7 +28,7 @@ impl<'a> Poller<'a> {
         }
     }
 
-    /// The sockets, by position, that have datagrams now.
+    /// Lists the sockets, by position, that have datagrams now.
     pub fn readable(&mut self, into: &mut Vec<usize>) {
         into.clear();
         self.wait(Span::ZERO);

@@ -23,7 +23,7 @@ impl<'a> Poller<'a> {
         std::thread::sleep(timeout.min(NAP).into());
     }
 
-    /// The sockets, by position, that may have datagrams: all of them.
+    /// Lists the sockets, by position, that may have datagrams: all of them.
     pub fn readable(&mut self, into: &mut Vec<usize>) {
         into.clear();
         into.extend(0..self.sockets);

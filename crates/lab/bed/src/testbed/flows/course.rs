@@ -89,7 +89,7 @@ impl Course {
         self.received.load(Ordering::Acquire)
     }
 
-    /// `bytes` more have arrived.
+    /// Counts `bytes` more that have arrived.
     pub(super) fn receive(&self, bytes: u64) {
         self.received.fetch_add(bytes, Ordering::AcqRel);
         // Nobody waits for a byte of a connection without an end.

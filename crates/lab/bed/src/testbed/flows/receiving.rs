@@ -44,7 +44,7 @@ impl Receiver {
         Receiver { address, courses: Arc::default(), datagram_bytes: Arc::default() }
     }
 
-    /// A connection will come from this port.
+    /// Expects a connection from this port.
     pub(super) fn expect(&self, port: u16, course: &Arc<Course>) {
         self.courses.lock().unwrap_or_else(PoisonError::into_inner).insert(port, Arc::clone(course));
     }

@@ -1,4 +1,4 @@
-//! Samples of the kernel's TCP in a sender's log: what TCP_INFO says of a connection every few milliseconds.
+//! Samples of the kernel's TCP in a sender's log: TCP_INFO of a connection every few milliseconds.
 //!
 //! | in the log | from |
 //! |---|---|
@@ -54,7 +54,7 @@ impl Sampled {
         log.ack(number, &Ack { now, newly_acked, in_flight: left + newly_acked, rtt, ..Ack::default() });
     }
 
-    /// The connection is closed.
+    /// Logs that the connection is closed.
     pub(super) fn close(self, at: Span) {
         self.of.log.closed(self.number, Time::ZERO + at);
     }

@@ -55,12 +55,12 @@ struct Probe {
 struct SynsAgain(Arc<AtomicU32>);
 
 impl SynsAgain {
-    /// The handshake is complete, and no data have been sent.
+    /// Notes the counters when the handshake is complete, and no data have been sent.
     fn note(&self, info: &TcpInfo) {
         self.0.store(info.retransmissions, Ordering::Relaxed);
     }
 
-    /// How many of the retransmissions are SYNs.
+    /// Returns the number of retransmissions that are SYNs.
     fn of(&self, info: &TcpInfo) -> u32 {
         match info.data_segments {
             0 => info.retransmissions,
@@ -81,7 +81,7 @@ pub(in crate::testbed) struct Sample {
     pub(in crate::testbed) delivery_bit_s: f64,
 }
 
-/// The kernel's name of a congestion control.
+/// Returns the kernel's name of a congestion control.
 fn kernel_name(controller: &str) -> &str {
     match controller {
         "newreno" => "reno",

@@ -69,7 +69,7 @@ impl Choking {
         }
     }
 
-    /// A round begins: every peer chooses.
+    /// Begins a round: every peer chooses.
     pub(super) fn choose(&mut self, random: &mut Pcg64) {
         let turns = self.rounds.is_multiple_of(OPTIMISTIC_ROUNDS);
         self.rounds += 1;
@@ -81,7 +81,7 @@ impl Choking {
         self.peers[peer].is_chosen[neighbour]
     }
 
-    /// A chosen neighbour to which the peer does not upload.
+    /// Returns a chosen neighbour to which the peer does not upload.
     pub(super) fn next(&self, peer: usize, is_active: &[bool]) -> Option<usize> {
         let chosen = &self.peers[peer].is_chosen;
         (0..chosen.len()).find(|neighbour| chosen[*neighbour] && !is_active[*neighbour])

@@ -21,7 +21,7 @@ pub(super) struct Neighbour {
 }
 
 impl Peer {
-    /// The peer with this index and neighbours drawn from the others.
+    /// Returns the peer with this index and neighbours drawn from the others.
     pub(super) fn drawn(peer: usize, hosts: &[Access], neighbours: usize, random: &mut Pcg64) -> Peer {
         let others = hosts.iter().enumerate().filter(|(host, _)| *host != peer);
         let mut others: Vec<Option<Neighbour>> =
@@ -39,7 +39,7 @@ impl Peer {
         Peer { access: hosts[peer], is_active: vec![false; number], neighbours: others }
     }
 
-    /// The route to a neighbour.
+    /// Returns the route to a neighbour.
     pub(super) fn route(&self, neighbour: usize) -> Route {
         match &self.neighbours[neighbour] {
             Some(neighbour) => self.access.to(&neighbour.access),
@@ -47,7 +47,7 @@ impl Peer {
         }
     }
 
-    /// A neighbour to which it does not upload, drawn at random; none if there is none.
+    /// Returns a neighbour to which it does not upload, drawn at random; `None` if there is none.
     pub(super) fn inactive(&self, random: &mut Pcg64) -> Option<usize> {
         let inactive: Vec<usize> = (0..self.is_active.len()).filter(|i| !self.is_active[*i]).collect();
         (!inactive.is_empty()).then(|| inactive[draw_index(random, inactive.len())])
@@ -61,7 +61,7 @@ impl Peer {
     }
 }
 
-/// A neighbour of a peer has the peer for a neighbour from now on.
+/// Makes neighbours mutual: a neighbour of a peer has the peer for a neighbour from now on.
 pub(super) fn make_mutual(peers: &mut [Peer]) {
     for peer in 0..peers.len() {
         let hosts: Vec<usize> =

@@ -21,7 +21,7 @@ pub(in crate::tcp) struct Timers {
 }
 
 impl Sender {
-    /// The retransmission timeout now (RFC 6298 §2), backoff included. With RACK the lower bound holds for the part
+    /// Returns the retransmission timeout now (RFC 6298 §2), backoff included. With RACK the lower bound holds for the part
     /// that comes on top of the smoothed round-trip time, as in Linux. RACK needs two round trips to see that a
     /// retransmission was lost, and a timeout must not come first.
     pub(in crate::tcp) fn rto(&self) -> Span {
@@ -34,19 +34,19 @@ impl Sender {
         self.timers.loss.backoff.apply(rto)
     }
 
-    /// When [`on_timer`](Sender::on_timer) is to be called at the latest.
+    /// Returns when [`on_timer`](Sender::on_timer) is to be called at the latest.
     pub fn deadline(&self) -> Time {
         let waits_to_send = !self.board.is_empty() || self.pacing_deadline() != Time::NEVER;
         let wake = if waits_to_send { self.congestion.wake_at() } else { Time::NEVER };
         self.timers.loss.next().min(wake)
     }
 
-    /// When the pacer lets the next packet go, if one waits for it.
+    /// Returns when the pacer lets the next packet go, if one waits for it.
     pub fn pacing_deadline(&self) -> Time {
         self.congestion.pacing_deadline()
     }
 
-    /// Time has passed: does whatever is due. Early calls do no harm.
+    /// Handles whatever is due at `now`. Early calls do no harm.
     pub fn on_timer(&mut self, now: Time) {
         if expired(&mut self.timers.loss.reordering, now) {
             let before = self.board.before();
@@ -93,13 +93,13 @@ impl Sender {
         self.timers.loss.time_out(at);
     }
 
-    /// RFC 8985 §6.2, step 4: how long a segment may be late before it counts as lost.
+    /// Returns how long a segment may be late before it counts as lost (RFC 8985 §6.2, step 4).
     pub(in crate::tcp) fn reordering_window(&self) -> Span {
         let in_recovery = self.congestion.episode().is_some();
         self.reordering.window(in_recovery, self.board.sacked_segments(), self.congestion.rtt())
     }
 
-    /// RFC 8985 §7.2: when to probe for a lost tail.
+    /// Arms the probe for a lost tail (RFC 8985 §7.2).
     pub(in crate::tcp) fn arm_probe(&mut self, now: Time) {
         let wanted = self.options.recovery == Recovery::Rack
             && self.congestion.episode().is_none()

@@ -9,7 +9,7 @@ use serde_json::{json, Value};
 /// Quantities of a flow's curves in schema 1. Of a link there was one curve, `queuing_delay` of "link".
 const QUANTITIES: [&str; 4] = ["goodput", "queuing_delay", "cwnd", "base_delay"];
 
-/// The name of a link, or of a curve's link, in schema 1.
+/// Returns the name of a link, or of a curve's link, in schema 1.
 fn named(name: &str) -> &str {
     if name == REVERSE_PATH {
         return "way back";
@@ -168,12 +168,12 @@ fn all<T>(items: &[T], project: fn(&T) -> Value) -> Value {
     items.iter().map(project).collect()
 }
 
-/// None of an empty list: schema 1 left it out.
+/// Returns `None` of an empty list: schema 1 left it out.
 fn some<T>(items: &[T], project: fn(&T) -> Value) -> Option<Value> {
     (!items.is_empty()).then(|| all(items, project))
 }
 
-/// `fields` and those of `later` that are there.
+/// Returns `fields` and those of `later` that are there.
 fn with<const N: usize>(mut fields: Value, later: [(&str, Option<Value>); N]) -> Value {
     for (name, value) in later {
         if let Some(value) = value {
