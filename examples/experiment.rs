@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let outcome = run(&scenario, &Options::default(), &mut |progress| {
         eprint!("\r{:4.1} s ", progress.elapsed_s);
-        true // go on
+        true // continue
     })?;
     eprintln!();
     println!("{}", afteryou_report::text(&outcome, 100, false));

@@ -25,8 +25,7 @@ async fn in_all_roles(ip: std::net::IpAddr, controller: &'static str, sizes: &[u
     for &size in sizes {
         let (data, other) = (pattern(size), pattern(size + 7));
         for opens in BOTH_WAYS {
-            // Neither an accepting libutp nor an accepting end of ours says
-            // anything before the opener's first byte.
+            // Neither an accepting libutp nor an accepting end of ours reports anything before the opener's first byte.
             let (first, answer) = match opens {
                 Opens::Ours => (&b"x"[..], &b""[..]),
                 Opens::Libutp => (&b""[..], &b"x"[..]),

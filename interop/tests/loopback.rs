@@ -1,4 +1,4 @@
-//! libutp against itself: shows that the driver does what it says.
+//! libutp against itself: shows that the driver works.
 
 mod support;
 

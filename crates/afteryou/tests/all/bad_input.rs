@@ -41,8 +41,8 @@ const NO_PROBABILITY: &str = "between 0% and 100%";
 const PROBABILITY: &str = "a probability of 0% to 100%";
 const NO_RATE: &str = "a number and a unit, such as 20Mbit/s";
 
-/// A line of the right file, what stands in its place, the text above the carets, and words of the message: the value's
-/// valid range, or the valid words.
+/// A line of the right file, what takes its place, the text above the carets, and words of the message: the value's valid
+/// range, or the valid words.
 type Case = (&'static str, &'static str, &'static str, &'static str);
 
 /// Files that lie beside each scenario: good ones would be read.

@@ -67,7 +67,7 @@ fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
 }
 
-/// Runs so many beds, kills every tenth, interrupts the one after each of those, and looks what is left.
+/// Runs `runs` beds, kills every tenth, interrupts the one after each of those, and looks what is left.
 fn run_and_kill(runs: u32) {
     let folder = tempfile::tempdir().unwrap();
     let file = scenario(folder.path());

@@ -252,7 +252,7 @@ fn has_right_checksums(packet: &Captured) {
     assert_eq!(tcp.checksum, tcp.calc_checksum_ipv4(&ip, &zeros).expect("short enough"));
 }
 
-/// Does a segment end here?
+/// Returns whether a segment ends here.
 fn ends(sent: &BTreeMap<u32, u32>, at: u32) -> bool {
     sent.range(..at).next_back().is_some_and(|(from, payload)| from + payload == at)
 }

@@ -1,4 +1,4 @@
-//! The built command knows the controller by its name.
+//! The built command finds the controller by its name.
 
 use std::process::{Command, Output};
 

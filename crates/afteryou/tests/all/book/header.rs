@@ -1,4 +1,4 @@
-//! The header of an algorithm's file as a part of a page: what is written beside the code is what the book says.
+//! The header of an algorithm's file as a part of a page: what is written beside the code is what is in the book.
 
 use std::path::{Path, PathBuf};
 

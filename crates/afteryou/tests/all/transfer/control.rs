@@ -1,4 +1,4 @@
-//! What a job tells, and how it is told to go slower, to pause and to end.
+//! What a job reports, and how it is made to go slower, to pause and to end.
 
 use super::support::*;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Sources and places that cannot be what they are named for: the message says what is wrong, and what to do.
+//! Sources and places that cannot be what they are named for: the message has what is wrong, and what to do.
 
 use super::support::*;
 use std::fs;

@@ -113,7 +113,7 @@ fn of_three_connections(listen: &[&str], connect: &[&str], towards: Towards, arr
     let there = ["--listen", &server, "--address", &address, "--ticket-file", "ticket", "--once", "--json"];
     let listening = place.start(&[listen, &there].concat());
     wait_until("there is a ticket", || place.path("ticket").exists());
-    // Slow enough that one connection is not done before the others stand.
+    // Slow enough that one connection is not done before the others are open.
     let here = ["--connections", "3", "--max-rate", "64Mbit/s", "--json"];
     let connecting = place.start(&[connect, &here].concat());
     for side in [connecting, listening] {

@@ -79,7 +79,7 @@ impl Place {
         text(&output.stdout)
     }
 
-    /// Waits until the job says this of itself.
+    /// Waits until the job reports this of itself.
     pub fn wait_for(&self, job: &Running, wanted: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
         let began = Instant::now();
         let pid = job.child.id().to_string();
@@ -148,7 +148,7 @@ impl Drop for Running {
     }
 }
 
-/// Waits until this is so, and says how long it took.
+/// Waits until this is so, and returns how long it took.
 pub fn wait_until(what: &str, is: impl Fn() -> bool) -> Duration {
     let began = Instant::now();
     while !is() {

@@ -30,7 +30,7 @@ const BYTES: usize = 30_000_000;
 /// What is on its way when the rate changes has arrived by then.
 const SETTLED: Duration = Duration::from_millis(800);
 
-/// A clock that stands still until somebody sets it.
+/// A clock that does not advance until somebody sets it.
 struct SetByHand(watch::Receiver<Zoned>);
 
 impl Clock for SetByHand {

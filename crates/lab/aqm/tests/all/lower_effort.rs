@@ -116,8 +116,8 @@ proptest! {
             prop_assert!(ours <= by_packets + by_time + 1, "{name}: {ours} of {others}, {elapsed_ms} ms");
             // Best effort is not starved, however short the time is.
             prop_assert!(ours <= by_packets + others / BETWEEN + 1, "{name}: {ours} of {others}");
-            // Nor is lower effort: each of the two lets it pass as often as it says; a departure may be 3 ms late, and 19
-            // others take up to 57 ms.
+            // Nor is lower effort: each of the two lets it pass as often as its rule has it; a departure may be 3 ms late,
+            // and 19 others take up to 57 ms.
             if time_ms > 0 {
                 prop_assert!(ours + 1 >= elapsed_ms / (time_ms.max(57) + 3), "{name}: {ours} in {elapsed_ms} ms");
             }

@@ -1,4 +1,4 @@
-//! A queue allocates until it has held what it may hold, and never again: it stands in the path of every packet.
+//! A queue allocates until it has held what it may hold, and never again: it is in the path of every packet.
 
 use afteryou_aqm::list::{Entry, QUEUES};
 use afteryou_aqm::{Dropped, Limit, Packet, Queue, Site};

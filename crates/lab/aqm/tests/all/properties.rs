@@ -110,8 +110,8 @@ impl Seen {
 }
 
 fn may_reorder(entry: &Entry, settings: &[(&'static str, Value)]) -> bool {
-    // A flow that is hashed anew goes on in another queue (its page in the book says so).
-    // One whose packets have different ECN bits is in two queues (each keeps its order: its own test).
+    // A flow that is hashed anew continues in another queue (see its page in the book). One whose packets have different ECN
+    // bits is in two queues (each keeps its order: its own test).
     entry.name == "dualpi2" || entry.name == "sfq" && settings.iter().any(|(name, _)| *name == "perturb")
 }
 

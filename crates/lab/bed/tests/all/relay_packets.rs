@@ -167,7 +167,7 @@ fn lateness_is_taken_by_interval_and_counted_in_all() {
             client.send_to(&[0; 10], relay.front(flow)).unwrap();
             server.recv_from(&mut [0; 10]).unwrap();
         }
-        // The relay tells right after it has sent.
+        // The relay reports right after it has sent.
         thread::sleep(Duration::from_millis(50));
     };
     assert!(relay.take_lateness().is_none());

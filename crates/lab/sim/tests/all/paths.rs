@@ -123,7 +123,7 @@ fn a_flow_over_several_links_gets_what_the_narrowest_of_them_carries() {
         let outcome = run(&named(links, 60.0, 20.0, vec![flow]));
         let share = of(outcome.window("all"), "one").share_of_payload_capacity;
         assert!((0.97..=1.0).contains(&share), "narrow link {at}: {share}");
-        // The queue stands where the path is narrow and nowhere else; a packet or two pass through the others.
+        // The queue is where the path is narrow and nowhere else; a packet or two pass through the others.
         for (i, name) in ["a", "b", "c"].into_iter().enumerate() {
             let queue_ms = mean_from(&outcome, name, 20.0);
             assert_eq!(queue_ms > 50.0, i == at, "narrow link {at}: {queue_ms} ms at {name}");

@@ -21,10 +21,10 @@ use std::time::{Duration, Instant};
 const SECRET: [u8; 16] = [9; 16];
 const MAX_GROWTH_MB: f64 = 64.0;
 
-/// One in so many sends garbage instead of a first packet.
+/// One in this number sends garbage instead of a first packet.
 const GARBAGE_EVERY: usize = 10;
 
-/// One in so many has a real address: it answers the Retry and then falls silent.
+/// One in this number has a real address: it answers the Retry and then falls silent.
 const PERSISTENT_EVERY: usize = 20;
 
 /// Addresses of those.
@@ -79,7 +79,7 @@ impl Server {
         let mut child = alone::again(test, "").stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let ticket = lines.by_ref().find_map(|line| line.unwrap().parse().ok()).unwrap();
-        // What it says of its guests appears in this test's output.
+        // What it prints of its guests appears in this test's output.
         std::thread::spawn(move || {
             lines
                 .map_while(Result::ok)

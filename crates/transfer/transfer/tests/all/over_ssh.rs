@@ -1,4 +1,4 @@
-//! Starting the peer over ssh: with a program that stands in for it, and with a real one where there is a server.
+//! Starting the peer over ssh: with a program in its place, and with a real one where there is a server.
 
 #![cfg(unix)]
 

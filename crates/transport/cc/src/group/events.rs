@@ -12,7 +12,7 @@
 //! | timeouts of several members in one silence | one timeout |
 //! | timeout of a newcomer beside members that had an ack | none: the other host may not exist |
 //! | persistent congestion | reported unless another member's later packet has arrived |
-//! | application-limited | only if no member wants more, newcomers aside |
+//! | application-limited | only if no member asks for more, newcomers aside |
 //! | idle | only if no member has anything in flight, and since the latest event of all |
 //! | packet size | the largest of all members |
 
@@ -205,7 +205,7 @@ impl Group {
             let loss = Loss { now, sent, ..Loss::default() };
             self.report_loss(id, &loss);
         } else if is_others_timeout {
-            self.reduced_by = None; // whose timeout was needless says nothing about that of the other
+            self.reduced_by = None; // whose timeout was needless is no evidence about that of the other
         } else {
             self.report_timeout(id, timeout);
         }

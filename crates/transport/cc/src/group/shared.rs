@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// let inner = list::find("ledbat++").unwrap().build(&[], Setup::of(1400))?;
 /// let group = Shared::new(inner, 1400);
-/// // What a transport takes that wants a controller for each of its connections:
+/// // What a transport takes that needs a controller for each of its connections:
 /// let job = group.clone();
 /// let make = move |mss: u32| -> Box<dyn Controller> { job.member(mss) };
 /// let connections = [make(1400), make(1400)];

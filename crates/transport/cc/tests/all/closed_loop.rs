@@ -22,7 +22,7 @@ pub type ReverseMs = fn(f64) -> f64;
 
 /// Settings of a test.
 pub struct Path {
-    /// The receiver's clock runs so many ppm fast.
+    /// How fast the receiver's clock runs, ppm.
     pub skew_ppm: i32,
     pub reverse_ms: ReverseMs,
 }

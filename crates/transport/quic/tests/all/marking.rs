@@ -131,7 +131,7 @@ fn both_ends_of_a_quic_connection_see_the_whole_byte_of_the_other() {
     assert_eq!(seen.unwrap(), expected, "both families on one socket");
 }
 
-/// Marks one packet in so many of those that can be marked.
+/// Marks one packet in `every` of those that can be marked.
 struct MarkSome {
     queue: Box<dyn Queue<Datagram>>,
     every: u64,

@@ -44,7 +44,7 @@ pub async fn run(options: &Options, from: From) -> Result<Verdict, Failure> {
         took.as_secs_f64(),
         cpu.as_secs_f64() / took.as_secs_f64()
     );
-    // A machine that cannot send so many has not shown anything.
+    // A machine that cannot send at this rate has not shown anything.
     let attacked = a_second >= 0.95 * rate as f64;
     Ok(target.verdict(&served, HONEST, WITHIN, attack, attacked))
 }

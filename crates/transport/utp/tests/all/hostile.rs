@@ -272,7 +272,7 @@ fn before_the_first_round_trip_sample_no_controller_spins() {
         for op in [Op::Write(150), Op::Finish, Op::Pass(Span::from_secs(4)), Op::Tick] {
             machine.run(&op);
         }
-        // Everything was sent twice, so no ack tells a round-trip time.
+        // Everything was sent twice, so no ack has a round-trip time.
         let ack_nr = Number::Near(-2);
         receive(&mut machine, Forged { ack_nr, ..forged(Kind::State) });
         receive(&mut machine, Forged { ack_nr, sack: Some(vec![1, 0, 0, 0]), ..forged(Kind::State) });

@@ -273,7 +273,7 @@ fn a_source_that_changed_says_so_and_can_be_prepared_anew() {
     let time = std::fs::metadata(&path).expect("metadata").modified().expect("a time");
     let whole = afteryou_transfer::entry::Wanted(vec![(0, 20 * GROUP_BYTES)]);
 
-    // Same size and time: the kernel's own time of the change tells.
+    // Same size and time: the kernel's own time of the change shows it.
     let mut bytes = content(20 * GROUP, 1);
     bytes[10 * GROUP] ^= 1;
     std::fs::write(&path, &bytes).expect("writes");

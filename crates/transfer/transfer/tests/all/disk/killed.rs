@@ -149,7 +149,7 @@ fn receive_on_a_small_disk(base: &Path) {
     let result = reception.receive(&encoded[..], &mut |_, bytes| first += bytes);
     assert_eq!(result, Err(Why::DiskFull));
     assert!(!to.join("file").exists());
-    // Somebody makes room: it goes on where it stood.
+    // Somebody makes room: it continues where it was.
     std::fs::remove_file(ballast).expect("removes");
     let Ok(Verdict::Want(reception)) = store.consider(prepared.entry()) else { panic!("wanted") };
     let mut second = 0;

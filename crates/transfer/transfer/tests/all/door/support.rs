@@ -39,7 +39,7 @@ pub fn admission() -> Admission {
     Admission { role: Role::Receive, secret: Secret::new(SECRET) }
 }
 
-/// Lets clients in and reads what each says on its first stream.
+/// Lets clients in and reads what each sends on its first stream.
 pub fn listen(identity: Arc<Identity>, address: SocketAddr) -> Listening {
     listen_with(identity, address, Limits::default())
 }

@@ -10,7 +10,7 @@ use afteryou_transfer::wire::{Why, Wishes};
 use std::fs::File;
 use std::process::Command;
 
-/// Runs this file's `test` again in a process that may have so many descriptors.
+/// Runs this file's `test` again in a process that may have this number of descriptors.
 fn with_limit(descriptors: u32, test: &str) {
     let script = format!("ulimit -n {descriptors} && exec \"$0\" \"$@\"");
     let test = format!("jobs::descriptors::{test}");

@@ -38,7 +38,7 @@ fn end_of_offers() -> FromSource {
     }
 }
 
-/// A peer that says what it likes.
+/// A peer that sends what it likes.
 struct Raw {
     connection: Connection,
     send: SendStream,
@@ -245,7 +245,7 @@ async fn what_came_is_on_the_disk_but_for_the_group_under_way() {
         streams.push(raw.some_data(id as u64, &encoded[..cut]).await.expect("goes out"));
         let hashes = encoded.len() - size;
         let least = cut - hashes - GROUP_BYTES as usize;
-        // The source falls silent, and nobody knows when this machine loses its power.
+        // The source falls silent, and this machine may lose its power at any time.
         let written = async {
             while longest_partial(&victim.pair) < least {
                 tokio::time::sleep(Duration::from_millis(5)).await;
@@ -408,7 +408,7 @@ async fn a_sink_that_breaks_the_rules_ends_the_job_with_a_clear_error() {
         (vec![want(0, &[(0, 50_000)])], "does not have"),
         (vec![want(0, &[(3, 40_000)])], "does not have"),
         (vec![want(0, &[(0, 40_000)]), want(0, &[(0, 40_000)])], "twice"),
-        // Allowed is a request before the source knows that all of the description is sent: the sink may have read it.
+        // Allowed is a request before the source has seen that all of the description is sent: the sink may have read it.
         (
             vec![describe, want(0, &[(0, 40_000)]), FromSink::Stored { id: 0 }, FromSink::Have { id: 9 }],
             "not asked",

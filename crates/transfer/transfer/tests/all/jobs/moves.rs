@@ -199,7 +199,7 @@ async fn a_file_that_goes_away_fails_alone() {
     pair.write("zz/unreadable", b"");
     let source = all(&pair);
     let far = Far::receive(&pair);
-    // A directory stands where a file is to go.
+    // A directory is where a file is to go.
     std::fs::create_dir(pair.to().join("007")).unwrap();
     let (events, options) = options();
     let summary = send(far.dialer(), source, options).await.unwrap();

@@ -63,7 +63,7 @@ impl Events {
         self.0.lock().unwrap().iter().filter(|event| matches!(event, Event::Connected { .. })).count()
     }
 
-    /// Waits until so many bytes have moved.
+    /// Waits until `bytes` have moved.
     pub async fn until_moved(&self, bytes: u64) {
         let give_up = Instant::now() + Duration::from_secs(20);
         while self.moved() < bytes {

@@ -30,7 +30,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..400)
 }
 
-/// Does one thing; says who sent a packet.
+/// Does one thing; returns who sent a packet.
 fn act(group: &mut Group, peers: &mut Vec<Peer>, inner: &Scripted, now: Time, step: &Step) -> Option<usize> {
     match *step {
         Step::Join if peers.len() < 6 => peers.push(Peer::join(group)),
