@@ -28,9 +28,8 @@
 //! `limit`, part of the link stays unused after each halving, up to a quarter on average. With a buffer shorter than `limit`
 //! it behaves as Reno.
 
-use afteryou_base::param::{Param, Settings};
-use afteryou_base::About;
-use afteryou_base::{Span, Time};
+use afteryou_base::param::{Key, Settings};
+use afteryou_base::{params, About, Span, Time};
 use afteryou_cc::base_delay::{BaseDelay, BASE_HISTORY};
 use afteryou_cc::current_delay::{CurrentDelay, CURRENT_FILTER};
 use afteryou_cc::delay_signal::rtt_us;
@@ -41,15 +40,21 @@ use afteryou_cc::{Ack, Bytes16, Controller, Directive, Idle, Loss, Snapshot, Tim
 /// Fewest packets that a queue or a loss leaves, and packets at the start.
 const FLOOR: u64 = 2;
 
+params! {
+    /// Parameters.
+    pub table PARAMS;
+
+    const LIMIT: Key<Span> = Key::millis("limit", 20, (1, 1000))
+        .explained("queuing delay that halves the window", "ours");
+}
+
 /// The entry for the list of controllers: the name, the parameters, and a constructor.
 pub static POLITE: Entry = Entry {
     about: About {
         name: "polite",
         summary: "grows by a packet per round trip and halves when the queue passes a limit",
         source: "examples/own-controller",
-        params: &[
-            Param::millis("limit", 20, (1, 1000)).explained("queuing delay that halves the window", "ours")
-        ],
+        params: PARAMS,
         presets: &[],
     },
     class: Class::Background,
@@ -74,7 +79,7 @@ impl Polite {
     pub fn new(settings: &Settings<'_>, mss: u32) -> Polite {
         let packet = Bytes16::from_bytes(mss.into());
         Polite {
-            limit: settings.time("limit"),
+            limit: settings.get(LIMIT),
             packet,
             cwnd: packet.times(FLOOR, 1),
             ssthresh: Bytes16::MAX,

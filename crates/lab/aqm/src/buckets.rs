@@ -1,7 +1,6 @@
 //! Which flow goes into which bucket.
 
 use rand_core::Rng;
-use rand_pcg::Pcg64;
 
 /// A hash of flows into a number of buckets, salted so that which flows share one differs from queue to queue.
 ///
@@ -14,7 +13,7 @@ pub struct Buckets {
 
 impl Buckets {
     /// Creates that many buckets, with a salt from `random`.
-    pub fn new(buckets: u32, random: &mut Pcg64) -> Buckets {
+    pub fn new(buckets: u32, random: &mut impl Rng) -> Buckets {
         Buckets { buckets, salt: random.next_u64() }
     }
 
@@ -38,6 +37,7 @@ impl Buckets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand_pcg::Pcg64;
 
     /// Returns the part of `salts` hashes in which no two of `flows` flows share a bucket.
     fn without_collision(flows: u32, buckets: u32, salts: u32) -> f64 {

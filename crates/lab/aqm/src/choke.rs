@@ -35,33 +35,29 @@
 //! time. Five NewReno flows on 10 Mbit/s and 60 ms use 90 % of the link (RED: 99 %). Several unresponsive flows hide
 //! each other. A burst is hit more often than the same packets paced.
 
-use crate::backlog::Limit;
 use crate::dropped::{DropReason, Dropped};
 use crate::error::Error;
-use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::queue::Queue;
-use crate::red::law::{Law, Spacing, Verdict};
-use crate::red::setup;
+use crate::red::setup::{
+    self, ECN, MAX_P, MAX_TH, MEAN_PACKET, MIN_TH, QUEUE_WEIGHT, TARGET_DELAY, WAIT, WEIGHT_OF_TC,
+};
+use crate::red::Red;
 use crate::site::Site;
 use crate::statistics::Statistics;
-use afteryou_base::param::{Param, Preset, Settings, Value};
+use afteryou_base::param::{Key, Preset, Settings, Value};
+use afteryou_base::params;
 use afteryou_base::{Span, Time};
+use rand_core::Rng;
 
-/// Parameters.
-pub const PARAMS: &[Param] = &[
-    Param::choice("preset", "automatic", &["automatic", "classic"])
-        .explained("whose values are the defaults", "ns-2"),
-    setup::MIN_TH,
-    setup::MAX_TH,
-    setup::MAX_P,
-    setup::QUEUE_WEIGHT,
-    setup::QUEUE_WEIGHT_RULE,
-    setup::WAIT,
-    setup::MEAN_PACKET,
-    setup::TARGET_DELAY,
-    setup::ECN,
-];
+params! {
+    /// Parameters.
+    pub table PARAMS;
+
+    const PRESET: Key<&'static str> = Key::word("preset", &["automatic", "classic"])
+        .explained("whose values are the defaults", "ns-2");
+    use MIN_TH, MAX_TH, MAX_P, QUEUE_WEIGHT, WEIGHT_OF_TC, WAIT, MEAN_PACKET, TARGET_DELAY, ECN;
+}
 
 /// Defaults of ns-2's RED.
 pub const PRESETS: &[Preset] = &[
@@ -79,84 +75,60 @@ pub const PRESETS: &[Preset] = &[
 
 /// A CHOKe queue.
 #[derive(Clone, Debug)]
-pub struct Choke<T> {
-    limit: Limit,
-    fifo: Fifo<T>,
-    law: Law,
-    spacing: Spacing,
-    ecn: bool,
-    statistics: Statistics,
+pub struct Choke<T, R> {
+    red: Red<T, R>,
 }
 
-impl<T> Choke<T> {
+impl<T, R: Rng> Choke<T, R> {
     /// Creates an empty queue.
     ///
     /// # Errors
     /// Thresholds in the wrong order, or such that tc's rule finds no weight.
-    pub fn new(settings: &Settings<'_>, site: Site) -> Result<Choke<T>, Error> {
+    pub fn new(settings: &Settings<'_>, site: Site<R>) -> Result<Choke<T, R>, Error> {
         let shape = setup::shape(settings, &site)?;
-        Ok(Choke {
-            limit: site.limit.resolved(),
-            fifo: Fifo::new(),
-            law: Law::new(&shape, site.random),
-            spacing: Spacing::default(),
-            ecn: settings.flag("ecn"),
-            statistics: Statistics::default(),
-        })
+        Ok(Choke { red: Red::of_shape(&shape, settings.get(ECN), site) })
     }
 
     /// Draws a packet; if it is of the same flow, takes it out.
     fn draw_match(&mut self, flow: u32) -> Option<Packet<T>> {
-        let drawn = self.law.draw_below(self.fifo.backlog().packets);
-        if self.fifo.get(drawn)?.flow != flow {
+        let Red { fifo, law, .. } = &mut self.red;
+        let drawn = law.draw_below(fifo.backlog().packets);
+        if fifo.get(drawn)?.flow != flow {
             return None;
         }
-        self.fifo.remove(drawn)
+        fifo.remove(drawn)
     }
 }
 
-impl<T: Send> Queue<T> for Choke<T> {
-    fn enqueue(&mut self, now: Time, mut packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
-        let backlog = self.fifo.backlog();
-        self.law.arrive(now, backlog);
-        if self.law.is_above_min() {
+impl<T: Send, R: Rng + Send> Queue<T> for Choke<T, R> {
+    fn enqueue(&mut self, now: Time, packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
+        self.red.law.arrive(now, self.red.fifo.backlog());
+        if self.red.law.is_above_min() {
             if let Some(drawn) = self.draw_match(packet.flow) {
-                self.statistics.remove(drawn, DropReason::Early, dropped);
-                self.statistics.refuse(packet, DropReason::Early, dropped);
+                self.red.statistics.remove(drawn, DropReason::Early, dropped);
+                self.red.statistics.refuse(packet, DropReason::Early, dropped);
                 return;
             }
         }
-        let is_full = !self.limit.admits(backlog, packet.size);
-        let reason = match self.law.decide(&mut self.spacing, backlog, packet.size, 1.0, is_full) {
-            Verdict::Accept => None,
-            Verdict::Early if self.ecn && self.statistics.mark(&mut packet) => None,
-            Verdict::Early | Verdict::Forced => Some(DropReason::Early),
-            Verdict::Full => Some(DropReason::Full),
-        };
-        if let Some(reason) = reason {
-            self.statistics.refuse(packet, reason, dropped);
-            return;
-        }
-        self.statistics.accept(&packet);
-        self.fifo.push(now, packet);
+        self.red.decide(now, packet, 1.0, None, dropped);
     }
 
-    fn dequeue(&mut self, now: Time, _dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)> {
-        let (packet, sojourn) = self.fifo.pop(now)?;
-        self.law.depart(now, packet.size);
-        self.statistics.deliver(&packet, sojourn);
-        Some((packet, sojourn))
+    fn dequeue(&mut self, now: Time, dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)> {
+        self.red.dequeue(now, dropped)
     }
 
     fn statistics(&self) -> &Statistics {
-        &self.statistics
+        self.red.statistics()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backlog::Limit;
+    use crate::fifo::Fifo;
     use crate::packet::{Class, Ecn};
+    use rand_pcg::Pcg64;
 
     const OWN: u32 = 7;
 
@@ -165,19 +137,19 @@ mod tests {
     }
 
     /// Returns a queue of `n` packets of one flow whose average is its length, with thresholds of 5 and 15.
-    fn filled(n: u32, flow: u32) -> Choke<()> {
+    fn filled(n: u32, flow: u32) -> Choke<(), Pcg64> {
         let overrides = [("preset", Value::Choice("classic")), ("queue_weight", Value::Number(1.0))];
         let settings = Settings::new(PARAMS, &overrides).unwrap().with_preset(PRESETS);
         let mut queue = Choke::new(&settings, Site::test(Limit::Packets(500))).unwrap();
         (0..n).for_each(|_| {
-            queue.statistics.accept(&packet(flow));
-            queue.fifo.push(Time::ZERO, packet(flow));
+            queue.red.statistics.accept(&packet(flow));
+            queue.red.fifo.push(Time::ZERO, packet(flow));
         });
         queue
     }
 
     /// Returns the packets in the queue and the drops after one more packet, of flow `OWN`.
-    fn after_arrival(queue: &mut Choke<()>) -> (u64, usize) {
+    fn after_arrival(queue: &mut Choke<(), Pcg64>) -> (u64, usize) {
         let mut dropped = Vec::new();
         queue.enqueue(Time::ZERO, packet(OWN), &mut dropped);
         assert!(dropped.iter().all(|dropped| dropped.reason == DropReason::Early));
@@ -188,7 +160,7 @@ mod tests {
     fn a_drawn_packet_of_the_same_flow_takes_the_arriving_one_with_it() {
         let mut queue = filled(6, OWN);
         assert_eq!(after_arrival(&mut queue), (5, 2));
-        let counters = queue.statistics.of(Class::BestEffort);
+        let counters = queue.red.statistics.of(Class::BestEffort);
         assert_eq!((counters.refused, counters.dropped_early), (1, 2));
     }
 
@@ -205,8 +177,8 @@ mod tests {
             drops += dropped;
             assert_eq!(length, 15 - dropped as u64);
             if dropped == 0 {
-                let newest = queue.fifo.remove(14).unwrap();
-                queue.statistics.remove(newest, DropReason::Early, &mut Vec::new());
+                let newest = queue.red.fifo.remove(14).unwrap();
+                queue.red.statistics.remove(newest, DropReason::Early, &mut Vec::new());
             }
         }
         let share = drops as f64 / f64::from(arrivals);
@@ -222,12 +194,12 @@ mod tests {
     #[test]
     fn up_to_the_lower_threshold_nothing_is_drawn() {
         let mut queue = filled(5, OWN);
-        let untouched = queue.law.clone().draw_below(1 << 50);
+        let untouched = queue.red.law.clone().draw_below(1 << 50);
         assert_eq!(after_arrival(&mut queue), (6, 0));
-        assert_eq!(queue.law.clone().draw_below(1 << 50), untouched);
+        assert_eq!(queue.red.law.clone().draw_below(1 << 50), untouched);
         // Now the average is 6.
         assert_eq!(after_arrival(&mut queue), (5, 2));
-        assert_ne!(queue.law.draw_below(1 << 50), untouched);
+        assert_ne!(queue.red.law.draw_below(1 << 50), untouched);
     }
 
     #[test]
@@ -262,8 +234,8 @@ mod tests {
         let mut queue = filled(0, OWN);
         let mut hits = [0; 10];
         for i in 0..20_000 {
-            queue.fifo = Fifo::new();
-            (0..10).for_each(|flow| queue.fifo.push(Time::ZERO, packet(flow)));
+            queue.red.fifo = Fifo::new();
+            (0..10).for_each(|flow| queue.red.fifo.push(Time::ZERO, packet(flow)));
             let place = i % 10;
             hits[place] += usize::from(queue.draw_match(place as u32).is_some());
         }
@@ -304,7 +276,7 @@ mod tests {
                 queue.dequeue(now, &mut dropped);
             }
         }
-        let counters = queue.statistics.of(Class::BestEffort);
+        let counters = queue.red.statistics.of(Class::BestEffort);
         assert!(counters.marked > 0 && counters.dropped_full == 0, "{counters:?}");
         assert_eq!(counters.dropped_early, 2 * counters.refused, "only pairs");
     }

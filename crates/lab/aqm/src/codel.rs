@@ -51,27 +51,32 @@ use crate::packet::Packet;
 use crate::queue::Queue;
 use crate::site::Site;
 use crate::statistics::Statistics;
-use afteryou_base::param::{Param, Preset, Settings, Value};
+use afteryou_base::param::{Key, Preset, Settings, Value};
+use afteryou_base::params;
 use afteryou_base::{Span, Time};
+use rand_core::Rng;
 
 /// If dropping resumes within this many intervals, it continues with the old count (§5.5).
 const REMEMBERED_INTERVALS: u64 = 16;
 
-/// Parameters.
-pub const PARAMS: &[Param] = &[
-    Param::millis("target", 5, (1, 1000))
-        .explained("acceptable standing delay of the queue", "RFC 8289 §4.4"),
-    Param::millis("interval", 100, (1, 10_000))
-        .explained("for how long it must have been exceeded", "RFC 8289 §4.3"),
-    Param::bytes("mtu", 1514, (1, 65_535))
-        .explained("with so little left nothing is dropped", "RFC 8289 §5.4"),
-    Param::flag("ecn", false)
-        .explained("mark packets that understand ECN instead of dropping them", "RFC 8289 §5.4"),
-    Param::flag("slow_link", false).explained(
-        "raise target and interval where a packet takes longer than the target",
-        "Linux sch_cake.c",
-    ),
-];
+params! {
+    /// Parameters.
+    pub table PARAMS;
+
+    pub const TARGET: Key<Span> = Key::millis("target", 5, (1, 1000))
+        .explained("acceptable standing delay of the queue", "RFC 8289 §4.4");
+    pub const INTERVAL: Key<Span> = Key::millis("interval", 100, (1, 10_000))
+        .explained("for how long it must have been exceeded", "RFC 8289 §4.3");
+    pub const MTU: Key<u64> = Key::bytes("mtu", 1514, (1, 65_535))
+        .explained("with so little left nothing is dropped", "RFC 8289 §5.4");
+    pub const ECN: Key<bool> = Key::flag("ecn", false)
+        .explained("mark packets that understand ECN instead of dropping them", "RFC 8289 §5.4");
+    pub const SLOW_LINK: Key<bool> = Key::flag("slow_link", false)
+        .explained(
+            "raise target and interval where a packet takes longer than the target",
+            "Linux sch_cake.c",
+        );
+}
 
 /// None.
 pub const PRESETS: &[Preset] = &[];
@@ -95,18 +100,18 @@ pub struct Law {
 }
 
 impl Law {
-    /// Creates the law from the rows of [`PARAMS`].
+    /// Creates the law from the values of [`PARAMS`].
     pub fn new(settings: &Settings<'_>) -> Law {
-        Law::with(settings.time("target"), settings.time("interval"), settings)
+        Law::with(settings.get(TARGET), settings.get(INTERVAL), settings)
     }
 
-    /// Creates the law with times of its own; the rest comes from the rows of [`PARAMS`].
+    /// Creates the law with times of its own; the rest comes from the values of [`PARAMS`].
     pub fn with(target: Span, interval: Span, settings: &Settings<'_>) -> Law {
         Law {
             target,
             interval,
-            mtu: settings.bytes("mtu"),
-            ecn: settings.flag("ecn"),
+            mtu: settings.get(MTU),
+            ecn: settings.get(ECN),
             first_above: None,
             keeps_time_when_empty: false,
             dropping: false,
@@ -226,17 +231,17 @@ pub struct Codel<T> {
 /// Refuses an interval of a CoDel in which its target does not fit.
 pub(crate) fn check_times(
     settings: &Settings<'_>,
-    target: &'static str,
-    interval: &str,
+    target: Key<Span>,
+    interval: Key<Span>,
 ) -> Result<(), Error> {
-    let (short, long) = (settings.time(target), settings.time(interval));
+    let (short, long) = (settings.get(target), settings.get(interval));
     if short <= long {
         return Ok(());
     }
     Err(Error::Together {
-        name: target,
+        name: target.name(),
         value: Value::Time(short),
-        other: format!("{interval} = {}", Value::Time(long)),
+        other: format!("{} = {}", interval.name(), Value::Time(long)),
         valid: format!("at most {}", Value::Time(long)),
     })
 }
@@ -246,11 +251,11 @@ impl<T> Codel<T> {
     ///
     /// # Errors
     /// A target longer than the interval.
-    pub fn new(settings: &Settings<'_>, site: Site) -> Result<Codel<T>, Error> {
-        check_times(settings, "target", "interval")?;
-        let (mut target, mut interval) = (settings.time("target"), settings.time("interval"));
-        if settings.flag("slow_link") {
-            (target, interval) = on_slow_link(target, interval, settings.bytes("mtu"), site.bits_per_second);
+    pub fn new(settings: &Settings<'_>, site: Site<impl Rng>) -> Result<Codel<T>, Error> {
+        check_times(settings, TARGET, INTERVAL)?;
+        let (mut target, mut interval) = (settings.get(TARGET), settings.get(INTERVAL));
+        if settings.get(SLOW_LINK) {
+            (target, interval) = on_slow_link(target, interval, settings.get(MTU), site.bits_per_second);
         }
         Ok(Codel {
             limit: site.limit.resolved(),

@@ -36,23 +36,27 @@ use crate::packet::Packet;
 use crate::queue::Queue;
 use crate::site::Site;
 use crate::statistics::Statistics;
-use crate::store::Store;
-use afteryou_base::param::{Param, Preset, Settings, Value};
+use crate::turns::Turns;
+use afteryou_base::param::{Key, Preset, Settings, Value};
+use afteryou_base::params;
 use afteryou_base::{Span, Time};
-use std::collections::VecDeque;
+use rand_core::Rng;
 
-/// Parameters.
-pub const PARAMS: &[Param] = &[
-    Param::choice("preset", "linux", &["linux", "ns2"])
-        .explained("whose values", "Linux sch_drr.c; ns-2 drr.cc"),
-    Param::bytes("quantum", 1500, (40, 1 << 20)).explained("bytes in a turn", "Linux sch_drr.c: the MTU"),
-    Param::count("classes", "classes", 1024, (1, 65_536))
-        .explained("classes that the flows are spread over", "as FQ-CoDel, RFC 8290 §5.2"),
-    Param::count("depth", "packets", 1000, (0, 1_000_000))
-        .explained("packets that a class may hold; 0 for any number", "Linux: the interface's queue length"),
-    Param::flag("head_drop", false)
-        .explained("without room the fattest class loses its oldest packet, not its newest", "ns-2 drr.cc"),
-];
+params! {
+    /// Parameters.
+    pub table PARAMS;
+
+    const PRESET: Key<&'static str> = Key::word("preset", &["linux", "ns2"])
+        .explained("whose values", "Linux sch_drr.c; ns-2 drr.cc");
+    const QUANTUM: Key<u64> = Key::bytes("quantum", 1500, (40, 1 << 20))
+        .explained("bytes in a turn", "Linux sch_drr.c: the MTU");
+    const CLASSES: Key<u64> = Key::count("classes", "classes", 1024, (1, 65_536))
+        .explained("classes that the flows are spread over", "as FQ-CoDel, RFC 8290 §5.2");
+    const DEPTH: Key<u64> = Key::count("depth", "packets", 1000, (0, 1_000_000))
+        .explained("packets that a class may hold; 0 for any number", "Linux: the interface's queue length");
+    const HEAD_DROP: Key<bool> = Key::flag("head_drop", false)
+        .explained("without room the fattest class loses its oldest packet, not its newest", "ns-2 drr.cc");
+}
 
 /// Presets.
 pub const PRESETS: &[Preset] = &[
@@ -74,14 +78,10 @@ pub const PRESETS: &[Preset] = &[
 pub struct Drr<T> {
     limit: Limit,
     depth: u64,
-    quantum: u64,
+    quantum: i64,
     drops_oldest: bool,
     buckets: Buckets,
-    store: Store<T>,
-    /// Classes with packets, in order of their turns.
-    active: VecDeque<u32>,
-    /// The quantum of each active class, bytes.
-    deficits: Vec<u64>,
+    classes: Turns<T>,
     statistics: Statistics,
 }
 
@@ -90,35 +90,26 @@ impl<T> Drr<T> {
     ///
     /// # Errors
     /// None so far.
-    pub fn new(settings: &Settings<'_>, mut site: Site) -> Result<Drr<T>, Error> {
-        let classes = settings.count("classes") as usize;
+    pub fn new(settings: &Settings<'_>, mut site: Site<impl Rng>) -> Result<Drr<T>, Error> {
+        let classes = settings.get(CLASSES) as usize;
         Ok(Drr {
             limit: site.limit.resolved(),
-            depth: Some(settings.count("depth")).filter(|depth| *depth > 0).unwrap_or(u64::MAX),
-            quantum: settings.bytes("quantum"),
-            drops_oldest: settings.flag("head_drop"),
+            depth: Some(settings.get(DEPTH)).filter(|depth| *depth > 0).unwrap_or(u64::MAX),
+            quantum: settings.get(QUANTUM) as i64,
+            drops_oldest: settings.get(HEAD_DROP),
             buckets: Buckets::new(classes as u32, &mut site.random),
-            store: Store::new(classes),
-            active: VecDeque::with_capacity(classes),
-            deficits: vec![0; classes],
+            classes: Turns::new(classes, classes),
             statistics: Statistics::default(),
         })
     }
 
     /// Drops a packet of the fattest class. Returns `false` if there is none.
     fn drop_fattest(&mut self, now: Time, dropped: &mut Vec<Dropped<T>>) -> bool {
-        let active = self.active.iter().map(|class| *class as usize);
-        let Some(class) = self.store.fattest(active, |backlog| backlog.bytes) else { return false };
-        let lost = if self.drops_oldest {
-            self.store.pop_front(now, class)
-        } else {
-            self.store.pop_back(now, class)
+        let Some(class) = self.classes.store.fattest(self.classes.active(), |backlog| backlog.bytes) else {
+            return false;
         };
-        if let Some((packet, _)) = lost {
+        if let Some(packet) = self.classes.lose(now, class, self.drops_oldest) {
             self.statistics.remove(packet, DropReason::Full, dropped);
-        }
-        if self.store.backlog_of(class).packets == 0 {
-            self.active.retain(|active| *active as usize != class);
         }
         true
     }
@@ -127,36 +118,27 @@ impl<T> Drr<T> {
 impl<T: Send> Queue<T> for Drr<T> {
     fn enqueue(&mut self, now: Time, packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
         let class = self.buckets.of(packet.flow);
-        let held = self.store.backlog_of(class).packets;
-        if held >= self.depth || !self.limit.admits(Backlog::default(), packet.size) {
+        if self.classes.held(class) >= self.depth || !self.limit.admits(Backlog::default(), packet.size) {
             self.statistics.refuse(packet, DropReason::Full, dropped);
             return;
         }
-        if held == 0 {
-            self.active.push_back(class as u32);
-            self.deficits[class] = self.quantum;
-        }
         self.statistics.accept(&packet);
-        self.store.push(now, class, packet);
-        while !self.limit.holds(self.store.backlog()) && self.drop_fattest(now, dropped) {}
+        self.classes.push(now, class, packet, self.quantum);
+        while !self.limit.holds(self.classes.store.backlog()) && self.drop_fattest(now, dropped) {}
     }
 
     fn dequeue(&mut self, now: Time, _dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)> {
         loop {
-            let first = *self.active.front()?;
-            let class = first as usize;
-            let size = u64::from(self.store.front(class)?.size);
-            let deficit = &mut self.deficits[class];
+            let class = self.classes.first()?;
+            let size = i64::from(self.classes.store.front(class)?.size);
+            let deficit = self.classes.credit(class);
             if size > *deficit {
                 *deficit += self.quantum;
-                self.active.rotate_left(1);
+                self.classes.pass();
                 continue;
             }
             *deficit -= size;
-            let (packet, sojourn) = self.store.pop_front(now, class)?;
-            if self.store.backlog_of(class).packets == 0 {
-                self.active.pop_front();
-            }
+            let (packet, sojourn) = self.classes.pop(now)?;
             self.statistics.deliver(&packet, sojourn);
             return Some((packet, sojourn));
         }
@@ -232,7 +214,8 @@ mod tests {
         let mut queue = queue(Limit::Bytes(2000), &[]);
         arrive(&mut queue, 0, 1, 1500);
         assert_eq!(arrive(&mut queue, 1, 3, 400), [(0, 0)]);
-        assert_eq!((queue.active.len(), order(&mut queue).as_str()), (1, "BBB"));
+        assert_eq!(queue.classes.active().len(), 1);
+        assert_eq!(order(&mut queue), "BBB");
     }
 
     #[test]

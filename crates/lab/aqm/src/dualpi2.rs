@@ -60,39 +60,45 @@ use crate::packet::{Ecn, Packet};
 use crate::queue::Queue;
 use crate::site::{uniform, Site};
 use crate::statistics::Statistics;
-use afteryou_base::param::{Param, Preset, Settings, Value};
+use afteryou_base::param::{Key, Preset, Settings, Value};
+use afteryou_base::params;
 use afteryou_base::{Span, Time};
-use rand_pcg::Pcg64;
+use rand_core::Rng;
 
 /// With two packets of this size waiting in all nothing is dropped or marked by chance.
 const MTU: u64 = 1514;
 /// Weights count in millionths: decimal fractions stay exact, and the credit stays an integer.
 const WEIGHTS: i64 = 1_000_000;
 
-/// Parameters.
-pub const PARAMS: &[Param] = &[
-    Param::millis("target", 15, (1, 1000)).explained(
-        "delay that p' is steered to: the longer one of the two queues",
-        "RFC 9332 App. A, Linux sch_dualpi2",
-    ),
-    Param::millis("tupdate", 16, (1, 1000)).explained("time between updates of p'", "RFC 9332 App. A"),
-    Param::number("alpha", "Hz", 0.16, (0.001, 100.0))
-        .explained("gain of the distance from the target", "RFC 9332 App. A"),
-    Param::number("beta", "Hz", 3.2, (0.0, 100.0))
-        .explained("gain of the change of the delay", "RFC 9332 App. A"),
-    Param::number("coupling", "", 2.0, (1.0, 255.0))
-        .explained("k: marks of the L queue per p'", "RFC 9332 App. A"),
-    Param::millis("step", 1, (0, 1000))
-        .explained("L packets that waited longer are marked", "Linux sch_dualpi2"),
-    Param::count("step_packets", "packets", 0, (0, 10_000))
-        .explained("packets in the L queue from which the step applies", "Linux sch_dualpi2"),
-    Param::number("classic_weight", "", 0.1, (0.01, 0.99))
-        .explained("share of the C queue while both have packets", "Linux sch_dualpi2"),
-    Param::choice("overload", "drop", &["drop", "mark"]).explained(
-        "drop ECN packets, too, once k·p' exceeds 1, or mark them until the buffer is full",
-        "RFC 9332 §4.2",
-    ),
-];
+params! {
+    /// Parameters.
+    pub table PARAMS;
+
+    const TARGET: Key<Span> = Key::millis("target", 15, (1, 1000))
+        .explained(
+            "delay that p' is steered to: the longer one of the two queues",
+            "RFC 9332 App. A, Linux sch_dualpi2",
+        );
+    const TUPDATE: Key<Span> = Key::millis("tupdate", 16, (1, 1000))
+        .explained("time between updates of p'", "RFC 9332 App. A");
+    const ALPHA: Key<f64> = Key::number("alpha", "Hz", 0.16, (0.001, 100.0))
+        .explained("gain of the distance from the target", "RFC 9332 App. A");
+    const BETA: Key<f64> = Key::number("beta", "Hz", 3.2, (0.0, 100.0))
+        .explained("gain of the change of the delay", "RFC 9332 App. A");
+    const COUPLING: Key<f64> = Key::number("coupling", "", 2.0, (1.0, 255.0))
+        .explained("k: marks of the L queue per p'", "RFC 9332 App. A");
+    const STEP: Key<Span> = Key::millis("step", 1, (0, 1000))
+        .explained("L packets that waited longer are marked", "Linux sch_dualpi2");
+    const STEP_PACKETS: Key<u64> = Key::count("step_packets", "packets", 0, (0, 10_000))
+        .explained("packets in the L queue from which the step applies", "Linux sch_dualpi2");
+    const CLASSIC_WEIGHT: Key<f64> = Key::number("classic_weight", "", 0.1, (0.01, 0.99))
+        .explained("share of the C queue while both have packets", "Linux sch_dualpi2");
+    const DROPS_ON_OVERLOAD: Key<bool> = Key::choice("overload", &["drop", "mark"], &[true, false])
+        .explained(
+            "drop ECN packets, too, once k·p' exceeds 1, or mark them until the buffer is full",
+            "RFC 9332 §4.2",
+        );
+}
 
 /// None: the RFC's and Linux's numbers are the same.
 pub const PRESETS: &[Preset] = &[];
@@ -155,7 +161,7 @@ enum Verdict {
 
 /// A DualPI2 queue.
 #[derive(Clone, Debug)]
-pub struct DualPi2<T> {
+pub struct DualPi2<T, R> {
     limit: Limit,
     controller: Controller,
     coupling: f64,
@@ -170,17 +176,17 @@ pub struct DualPi2<T> {
     /// With each L packet, whether the step holds for it.
     scalable: Fifo<(bool, T)>,
     classic: Fifo<T>,
-    random: Pcg64,
+    random: R,
     statistics: Statistics,
 }
 
-impl<T> DualPi2<T> {
+impl<T, R: Rng> DualPi2<T, R> {
     /// Creates an empty queue.
     ///
     /// # Errors
     /// A step above the target: the L queue would be the slower one.
-    pub fn new(settings: &Settings<'_>, site: Site) -> Result<DualPi2<T>, Error> {
-        let (target, step) = (settings.time("target"), settings.time("step"));
+    pub fn new(settings: &Settings<'_>, site: Site<R>) -> Result<DualPi2<T, R>, Error> {
+        let (target, step) = (settings.get(TARGET), settings.get(STEP));
         if step > target {
             return Err(Error::Together {
                 name: "step",
@@ -189,17 +195,17 @@ impl<T> DualPi2<T> {
                 valid: format!("0 ms to {}", Value::Time(target)),
             });
         }
-        let tupdate = settings.time("tupdate");
-        let coupling = settings.number("coupling");
-        let drops_on_overload = settings.choice("overload") == "drop";
-        let classic_weight = (settings.number("classic_weight") * WEIGHTS as f64 + 0.5) as i64;
+        let tupdate = settings.get(TUPDATE);
+        let coupling = settings.get(COUPLING);
+        let drops_on_overload = settings.get(DROPS_ON_OVERLOAD);
+        let classic_weight = (settings.get(CLASSIC_WEIGHT) * WEIGHTS as f64 + 0.5) as i64;
         let mut queue = DualPi2 {
             limit: site.limit.resolved(),
             controller: Controller {
                 target,
                 tupdate,
-                alpha: settings.number("alpha"),
-                beta: settings.number("beta"),
+                alpha: settings.get(ALPHA),
+                beta: settings.get(BETA),
                 most: if drops_on_overload { 1.0 } else { 1.0 / coupling },
                 p: 0.0,
                 old_delay: Span::ZERO,
@@ -207,7 +213,7 @@ impl<T> DualPi2<T> {
             },
             coupling,
             step,
-            step_packets: settings.count("step_packets"),
+            step_packets: settings.get(STEP_PACKETS),
             classic_weight,
             scalable_weight: WEIGHTS - classic_weight,
             drops_on_overload,
@@ -295,7 +301,7 @@ impl<T> DualPi2<T> {
     }
 }
 
-impl<T: Send> Queue<T> for DualPi2<T> {
+impl<T: Send, R: Rng + Send> Queue<T> for DualPi2<T, R> {
     fn enqueue(&mut self, now: Time, packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
         self.catch_up(now);
         if !self.limit.admits(self.statistics.backlog(), packet.size) {

@@ -39,7 +39,7 @@
 
 use crate::backlog::{Backlog, Limit};
 use crate::buckets::Buckets;
-use crate::codel::{check_times, Law};
+use crate::codel::{self, check_times, Law};
 use crate::dropped::{DropReason, Dropped};
 use crate::error::Error;
 use crate::packet::Packet;
@@ -48,49 +48,43 @@ use crate::site::Site;
 use crate::statistics::Statistics;
 use crate::store::Store;
 use crate::two_lists::{Rules, TwoLists};
-use afteryou_base::param::{Param, Preset, Settings, Value};
+use afteryou_base::param::{Key, Preset, Settings, Value};
+use afteryou_base::params;
 use afteryou_base::{Span, Time};
-use rand_pcg::Pcg64;
+use rand_core::Rng;
 
-/// Parameters.
-pub const PARAMS: &[Param] = &[
-    Param::choice("preset", "linux", &["linux", "rfc8290"])
-        .explained("whose rules", "Linux sch_fq_codel.c; RFC 8290"),
-    FLOWS,
-    QUANTUM,
-    Param::millis("target", 5, (1, 1000))
-        .explained("acceptable standing delay of each queue", "RFC 8290 §5.2"),
-    Param::millis("interval", 100, (1, 10_000))
-        .explained("for how long it must have been exceeded", "RFC 8290 §5.2"),
-    MTU,
-    ECN,
-    DROP_BATCH,
-    LISTS,
-    COUNT_DROPS,
-    CODEL,
-];
+params! {
+    /// Parameters.
+    pub table PARAMS;
 
-pub(crate) const FLOWS: Param = Param::count("flows", "queues", 1024, (1, 65_536))
-    .explained("queues that the flows are spread over", "RFC 8290 §5.2");
-pub(crate) const QUANTUM: Param = Param::bytes("quantum", 1500, (256, 1 << 20)).explained(
-    "bytes in a turn: a full packet, without the 14 B that its frame adds",
-    "RFC 8290 §5.2; Linux: at least 256",
-);
-pub(crate) const MTU: Param = Param::bytes("mtu", 1514, (1, 65_535))
-    .explained("with so little left in a queue nothing is dropped", "RFC 8289 §5.4");
-pub(crate) const ECN: Param = Param::flag("ecn", true)
-    .explained("mark packets that understand ECN instead of dropping them", "RFC 8290 §5.2");
-pub(crate) const DROP_BATCH: Param = Param::count("drop_batch", "packets", 64, (1, 65_535))
-    .explained("most packets that the fattest queue loses at once", "Linux sch_fq_codel.c");
-pub(crate) const LISTS: Param = Param::choice("lists", "linux", &["linux", "rfc8290"])
-    .explained("when a turn ends, and where an emptied new queue goes", "RFC 8290 §4.2; Linux");
-pub(crate) const COUNT_DROPS: Param = Param::flag("count_drops", true)
-    .explained("packets dropped from a full buffer count for the queue's CoDel", "Linux sch_fq_codel.c");
-
-const CODEL: Param = Param::choice("codel", "linux", &["linux", "rfc8289"]).explained(
-        "what must exceed the mtu: the bytes of all queues, or of the packet's own; linux keeps the time of an empty queue",
-        "Linux sch_fq_codel.c, codel_impl.h; RFC 8289 §5.6",
+    const PRESET: Key<&'static str> = Key::word("preset", &["linux", "rfc8290"])
+        .explained("whose rules", "Linux sch_fq_codel.c; RFC 8290");
+    pub const FLOWS: Key<u64> = Key::count("flows", "queues", 1024, (1, 65_536))
+        .explained("queues that the flows are spread over", "RFC 8290 §5.2");
+    pub const QUANTUM: Key<u64> = Key::bytes("quantum", 1500, (256, 1 << 20)).explained(
+        "bytes in a turn: a full packet, without the 14 B that its frame adds",
+        "RFC 8290 §5.2; Linux: at least 256",
     );
+    const TARGET: Key<Span> = codel::TARGET.explained("acceptable standing delay of each queue", "RFC 8290 §5.2");
+    const INTERVAL: Key<Span> =
+        codel::INTERVAL.explained("for how long it must have been exceeded", "RFC 8290 §5.2");
+    pub(crate) const MTU: Key<u64> =
+        codel::MTU.explained("with so little left in a queue nothing is dropped", "RFC 8289 §5.4");
+    pub const ECN: Key<bool> = Key::flag("ecn", true)
+        .explained("mark packets that understand ECN instead of dropping them", "RFC 8290 §5.2");
+    pub const DROP_BATCH: Key<u64> = Key::count("drop_batch", "packets", 64, (1, 65_535))
+        .explained("most packets that the fattest queue loses at once", "Linux sch_fq_codel.c");
+    pub(crate) const LISTS: Key<Rules> =
+        Key::choice("lists", &["linux", "rfc8290"], &[Rules::LINUX, Rules::RFC8290])
+            .explained("when a turn ends, and where an emptied new queue goes", "RFC 8290 §4.2; Linux");
+    pub(crate) const COUNT_DROPS: Key<bool> = Key::flag("count_drops", true)
+        .explained("packets dropped from a full buffer count for the queue's CoDel", "Linux sch_fq_codel.c");
+    const CODEL_OF_LINUX: Key<bool> = Key::choice("codel", &["linux", "rfc8289"], &[true, false])
+        .explained(
+            "what must exceed the mtu: the bytes of all queues, or of the packet's own; linux keeps the time of an empty queue",
+            "Linux sch_fq_codel.c, codel_impl.h; RFC 8289 §5.6",
+        );
+}
 
 /// Presets.
 pub const PRESETS: &[Preset] = &[
@@ -121,18 +115,17 @@ pub struct Flows<T> {
 
 impl<T> Flows<T> {
     /// Creates the queues from the rows of [`PARAMS`], with their hash salted by `random` and each queue under `law`.
-    pub fn new(settings: &Settings<'_>, law: Law, random: &mut Pcg64) -> Flows<T> {
-        let flows = settings.count("flows") as u32;
-        let rules = if settings.choice("lists") == "linux" { Rules::LINUX } else { Rules::RFC8290 };
-        let is_linux = settings.choice("codel") == "linux";
+    pub fn new(settings: &Settings<'_>, law: Law, random: &mut impl Rng) -> Flows<T> {
+        let flows = settings.get(FLOWS) as u32;
+        let is_linux = settings.get(CODEL_OF_LINUX);
         let law = if is_linux { law.keeping_time_when_empty() } else { law };
         Flows {
             buckets: Buckets::new(flows, random),
             store: Store::new(flows as usize),
-            lists: TwoLists::new(flows as usize, settings.bytes("quantum"), rules),
+            lists: TwoLists::new(flows as usize, settings.get(QUANTUM), settings.get(LISTS)),
             laws: vec![law; flows as usize],
-            drop_batch: settings.count("drop_batch"),
-            counts_drops: settings.flag("count_drops"),
+            drop_batch: settings.get(DROP_BATCH),
+            counts_drops: settings.get(COUNT_DROPS),
             counts_all: is_linux,
         }
     }
@@ -213,8 +206,8 @@ impl<T> FqCodel<T> {
     ///
     /// # Errors
     /// A target longer than the interval.
-    pub fn new(settings: &Settings<'_>, mut site: Site) -> Result<FqCodel<T>, Error> {
-        check_times(settings, "target", "interval")?;
+    pub fn new(settings: &Settings<'_>, mut site: Site<impl Rng>) -> Result<FqCodel<T>, Error> {
+        check_times(settings, TARGET, INTERVAL)?;
         let flows = Flows::new(settings, Law::new(settings), &mut site.random);
         Ok(FqCodel { limit: site.limit.resolved(), flows, statistics: Statistics::default() })
     }

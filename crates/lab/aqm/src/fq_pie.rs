@@ -40,33 +40,30 @@ use crate::error::Error;
 use crate::fq_codel::{FLOWS, LISTS, QUANTUM};
 use crate::packet::Packet;
 use crate::pie::law::{Law, State};
-use crate::pie::params::{join, COMMON};
+use crate::pie::params::COMMON;
 use crate::queue::Queue;
 use crate::site::Site;
 use crate::statistics::Statistics;
 use crate::store::Store;
-use crate::two_lists::{Rules, TwoLists};
-use afteryou_base::param::{Param, Preset, Settings, Value};
+use crate::two_lists::TwoLists;
+use afteryou_base::param::{Key, Preset, Settings, Value};
+use afteryou_base::params;
 use afteryou_base::{Span, Time};
-use rand_pcg::Pcg64;
+use rand_core::Rng;
 
-/// Parameters: those of PIE and those of its flows.
-pub const PARAMS: &[Param] = &join::<6, 19, 25>(
-    [
-        Param::choice("preset", "linux", &["linux", "freebsd"])
-            .explained("whose values", "sch_fq_pie.c; dn_sched_fq_pie.c"),
-        FLOWS,
-        QUANTUM,
-        LISTS,
-        Param::choice("overflow", "arriving", &["arriving", "fattest"]).explained(
-            "what is dropped without room: the arriving packet, or the fattest flow's oldest",
-            "both",
-        ),
-        Param::flag("fresh", false)
-            .explained("a flow that becomes active begins anew", "FreeBSD dn_sched_fq_pie.c"),
-    ],
-    COMMON,
-);
+params! {
+    /// Parameters: those of PIE and those of its flows.
+    pub table PARAMS;
+
+    const PRESET: Key<&'static str> = Key::word("preset", &["linux", "freebsd"])
+        .explained("whose values", "sch_fq_pie.c; dn_sched_fq_pie.c");
+    use FLOWS, QUANTUM, LISTS;
+    const DROPS_FATTEST: Key<bool> = Key::choice("overflow", &["arriving", "fattest"], &[false, true])
+        .explained("what is dropped without room: the arriving packet, or the fattest flow's oldest", "both");
+    const FRESH: Key<bool> = Key::flag("fresh", false)
+        .explained("a flow that becomes active begins anew", "FreeBSD dn_sched_fq_pie.c");
+    use all COMMON;
+}
 
 /// Whose values there are.
 pub const PRESETS: &[Preset] = &[
@@ -87,7 +84,7 @@ pub const PRESETS: &[Preset] = &[
 
 /// An FQ-PIE queue.
 #[derive(Clone, Debug)]
-pub struct FqPie<T> {
+pub struct FqPie<T, R> {
     limit: Limit,
     buckets: Buckets,
     store: Store<T>,
@@ -96,28 +93,27 @@ pub struct FqPie<T> {
     states: Vec<State>,
     drops_fattest: bool,
     restarts: bool,
-    random: Pcg64,
+    random: R,
     statistics: Statistics,
 }
 
-impl<T> FqPie<T> {
+impl<T, R: Rng> FqPie<T, R> {
     /// Creates an empty queue.
     ///
     /// # Errors
     /// As [`Law::new`].
-    pub fn new(settings: &Settings<'_>, mut site: Site) -> Result<FqPie<T>, Error> {
+    pub fn new(settings: &Settings<'_>, mut site: Site<R>) -> Result<FqPie<T, R>, Error> {
         let law = Law::new(settings, site.limit)?;
-        let flows = settings.count("flows") as u32;
-        let rules = if settings.choice("lists") == "linux" { Rules::LINUX } else { Rules::RFC8290 };
+        let flows = settings.get(FLOWS) as u32;
         Ok(FqPie {
             limit: site.limit.resolved(),
             buckets: Buckets::new(flows, &mut site.random),
             store: Store::new(flows as usize),
-            lists: TwoLists::new(flows as usize, settings.bytes("quantum"), rules),
+            lists: TwoLists::new(flows as usize, settings.get(QUANTUM), settings.get(LISTS)),
             law,
             states: vec![law.start(); flows as usize],
-            drops_fattest: settings.choice("overflow") == "fattest",
-            restarts: settings.flag("fresh"),
+            drops_fattest: settings.get(DROPS_FATTEST),
+            restarts: settings.get(FRESH),
             random: site.random,
             statistics: Statistics::default(),
         })
@@ -145,7 +141,7 @@ impl<T> FqPie<T> {
     }
 }
 
-impl<T: Send> Queue<T> for FqPie<T> {
+impl<T: Send, R: Rng + Send> Queue<T> for FqPie<T, R> {
     fn enqueue(&mut self, now: Time, mut packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
         let flow = self.buckets.of(packet.flow);
         let (state, backlog) = (&mut self.states[flow], self.store.backlog_of(flow));
@@ -201,14 +197,15 @@ mod tests {
     use super::*;
     use crate::list;
     use crate::packet::{Class, Ecn};
+    use rand_pcg::Pcg64;
 
-    fn queue(limit: Limit, preset: &'static str) -> FqPie<u32> {
+    fn queue(limit: Limit, preset: &'static str) -> FqPie<u32, Pcg64> {
         let rows = [("preset", Value::Choice(preset))];
         FqPie::new(&Settings::new(PARAMS, &rows).unwrap().with_preset(PRESETS), Site::test(limit)).unwrap()
     }
 
     /// Lets `n` packets of one flow arrive.
-    fn arrive(queue: &mut FqPie<u32>, flow: u32, n: u32, size: u32) -> Vec<Dropped<u32>> {
+    fn arrive(queue: &mut FqPie<u32, Pcg64>, flow: u32, n: u32, size: u32) -> Vec<Dropped<u32>> {
         let mut dropped = Vec::new();
         (0..n).for_each(|i| queue.enqueue(Time::ZERO, Packet::from_tos(size, flow, 0, i), &mut dropped));
         dropped
@@ -219,7 +216,7 @@ mod tests {
         for (preset, order) in [("linux", [0, 1, 0, 0, 0]), ("freebsd", [0, 0, 1, 0, 0])] {
             let mut queue = queue(Limit::Packets(100), preset);
             arrive(&mut queue, 0, 4, 1500);
-            let next = |queue: &mut FqPie<u32>| queue.dequeue(Time::ZERO, &mut Vec::new());
+            let next = |queue: &mut FqPie<u32, Pcg64>| queue.dequeue(Time::ZERO, &mut Vec::new());
             let mut sent = vec![next(&mut queue).unwrap().0.flow];
             arrive(&mut queue, 1, 1, 100);
             sent.extend(std::iter::from_fn(|| next(&mut queue)).map(|(packet, _)| packet.flow));

@@ -8,15 +8,15 @@
 //! would be a share of its own: with packets of 1500 B and 100 ms, 120 kbit/s. So at least [`BETWEEN`] packets of best
 //! effort go in between, whatever the time: 5 % at most.
 
-use afteryou_base::param::{Param, Settings};
+use afteryou_base::param::{Key, Settings};
 use afteryou_base::{Span, Time};
 
-pub(crate) const GUARD_PACKETS: Param = Param::count("guard_packets", "packets", 1000, (0, 1_000_000_000))
+pub(crate) const GUARD_PACKETS: Key<u64> = Key::count("guard_packets", "packets", 1000, (0, 1_000_000_000))
     .explained(
         "packets of best effort after which a lower-effort packet may pass; 0 for none",
         "own proposal; RFC 8622 §3",
     );
-pub(crate) const GUARD_TIME: Param = Param::millis("guard_time", 100, (0, 3_600_000))
+pub(crate) const GUARD_TIME: Key<Span> = Key::millis("guard_time", 100, (0, 3_600_000))
     .explained("time after which a lower-effort packet may pass; 0 for none", "own proposal; RFC 8622 §3");
 
 /// Least packets of best effort between two that the guard lets pass.
@@ -37,8 +37,8 @@ impl Guard {
     /// Creates the guard from `guard_packets` and `guard_time`.
     pub fn new(settings: &Settings<'_>) -> Guard {
         Guard {
-            packets: Some(settings.count("guard_packets")).filter(|packets| *packets > 0),
-            time: Some(settings.time("guard_time")).filter(|time| *time > Span::ZERO),
+            packets: Some(settings.get(GUARD_PACKETS)).filter(|packets| *packets > 0),
+            time: settings.get(GUARD_TIME).nonzero(),
             passed_by: 0,
             waits_since: None,
         }

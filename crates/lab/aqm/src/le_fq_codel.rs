@@ -30,44 +30,42 @@
 //! B. After a long starvation the waiting packets are old; CoDel sends them nevertheless, apart from some drops.
 
 use crate::backlog::{Backlog, Limit};
-use crate::codel::{check_times, Law};
+use crate::codel::{self, check_times, Law};
 use crate::dropped::{DropReason, Dropped};
 use crate::error::Error;
-use crate::fq_codel::{Flows, COUNT_DROPS, DROP_BATCH, ECN, FLOWS, LISTS, MTU};
+use crate::fq_codel::{self, Flows, COUNT_DROPS, DROP_BATCH, ECN, FLOWS, LISTS, MTU};
 use crate::guard::{Guard, GUARD_PACKETS, GUARD_TIME};
 use crate::le_two_queues::{LE_INTERVAL, LE_TARGET};
 use crate::packet::{Class, Packet};
 use crate::queue::Queue;
 use crate::site::Site;
 use crate::statistics::Statistics;
-use afteryou_base::param::{Param, Preset, Settings};
+use afteryou_base::param::{Key, Preset, Settings};
+use afteryou_base::params;
 use afteryou_base::{Span, Time};
+use rand_core::Rng;
 
-/// Parameters.
-pub const PARAMS: &[Param] = &[
-    FLOWS,
+params! {
+    /// Parameters.
+    pub table PARAMS;
+
+    use FLOWS;
     // Some first turns of two packets, where FQ-CoDel has one: with 1500 B five flows keep 94 % beside five of lower effort.
-    Param::bytes("quantum", 1514, (256, 1 << 20))
-        .explained("bytes in a turn", "RFC 8290 §5.2; Linux: at least 256"),
-    Param::millis("target", 5, (1, 1000))
-        .explained("acceptable standing delay of a best-effort queue", "RFC 8290 §5.2"),
-    Param::millis("interval", 100, (1, 10_000))
-        .explained("for how long it must have been exceeded", "RFC 8290 §5.2"),
-    LE_TARGET,
-    LE_INTERVAL,
-    MTU,
-    ECN,
-    DROP_BATCH,
-    LISTS,
-    COUNT_DROPS,
+    const QUANTUM: Key<u64> =
+        fq_codel::QUANTUM.with_default(1514).explained("bytes in a turn", "RFC 8290 §5.2; Linux: at least 256");
+    const TARGET: Key<Span> =
+        codel::TARGET.explained("acceptable standing delay of a best-effort queue", "RFC 8290 §5.2");
+    const INTERVAL: Key<Span> =
+        codel::INTERVAL.explained("for how long it must have been exceeded", "RFC 8290 §5.2");
+    use LE_TARGET, LE_INTERVAL, MTU, ECN, DROP_BATCH, LISTS, COUNT_DROPS;
     // Linux' rule costs best effort the last packets of its queues, which lower effort would take the place of.
-    Param::choice("codel", "rfc8289", &["rfc8289", "linux"]).explained(
-        "what must exceed the mtu: the bytes of a packet's own queue, or of all queues of its class",
-        "RFC 8289 §5.6; Linux sch_fq_codel.c",
-    ),
-    GUARD_PACKETS,
-    GUARD_TIME,
-];
+    const CODEL_OF_LINUX: Key<bool> = Key::choice("codel", &["rfc8289", "linux"], &[false, true])
+        .explained(
+            "what must exceed the mtu: the bytes of a packet's own queue, or of all queues of its class",
+            "RFC 8289 §5.6; Linux sch_fq_codel.c",
+        );
+    use GUARD_PACKETS, GUARD_TIME;
+}
 
 /// None.
 pub const PRESETS: &[Preset] = &[];
@@ -87,10 +85,10 @@ impl<T> LeFqCodel<T> {
     ///
     /// # Errors
     /// A target longer than its interval.
-    pub fn new(settings: &Settings<'_>, mut site: Site) -> Result<LeFqCodel<T>, Error> {
-        check_times(settings, "target", "interval")?;
-        check_times(settings, "le_target", "le_interval")?;
-        let patient = Law::with(settings.time("le_target"), settings.time("le_interval"), settings);
+    pub fn new(settings: &Settings<'_>, mut site: Site<impl Rng>) -> Result<LeFqCodel<T>, Error> {
+        check_times(settings, TARGET, INTERVAL)?;
+        check_times(settings, LE_TARGET, LE_INTERVAL)?;
+        let patient = Law::with(settings.get(LE_TARGET), settings.get(LE_INTERVAL), settings);
         Ok(LeFqCodel {
             limit: site.limit.resolved(),
             best_effort: Flows::new(settings, Law::new(settings), &mut site.random),

@@ -32,40 +32,42 @@
 use crate::dropped::Dropped;
 use crate::error::Error;
 use crate::packet::{Class, Packet};
-use crate::pie::params::{join, COMMON, PRESET};
+use crate::pie::params::{COMMON, PRESET};
 use crate::pie::Pie;
 use crate::queue::Queue;
 use crate::site::{uniform, Site};
 use crate::statistics::Statistics;
-use afteryou_base::param::{Param, Settings};
+use afteryou_base::param::{Key, Settings};
+use afteryou_base::params;
 use afteryou_base::{Span, Time};
+use rand_core::Rng;
 
-/// Parameters: those of PIE and one more.
-pub const PARAMS: &[Param] = &join::<2, 19, 21>(
-    [
-        PRESET,
-        Param::number("weight", "", 16.0, (1.0, 64.0))
-            .explained("how much more readily lower effort is dropped", "proposal of this project"),
-    ],
-    COMMON,
-);
+params! {
+    /// Parameters: those of PIE and one more.
+    pub table PARAMS;
+
+    use PRESET;
+    const WEIGHT: Key<f64> = Key::number("weight", "", 16.0, (1.0, 64.0))
+        .explained("how much more readily lower effort is dropped", "proposal of this project");
+    use all COMMON;
+}
 
 pub use crate::pie::PRESETS;
 
 /// A PIE queue with a class of lower effort.
 #[derive(Clone, Debug)]
-pub struct LePie<T> {
-    pie: Pie<T>,
+pub struct LePie<T, R> {
+    pie: Pie<T, R>,
     weight: f64,
 }
 
-impl<T> LePie<T> {
+impl<T, R: Rng> LePie<T, R> {
     /// Creates an empty queue.
     ///
     /// # Errors
     /// As [`Pie::new`].
-    pub fn new(settings: &Settings<'_>, site: Site) -> Result<LePie<T>, Error> {
-        Ok(LePie { pie: Pie::new(settings, site)?, weight: settings.number("weight") })
+    pub fn new(settings: &Settings<'_>, site: Site<R>) -> Result<LePie<T, R>, Error> {
+        Ok(LePie { pie: Pie::new(settings, site)?, weight: settings.get(WEIGHT) })
     }
 }
 
@@ -74,7 +76,7 @@ fn lower_effort(p: f64, weight: f64) -> f64 {
     (weight * p).min(1.0)
 }
 
-impl<T: Send> Queue<T> for LePie<T> {
+impl<T: Send, R: Rng + Send> Queue<T> for LePie<T, R> {
     fn enqueue(&mut self, now: Time, packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
         let (class, weight) = (packet.class(), self.weight);
         self.pie.enqueue_unless(now, packet, dropped, |law, state, backlog, random| match class {

@@ -39,48 +39,43 @@ use crate::red::law::Spacing;
 use crate::red::{self, Red};
 use crate::site::Site;
 use crate::statistics::Statistics;
-use afteryou_base::param::{Param, Preset, Settings};
+use afteryou_base::param::{Key, Preset, Settings};
+use afteryou_base::params;
 use afteryou_base::{Span, Time};
+use rand_core::Rng;
 
-const WEIGHT: Param = Param::count("weight", "", 16, (1, 64))
-    .explained("how many times as probable a drop is for lower effort", "ours");
+params! {
+    /// Parameters: RED's and the weight.
+    pub table PARAMS;
 
-const ROWS: [Param; red::PARAMS.len() + 1] = {
-    let mut rows = [WEIGHT; red::PARAMS.len() + 1];
-    let mut i = 0;
-    while i < red::PARAMS.len() {
-        rows[i] = red::PARAMS[i];
-        i += 1;
-    }
-    rows
-};
-
-/// Parameters: RED's and the weight.
-pub const PARAMS: &[Param] = &ROWS;
+    use all red::PARAMS;
+    const WEIGHT: Key<u64> = Key::count("weight", "", 16, (1, 64))
+        .explained("how many times as probable a drop is for lower effort", "ours");
+}
 
 /// RED's.
 pub const PRESETS: &[Preset] = red::PRESETS;
 
 /// A RED queue with a weight for lower effort.
 #[derive(Clone, Debug)]
-pub struct LeRed<T> {
-    red: Red<T>,
+pub struct LeRed<T, R> {
+    red: Red<T, R>,
     weight: f64,
     spacing: Spacing,
 }
 
-impl<T> LeRed<T> {
+impl<T, R: Rng> LeRed<T, R> {
     /// Creates an empty queue.
     ///
     /// # Errors
     /// As [`Red::new`].
-    pub fn new(settings: &Settings<'_>, site: Site) -> Result<LeRed<T>, Error> {
-        let weight = settings.count("weight") as f64;
+    pub fn new(settings: &Settings<'_>, site: Site<R>) -> Result<LeRed<T, R>, Error> {
+        let weight = settings.get(WEIGHT) as f64;
         Ok(LeRed { red: Red::new(settings, site)?, weight, spacing: Spacing::default() })
     }
 }
 
-impl<T: Send> Queue<T> for LeRed<T> {
+impl<T: Send, R: Rng + Send> Queue<T> for LeRed<T, R> {
     fn enqueue(&mut self, now: Time, packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
         let (weight, spacing) = match packet.class() {
             Class::BestEffort => (1.0, None),
@@ -103,13 +98,14 @@ mod tests {
     use super::*;
     use crate::backlog::Limit;
     use afteryou_base::param::Value;
+    use rand_pcg::Pcg64;
 
     const LE: u8 = 0x04;
     const LE_ECT0: u8 = 0x06;
 
     /// Returns a queue that always holds ten packets, between thresholds of 5 and `max_th`, after 200 000 arrivals. Every
     /// second arriving packet is of lower effort.
-    fn shares(max_th: f64, weight: u64, overrides: &[(&'static str, Value)], tos: u8) -> LeRed<()> {
+    fn shares(max_th: f64, weight: u64, overrides: &[(&'static str, Value)], tos: u8) -> LeRed<(), Pcg64> {
         let own = [
             ("preset", Value::Choice("classic")),
             ("max_th", Value::Number(max_th)),
@@ -130,7 +126,7 @@ mod tests {
         queue
     }
 
-    fn share(queue: &LeRed<()>, class: Class) -> f64 {
+    fn share(queue: &LeRed<(), Pcg64>, class: Class) -> f64 {
         let counters = queue.statistics().of(class);
         counters.dropped_early as f64 / counters.arrived() as f64
     }

@@ -42,7 +42,7 @@
 //! permanent best-effort flow starves lower effort, whose timeouts grow to a minute, so it recovers late.
 
 use crate::backlog::Limit;
-use crate::codel::{check_times, Law};
+use crate::codel::{self, check_times, Law};
 use crate::dropped::{DropReason, Dropped};
 use crate::error::Error;
 use crate::fifo::Fifo;
@@ -50,30 +50,34 @@ use crate::packet::{Class, Packet};
 use crate::queue::Queue;
 use crate::site::Site;
 use crate::statistics::Statistics;
-use afteryou_base::param::{Param, Preset, Settings, Value};
+use afteryou_base::param::{Key, Preset, Settings, Value};
+use afteryou_base::params;
 use afteryou_base::{Span, Time};
+use rand_core::Rng;
 
-/// Parameters; those of CoDel follow its own.
-pub const PARAMS: &[Param] = &[
-    Param::micros("threshold", 2_500, (100, 1_000_000))
-        .explained("with more than this waiting, lower effort is dropped", "own, after RFC 8622 §2"),
-    Param::millis("hold", 100, (0, 10_000)).explained(
-        "after a best-effort drop, lower effort waits until the queue was short for this long",
-        "own",
-    ),
-    Param::millis("presence", 200, (0, 60_000))
-        .explained("for how long after a best-effort packet the rule holds; 0 ms: always", "own"),
-    Param::choice("best_effort", "codel", &["codel", "droptail"])
-        .explained("what the queue does to everybody", "RFC 8289"),
-    Param::millis("target", 5, (1, 1000))
-        .explained("CoDel: acceptable standing delay of the queue", "RFC 8289 §4.4"),
-    Param::millis("interval", 100, (1, 10_000))
-        .explained("CoDel: for how long it must have been exceeded", "RFC 8289 §4.3"),
-    Param::bytes("mtu", 1514, (1, 65_535))
-        .explained("CoDel: with so little left nothing is dropped", "RFC 8289 §5.4"),
-    Param::flag("ecn", false)
-        .explained("mark packets that understand ECN instead of dropping them", "RFC 8289 §5.4"),
-];
+params! {
+    /// Parameters; those of CoDel follow its own.
+    pub table PARAMS;
+
+    const THRESHOLD: Key<Span> = Key::micros("threshold", 2_500, (100, 1_000_000))
+        .explained("with more than this waiting, lower effort is dropped", "own, after RFC 8622 §2");
+    const HOLD: Key<Span> = Key::millis("hold", 100, (0, 10_000))
+        .explained(
+            "after a best-effort drop, lower effort waits until the queue was short for this long",
+            "own",
+        );
+    const PRESENCE: Key<Span> = Key::millis("presence", 200, (0, 60_000))
+        .explained("for how long after a best-effort packet the rule holds; 0 ms: always", "own");
+    const HAS_CODEL: Key<bool> = Key::choice("best_effort", &["codel", "droptail"], &[true, false])
+        .explained("what the queue does to everybody", "RFC 8289");
+    const TARGET: Key<Span> =
+        codel::TARGET.explained("CoDel: acceptable standing delay of the queue", "RFC 8289 §4.4");
+    const INTERVAL: Key<Span> =
+        codel::INTERVAL.explained("CoDel: for how long it must have been exceeded", "RFC 8289 §4.3");
+    const MTU: Key<u64> =
+        codel::MTU.explained("CoDel: with so little left nothing is dropped", "RFC 8289 §5.4");
+    use codel::ECN;
+}
 
 /// None.
 pub const PRESETS: &[Preset] = &[];
@@ -95,7 +99,8 @@ enum Verdict {
 struct Gate {
     threshold_bytes: u64,
     hold: Span,
-    presence: Span,
+    /// How long the rule holds after a best-effort packet; none if it always does.
+    presence: Option<Span>,
     /// When the last best-effort packet arrived.
     best_effort_seen: Option<Time>,
     /// Lower effort is held back until the queue has been short since this time for HOLD; none if it is not.
@@ -104,11 +109,11 @@ struct Gate {
 
 impl Gate {
     fn new(settings: &Settings<'_>, bits_per_second: u64) -> Gate {
-        let bytes = u128::from(settings.time("threshold").0) * u128::from(bits_per_second) / 8_000_000_000;
+        let bytes = u128::from(settings.get(THRESHOLD).0) * u128::from(bits_per_second) / 8_000_000_000;
         Gate {
             threshold_bytes: u64::try_from(bytes).unwrap_or(u64::MAX),
-            hold: settings.time("hold"),
-            presence: settings.time("presence"),
+            hold: settings.get(HOLD),
+            presence: settings.get(PRESENCE).nonzero(),
             best_effort_seen: None,
             held_since: None,
         }
@@ -138,10 +143,8 @@ impl Gate {
 
     /// Returns whether no best effort is about.
     fn is_alone(&self, now: Time) -> bool {
-        if self.presence == Span::ZERO {
-            return false;
-        }
-        self.best_effort_seen.is_none_or(|seen| now.since(seen) >= self.presence)
+        let Some(presence) = self.presence else { return false };
+        self.best_effort_seen.is_none_or(|seen| now.since(seen) >= presence)
     }
 
     /// Notes packets that the queue has dropped.
@@ -169,10 +172,10 @@ impl<T> LeThreshold<T> {
     ///
     /// # Errors
     /// A target longer than the interval; a threshold above CoDel's target: lower effort alone would make it drop.
-    pub fn new(settings: &Settings<'_>, site: Site) -> Result<LeThreshold<T>, Error> {
-        check_times(settings, "target", "interval")?;
-        let has_law = settings.choice("best_effort") == "codel";
-        let (threshold, target) = (settings.time("threshold"), settings.time("target"));
+    pub fn new(settings: &Settings<'_>, site: Site<impl Rng>) -> Result<LeThreshold<T>, Error> {
+        check_times(settings, TARGET, INTERVAL)?;
+        let has_law = settings.get(HAS_CODEL);
+        let (threshold, target) = (settings.get(THRESHOLD), settings.get(TARGET));
         if has_law && threshold > target {
             return Err(Error::Together {
                 name: "threshold",
@@ -186,7 +189,7 @@ impl<T> LeThreshold<T> {
             fifo: Fifo::new(),
             gate: Gate::new(settings, site.bits_per_second),
             law: has_law.then(|| Law::new(settings)),
-            ecn: settings.flag("ecn"),
+            ecn: settings.get(codel::ECN),
             statistics: Statistics::default(),
         })
     }

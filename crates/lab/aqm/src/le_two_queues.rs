@@ -34,7 +34,7 @@
 //! flows share one queue: among themselves they are as fair as their controllers are.
 
 use crate::backlog::Limit;
-use crate::codel::{check_times, Law};
+use crate::codel::{self, check_times, Law};
 use crate::dropped::{DropReason, Dropped};
 use crate::error::Error;
 use crate::fifo::Fifo;
@@ -44,31 +44,29 @@ use crate::packet::{Class, Packet};
 use crate::queue::Queue;
 use crate::site::Site;
 use crate::statistics::Statistics;
-use afteryou_base::param::{Param, Preset, Settings};
+use afteryou_base::param::{Key, Preset, Settings};
+use afteryou_base::params;
 use afteryou_base::{Span, Time};
+use rand_core::Rng;
 
-/// Parameters.
-pub const PARAMS: &[Param] = &[
-    Param::choice("best_effort", "codel", &["codel", "droptail"])
-        .explained("how best effort is kept short", "RFC 8289; a plain queue"),
-    Param::millis("target", 5, (1, 1000))
-        .explained("acceptable standing delay of best effort's queue", "RFC 8289 §4.4"),
-    Param::millis("interval", 100, (1, 10_000))
-        .explained("for how long it must have been exceeded", "RFC 8289 §4.3"),
-    LE_TARGET,
-    LE_INTERVAL,
-    Param::millis("le_limit", 200, (1, 60_000))
-        .explained("what lower effort's queue may hold, as time of the link", "own proposal"),
-    MTU,
-    ECN,
-    GUARD_PACKETS,
-    GUARD_TIME,
-];
+params! {
+    /// Parameters.
+    pub table PARAMS;
 
-pub(crate) const LE_TARGET: Param = Param::millis("le_target", 100, (1, 10_000))
-    .explained("acceptable standing delay of a lower-effort queue", "own proposal; LEDBAT's TARGET");
-pub(crate) const LE_INTERVAL: Param = Param::millis("le_interval", 200, (1, 10_000))
-    .explained("for how long it must have been exceeded", "own proposal; CAKE: twice the target");
+    const HAS_CODEL: Key<bool> = Key::choice("best_effort", &["codel", "droptail"], &[true, false])
+        .explained("how best effort is kept short", "RFC 8289; a plain queue");
+    const TARGET: Key<Span> =
+        codel::TARGET.explained("acceptable standing delay of best effort's queue", "RFC 8289 §4.4");
+    const INTERVAL: Key<Span> =
+        codel::INTERVAL.explained("for how long it must have been exceeded", "RFC 8289 §4.3");
+    pub(crate) const LE_TARGET: Key<Span> = Key::millis("le_target", 100, (1, 10_000))
+        .explained("acceptable standing delay of a lower-effort queue", "own proposal; LEDBAT's TARGET");
+    pub(crate) const LE_INTERVAL: Key<Span> = Key::millis("le_interval", 200, (1, 10_000))
+        .explained("for how long it must have been exceeded", "own proposal; CAKE: twice the target");
+    const LE_LIMIT: Key<Span> = Key::millis("le_limit", 200, (1, 60_000))
+        .explained("what lower effort's queue may hold, as time of the link", "own proposal");
+    use MTU, ECN, GUARD_PACKETS, GUARD_TIME;
+}
 
 /// None.
 pub const PRESETS: &[Preset] = &[];
@@ -92,20 +90,20 @@ impl<T> LeTwoQueues<T> {
     ///
     /// # Errors
     /// A target longer than its interval, or than what lower effort's queue holds.
-    pub fn new(settings: &Settings<'_>, site: Site) -> Result<LeTwoQueues<T>, Error> {
-        check_times(settings, "target", "interval")?;
-        check_times(settings, "le_target", "le_interval")?;
+    pub fn new(settings: &Settings<'_>, site: Site<impl Rng>) -> Result<LeTwoQueues<T>, Error> {
+        check_times(settings, TARGET, INTERVAL)?;
+        check_times(settings, LE_TARGET, LE_INTERVAL)?;
         // Or CoDel could never act.
-        check_times(settings, "le_target", "le_limit")?;
+        check_times(settings, LE_TARGET, LE_LIMIT)?;
         let law = Law::new(settings);
         let lower_effort_limit =
-            Limit::Time { time: settings.time("le_limit"), bytes_per_second: site.bits_per_second / 8 };
+            Limit::Time { time: settings.get(LE_LIMIT), bytes_per_second: site.bits_per_second / 8 };
         Ok(LeTwoQueues {
             limit: site.limit.resolved(),
             best_effort: Fifo::new(),
-            best_effort_law: (settings.choice("best_effort") == "codel").then_some(law),
+            best_effort_law: settings.get(HAS_CODEL).then_some(law),
             lower_effort: Fifo::new(),
-            lower_effort_law: Law::with(settings.time("le_target"), settings.time("le_interval"), settings),
+            lower_effort_law: Law::with(settings.get(LE_TARGET), settings.get(LE_INTERVAL), settings),
             lower_effort_limit: lower_effort_limit.resolved(),
             guard: Guard::new(settings),
             statistics: Statistics::default(),

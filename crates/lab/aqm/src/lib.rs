@@ -76,6 +76,7 @@ pub mod site;
 pub mod sojourns;
 pub mod statistics;
 pub mod store;
+mod turns;
 pub mod two_lists;
 
 pub use backlog::{Backlog, Limit};

@@ -10,6 +10,7 @@ use crate::{
 };
 use afteryou_base::param::{Settings, Value};
 use afteryou_base::About;
+use rand_core::Rng;
 use std::ops::Deref;
 
 /// A discipline in the list. The buffer's limit is not among its parameters, since every discipline has one.
@@ -45,7 +46,7 @@ macro_rules! disciplines {
         fn make<T: Send + 'static>(
             name: &str,
             settings: &Settings<'_>,
-            site: Site,
+            site: Site<impl Rng + Send + 'static>,
         ) -> Result<Box<dyn Queue<T>>, Error> {
             Ok(match name {
                 $($name => Box::new($new(settings, site)?),)*
@@ -56,7 +57,7 @@ macro_rules! disciplines {
 }
 
 disciplines! {
-    "droptail", droptail, |_, site: Site| Ok::<_, Error>(droptail::DropTail::new(site.limit)),
+    "droptail", droptail, |_, site: Site<_>| Ok::<_, Error>(droptail::DropTail::new(site.limit)),
         "first in, first out; what does not fit is dropped", "the plain queue of most devices";
     "red", red, red::Red::new,
         "drops at random on arrival, the more often the longer the queue on average", "ns-2 red.cc; Floyd and Jacobson 1993";
@@ -101,7 +102,7 @@ impl Entry {
     pub fn build<T: Send + 'static>(
         &self,
         overrides: &[(&'static str, Value)],
-        site: Site,
+        site: Site<impl Rng + Send + 'static>,
     ) -> Result<Box<dyn Queue<T>>, Error> {
         match site.limit.resolved() {
             Limit::Packets(0) | Limit::Bytes(0) => return Err(Error::NoRoom),

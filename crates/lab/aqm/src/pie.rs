@@ -94,25 +94,25 @@ use afteryou_base::param::Settings;
 use afteryou_base::{Span, Time};
 use law::{Law, State};
 pub use params::{PARAMS, PRESETS};
-use rand_pcg::Pcg64;
+use rand_core::Rng;
 
 /// A PIE queue.
 #[derive(Clone, Debug)]
-pub struct Pie<T> {
+pub struct Pie<T, R> {
     limit: Limit,
     fifo: Fifo<T>,
     law: Law,
     state: State,
-    random: Pcg64,
+    random: R,
     statistics: Statistics,
 }
 
-impl<T> Pie<T> {
+impl<T, R: Rng> Pie<T, R> {
     /// Creates an empty queue.
     ///
     /// # Errors
     /// As [`Law::new`].
-    pub fn new(settings: &Settings<'_>, site: Site) -> Result<Pie<T>, Error> {
+    pub fn new(settings: &Settings<'_>, site: Site<R>) -> Result<Pie<T, R>, Error> {
         let law = Law::new(settings, site.limit)?;
         Ok(Pie {
             limit: site.limit.resolved(),
@@ -131,7 +131,7 @@ impl<T> Pie<T> {
         now: Time,
         mut packet: Packet<T>,
         dropped: &mut Vec<Dropped<T>>,
-        signals: impl FnOnce(&Law, &mut State, Backlog, &mut Pcg64) -> bool,
+        signals: impl FnOnce(&Law, &mut State, Backlog, &mut R) -> bool,
     ) {
         let backlog = self.fifo.backlog();
         self.law.catch_up(&mut self.state, now, backlog);
@@ -152,7 +152,7 @@ impl<T> Pie<T> {
     }
 }
 
-impl<T: Send> Queue<T> for Pie<T> {
+impl<T: Send, R: Rng + Send> Queue<T> for Pie<T, R> {
     #[inline]
     fn enqueue(&mut self, now: Time, packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
         self.enqueue_unless(now, packet, dropped, |law, state, backlog, random| {

@@ -69,7 +69,7 @@
 //! has just drained still has drops. LEDBAT's target is never reached behind it, so LEDBAT competes like TCP.
 
 pub(crate) mod law;
-pub(crate) mod setup;
+pub mod setup;
 
 use crate::backlog::Limit;
 use crate::dropped::{DropReason, Dropped};
@@ -79,31 +79,32 @@ use crate::packet::Packet;
 use crate::queue::Queue;
 use crate::site::Site;
 use crate::statistics::Statistics;
-use afteryou_base::param::{Param, Preset, Settings, Value};
+use afteryou_base::param::{Key, Preset, Settings, Value};
+use afteryou_base::params;
 use afteryou_base::{Span, Time};
 use law::{Law, Shape, Spacing, Verdict};
+use rand_core::Rng;
+use setup::{ECN, MAX_P, MAX_TH, MEAN_PACKET, MIN_TH, QUEUE_WEIGHT, TARGET_DELAY, WAIT, WEIGHT_OF_TC};
 
-/// Parameters.
-pub const PARAMS: &[Param] = &[
-    Param::choice("preset", "automatic", &["automatic", "adaptive", "classic", "gentle", "linux"])
-        .explained("whose values are the defaults", "ns-2, tc"),
-    setup::MIN_TH,
-    setup::MAX_TH,
-    setup::MAX_P,
-    Param::flag("gentle", true)
-        .explained("the probability rises to 1 at twice max_th instead of jumping at max_th", "ns-2 gentle_"),
-    setup::QUEUE_WEIGHT,
-    setup::QUEUE_WEIGHT_RULE,
-    setup::WAIT,
-    setup::MEAN_PACKET,
-    setup::TARGET_DELAY,
-    Param::flag("queue_in_bytes", true)
-        .explained("measure the queue in bytes, thresholds in mean packets", "ns-2 queue_in_bytes_"),
-    Param::flag("drop_by_size", true).explained("drop in proportion to the size of packets", "ns-2 bytes_"),
-    Param::flag("adaptive", false)
-        .explained("move max_p until the average stays between the thresholds", "ns-2 adaptive_"),
-    setup::ECN,
-];
+params! {
+    /// Parameters.
+    pub table PARAMS;
+
+    const PRESET: Key<&'static str> =
+        Key::word("preset", &["automatic", "adaptive", "classic", "gentle", "linux"])
+        .explained("whose values are the defaults", "ns-2, tc");
+    use MIN_TH, MAX_TH, MAX_P;
+    const GENTLE: Key<bool> = Key::flag("gentle", true)
+        .explained("the probability rises to 1 at twice max_th instead of jumping at max_th", "ns-2 gentle_");
+    use QUEUE_WEIGHT, WEIGHT_OF_TC, WAIT, MEAN_PACKET, TARGET_DELAY;
+    const QUEUE_IN_BYTES: Key<bool> = Key::flag("queue_in_bytes", true)
+        .explained("measure the queue in bytes, thresholds in mean packets", "ns-2 queue_in_bytes_");
+    const DROP_BY_SIZE: Key<bool> = Key::flag("drop_by_size", true)
+        .explained("drop in proportion to the size of packets", "ns-2 bytes_");
+    const ADAPTIVE: Key<bool> = Key::flag("adaptive", false)
+        .explained("move max_p until the average stays between the thresholds", "ns-2 adaptive_");
+    use ECN;
+}
 
 /// Defaults of ns-2 and of tc.
 pub const PRESETS: &[Preset] = &[
@@ -153,41 +154,59 @@ pub const PRESETS: &[Preset] = &[
 
 /// A RED queue.
 #[derive(Clone, Debug)]
-pub struct Red<T> {
+pub struct Red<T, R> {
     limit: Limit,
-    fifo: Fifo<T>,
-    law: Law,
+    pub(crate) fifo: Fifo<T>,
+    pub(crate) law: Law<R>,
     spacing: Spacing,
     ecn: bool,
-    statistics: Statistics,
+    pub(crate) statistics: Statistics,
 }
 
-impl<T> Red<T> {
+impl<T, R: Rng> Red<T, R> {
     /// Creates an empty queue.
     ///
     /// # Errors
     /// Thresholds in the wrong order, or such that tc's rule finds no weight.
-    pub fn new(settings: &Settings<'_>, site: Site) -> Result<Red<T>, Error> {
+    pub fn new(settings: &Settings<'_>, site: Site<R>) -> Result<Red<T, R>, Error> {
         let shape = Shape {
-            gentle: settings.flag("gentle"),
-            in_bytes: settings.flag("queue_in_bytes"),
-            by_size: settings.flag("drop_by_size"),
-            adaptive: settings.flag("adaptive"),
+            gentle: settings.get(GENTLE),
+            in_bytes: settings.get(QUEUE_IN_BYTES),
+            by_size: settings.get(DROP_BY_SIZE),
+            adaptive: settings.get(ADAPTIVE),
             ..setup::shape(settings, &site)?
         };
-        Ok(Red {
+        Ok(Red::of_shape(&shape, settings.get(ECN), site))
+    }
+
+    /// Creates an empty queue with a law of this shape; `ecn`: it marks packets instead of dropping them at random.
+    pub(crate) fn of_shape(shape: &Shape, ecn: bool, site: Site<R>) -> Red<T, R> {
+        Red {
             limit: site.limit.resolved(),
             fifo: Fifo::new(),
-            law: Law::new(&shape, site.random),
+            law: Law::new(shape, site.random),
             spacing: Spacing::default(),
-            ecn: settings.flag("ecn"),
+            ecn,
             statistics: Statistics::default(),
-        })
+        }
     }
 
     /// Takes in `packet`, whose drops are spaced by `spacing` or by the queue's own, and whose probability counts `weight`
     /// times.
     pub(crate) fn enqueue_weighted(
+        &mut self,
+        now: Time,
+        packet: Packet<T>,
+        weight: f64,
+        spacing: Option<&mut Spacing>,
+        dropped: &mut Vec<Dropped<T>>,
+    ) {
+        self.law.arrive(now, self.fifo.backlog());
+        self.decide(now, packet, weight, spacing, dropped);
+    }
+
+    /// Does the same after the arrival has moved the average.
+    pub(crate) fn decide(
         &mut self,
         now: Time,
         mut packet: Packet<T>,
@@ -197,7 +216,6 @@ impl<T> Red<T> {
     ) {
         let backlog = self.fifo.backlog();
         let is_full = !self.limit.admits(backlog, packet.size);
-        self.law.arrive(now, backlog);
         let spacing = spacing.unwrap_or(&mut self.spacing);
         let reason = match self.law.decide(spacing, backlog, packet.size, weight, is_full) {
             Verdict::Accept => None,
@@ -214,7 +232,7 @@ impl<T> Red<T> {
     }
 }
 
-impl<T: Send> Queue<T> for Red<T> {
+impl<T: Send, R: Rng + Send> Queue<T> for Red<T, R> {
     fn enqueue(&mut self, now: Time, packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
         self.enqueue_weighted(now, packet, 1.0, None, dropped);
     }

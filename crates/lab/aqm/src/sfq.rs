@@ -37,39 +37,43 @@ use crate::packet::Packet;
 use crate::queue::Queue;
 use crate::site::Site;
 use crate::statistics::Statistics;
-use crate::store::Store;
-use afteryou_base::param::{Param, Preset, Settings, Value};
+use crate::turns::Turns;
+use afteryou_base::param::{Key, Preset, Settings, Value};
+use afteryou_base::params;
 use afteryou_base::{Span, Time};
-use rand_pcg::Pcg64;
-use std::collections::VecDeque;
+use rand_core::Rng;
 
 /// Linux counts a turn in units of this many bytes, rounded up.
 const UNIT_BYTES: u64 = 8;
 /// ns-2's size of a packet where the buffer is in bytes.
 const PACKET_BYTES: u64 = 1500;
 
-/// Parameters.
-pub const PARAMS: &[Param] = &[
-    Param::choice("preset", "linux", &["linux", "ns2"])
-        .explained("whose values", "Linux sch_sfq.c; ns-2 sfq.cc"),
-    Param::count("divisor", "slots", 1024, (1, 65_536))
-        .explained("slots that the flows are spread over", "Linux sch_sfq.c; ns-2: 16"),
-    Param::count("flows", "slots", 127, (1, 65_536))
-        .explained("slots that may hold packets at a time", "Linux sch_sfq.c"),
-    Param::count("depth", "packets", 127, (1, 1_000_000))
-        .explained("packets that a slot may hold", "Linux sch_sfq.c"),
-    Param::bytes("quantum", 1514, (64, 1 << 18)).explained("bytes in a turn", "Linux sch_sfq.c: the MTU"),
-    Param::choice("turn", "quantum", &["quantum", "packet"])
-        .explained("what a slot may send in its turn", "Linux sch_sfq.c; ns-2 sfq.cc"),
-    Param::choice("overflow", "longest", &["longest", "half_of_room"]).explained(
-        "who loses a packet: the longest slot, or one that would hold half of the room left",
-        "Linux sch_sfq.c; ns-2 sfq.cc",
-    ),
-    Param::flag("head_drop", false)
-        .explained("a slot loses its oldest packet, not its newest", "Linux sch_sfq.c"),
-    Param::millis("perturb", 0, (0, 3_600_000))
-        .explained("how often the hash changes; 0 for never", "Linux sch_sfq.c; tc-sfq(8): 10 s"),
-];
+params! {
+    /// Parameters.
+    pub table PARAMS;
+
+    const PRESET: Key<&'static str> = Key::word("preset", &["linux", "ns2"])
+        .explained("whose values", "Linux sch_sfq.c; ns-2 sfq.cc");
+    pub const DIVISOR: Key<u64> = Key::count("divisor", "slots", 1024, (1, 65_536))
+        .explained("slots that the flows are spread over", "Linux sch_sfq.c; ns-2: 16");
+    pub const FLOWS: Key<u64> = Key::count("flows", "slots", 127, (1, 65_536))
+        .explained("slots that may hold packets at a time", "Linux sch_sfq.c");
+    pub const DEPTH: Key<u64> = Key::count("depth", "packets", 127, (1, 1_000_000))
+        .explained("packets that a slot may hold", "Linux sch_sfq.c");
+    pub const QUANTUM: Key<u64> = Key::bytes("quantum", 1514, (64, 1 << 18))
+        .explained("bytes in a turn", "Linux sch_sfq.c: the MTU");
+    const PACKET_BY_PACKET: Key<bool> = Key::choice("turn", &["quantum", "packet"], &[false, true])
+        .explained("what a slot may send in its turn", "Linux sch_sfq.c; ns-2 sfq.cc");
+    const DROPS_ARRIVING: Key<bool> = Key::choice("overflow", &["longest", "half_of_room"], &[false, true])
+        .explained(
+            "who loses a packet: the longest slot, or one that would hold half of the room left",
+            "Linux sch_sfq.c; ns-2 sfq.cc",
+        );
+    pub const HEAD_DROP: Key<bool> = Key::flag("head_drop", false)
+        .explained("a slot loses its oldest packet, not its newest", "Linux sch_sfq.c");
+    pub const PERTURB: Key<Span> = Key::millis("perturb", 0, (0, 3_600_000))
+        .explained("how often the hash changes; 0 for never", "Linux sch_sfq.c; tc-sfq(8): 10 s");
+}
 
 /// Presets.
 pub const PRESETS: &[Preset] = &[
@@ -89,15 +93,11 @@ pub const PRESETS: &[Preset] = &[
 
 /// An SFQ queue.
 #[derive(Clone, Debug)]
-pub struct Sfq<T> {
+pub struct Sfq<T, R> {
     rules: Rules,
     buckets: Buckets,
-    store: Store<T>,
-    /// Slots with packets, in order of their turns.
-    active: VecDeque<u32>,
-    /// The bytes that each active slot may still send in its turn; negative if it has sent too much.
-    allots: Vec<i64>,
-    random: Pcg64,
+    slots: Turns<T>,
+    random: R,
     /// When the hash changes.
     perturb_at: Option<Time>,
     /// Packets on their way from slot to slot while it does; kept, so that nothing is allocated each time.
@@ -122,13 +122,13 @@ fn rounded(bytes: u64) -> i64 {
     (bytes.div_ceil(UNIT_BYTES) * UNIT_BYTES) as i64
 }
 
-impl<T> Sfq<T> {
+impl<T, R: Rng> Sfq<T, R> {
     /// Creates an empty queue.
     ///
     /// # Errors
     /// More active slots than there are.
-    pub fn new(settings: &Settings<'_>, site: Site) -> Result<Sfq<T>, Error> {
-        let (divisor, flows) = (settings.count("divisor"), settings.count("flows"));
+    pub fn new(settings: &Settings<'_>, site: Site<R>) -> Result<Sfq<T, R>, Error> {
+        let (divisor, flows) = (settings.get(DIVISOR), settings.get(FLOWS));
         if flows > divisor {
             return Err(Error::Together {
                 name: "flows",
@@ -140,19 +140,17 @@ impl<T> Sfq<T> {
         let rules = Rules {
             limit: site.limit.resolved(),
             flows: flows as usize,
-            depth: settings.count("depth"),
-            quantum: rounded(settings.bytes("quantum")),
-            is_packet_by_packet: settings.choice("turn") == "packet",
-            drops_arriving: settings.choice("overflow") == "half_of_room",
-            drops_oldest: settings.flag("head_drop"),
-            perturb: Some(settings.time("perturb")).filter(|period| *period > Span::ZERO),
+            depth: settings.get(DEPTH),
+            quantum: rounded(settings.get(QUANTUM)),
+            is_packet_by_packet: settings.get(PACKET_BY_PACKET),
+            drops_arriving: settings.get(DROPS_ARRIVING),
+            drops_oldest: settings.get(HEAD_DROP),
+            perturb: settings.get(PERTURB).nonzero(),
         };
         let mut random = site.random;
         Ok(Sfq {
             buckets: Buckets::new(divisor as u32, &mut random),
-            store: Store::new(divisor as usize),
-            active: VecDeque::with_capacity(flows as usize + 1),
-            allots: vec![0; divisor as usize],
+            slots: Turns::new(divisor as usize, flows as usize + 1),
             rules,
             random,
             perturb_at: None,
@@ -163,37 +161,25 @@ impl<T> Sfq<T> {
 
     /// Puts a packet that came at `arrived` into its slot, if there is a slot for it.
     fn push(&mut self, arrived: Time, slot: usize, packet: Packet<T>) -> Result<(), Packet<T>> {
-        if self.store.backlog_of(slot).packets == 0 {
-            if self.active.len() >= self.rules.flows {
-                return Err(packet);
-            }
-            self.active.push_back(slot as u32);
-            self.allots[slot] = self.rules.quantum;
+        if self.slots.held(slot) == 0 && self.slots.active().len() >= self.rules.flows {
+            return Err(packet);
         }
-        self.store.push(arrived, slot, packet);
+        self.slots.push(arrived, slot, packet, self.rules.quantum);
         Ok(())
     }
 
     /// Drops a packet of a slot.
     fn drop_from(&mut self, now: Time, slot: usize, dropped: &mut Vec<Dropped<T>>) {
-        let lost = match self.rules.drops_oldest {
-            true => self.store.pop_front(now, slot),
-            false => self.store.pop_back(now, slot),
-        };
-        if let Some((packet, _)) = lost {
+        if let Some(packet) = self.slots.lose(now, slot, self.rules.drops_oldest) {
             self.statistics.remove(packet, DropReason::Full, dropped);
-        }
-        if self.store.backlog_of(slot).packets == 0 {
-            self.active.retain(|active| *active as usize != slot);
         }
     }
 
     /// Returns the slot with most packets; if all have one, the one whose turn it is (`sfq_drop`).
     fn longest(&self) -> Option<usize> {
-        let active = self.active.iter().map(|slot| *slot as usize);
-        let longest = self.store.fattest(active, |backlog| backlog.packets)?;
-        match self.store.backlog_of(longest).packets {
-            1 => self.active.front().map(|slot| *slot as usize),
+        let longest = self.slots.store.fattest(self.slots.active(), |backlog| backlog.packets)?;
+        match self.slots.held(longest) {
+            1 => self.slots.first(),
             _ => Some(longest),
         }
     }
@@ -201,7 +187,7 @@ impl<T> Sfq<T> {
     /// Returns whether a packet of `size` for `slot` must be dropped by ns-2's rule.
     fn is_beyond_share(&self, slot: usize, size: u32) -> bool {
         let slots = self.buckets.count() as u64;
-        let (all, own) = (self.store.backlog(), self.store.backlog_of(slot));
+        let (all, own) = (self.slots.store.backlog(), self.slots.store.backlog_of(slot));
         let (limit, used, left, packet_each) = match self.rules.limit.in_bytes() {
             Some(bytes) => (bytes, own.bytes, bytes - all.bytes, slots * PACKET_BYTES),
             None => {
@@ -223,14 +209,12 @@ impl<T> Sfq<T> {
         }
         self.perturb_at = Some(now + period);
         let mut moving = std::mem::take(&mut self.moving);
-        for slot in self.active.drain(..) {
-            moving.extend(std::iter::from_fn(|| self.store.pop_front(now, slot as usize)));
-        }
+        self.slots.drain(now, &mut moving);
         self.buckets = Buckets::new(self.buckets.count() as u32, &mut self.random);
         for (packet, sojourn) in moving.drain(..) {
             let slot = self.buckets.of(packet.flow);
             let arrived = Time(now.0 - sojourn.0);
-            let is_full = self.store.backlog_of(slot).packets >= self.rules.depth;
+            let is_full = self.slots.held(slot) >= self.rules.depth;
             let homeless = if is_full { Some(packet) } else { self.push(arrived, slot, packet).err() };
             if let Some(packet) = homeless {
                 self.statistics.remove(packet, DropReason::Full, dropped);
@@ -240,13 +224,13 @@ impl<T> Sfq<T> {
     }
 }
 
-impl<T: Send> Queue<T> for Sfq<T> {
+impl<T: Send, R: Rng + Send> Queue<T> for Sfq<T, R> {
     fn enqueue(&mut self, now: Time, packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
         self.perturb(now, dropped);
         let slot = self.buckets.of(packet.flow);
-        let held = self.store.backlog_of(slot).packets;
+        let held = self.slots.held(slot);
         let refused = !self.rules.limit.admits(Backlog::default(), packet.size)
-            || (held == 0 && self.active.len() >= self.rules.flows)
+            || (held == 0 && self.slots.active().len() >= self.rules.flows)
             || (held >= self.rules.depth && !self.rules.drops_oldest)
             || (self.rules.drops_arriving && self.is_beyond_share(slot, packet.size));
         if refused {
@@ -260,7 +244,7 @@ impl<T: Send> Queue<T> for Sfq<T> {
         if held >= self.rules.depth {
             self.drop_from(now, slot, dropped);
         }
-        while !self.rules.limit.holds(self.store.backlog()) {
+        while !self.rules.limit.holds(self.slots.store.backlog()) {
             let Some(longest) = self.longest() else { break };
             self.drop_from(now, longest, dropped);
         }
@@ -269,19 +253,19 @@ impl<T: Send> Queue<T> for Sfq<T> {
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)> {
         self.perturb(now, dropped);
         loop {
-            let slot = *self.active.front()? as usize;
-            if self.allots[slot] <= 0 {
-                self.allots[slot] += self.rules.quantum;
-                self.active.rotate_left(1);
+            let slot = self.slots.first()?;
+            let allot = self.slots.credit(slot);
+            if *allot <= 0 {
+                *allot += self.rules.quantum;
+                self.slots.pass();
                 continue;
             }
-            let (packet, sojourn) = self.store.pop_front(now, slot)?;
-            if self.store.backlog_of(slot).packets == 0 {
-                self.active.pop_front();
-            } else if self.rules.is_packet_by_packet {
-                self.active.rotate_left(1);
-            } else {
-                self.allots[slot] -= rounded(u64::from(packet.size));
+            let (packet, sojourn) = self.slots.pop(now)?;
+            if self.slots.held(slot) > 0 {
+                match self.rules.is_packet_by_packet {
+                    true => self.slots.pass(),
+                    false => *self.slots.credit(slot) -= rounded(u64::from(packet.size)),
+                }
             }
             self.statistics.deliver(&packet, sojourn);
             return Some((packet, sojourn));
@@ -300,20 +284,21 @@ impl<T: Send> Queue<T> for Sfq<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand_pcg::Pcg64;
 
-    fn queue(limit: Limit, overrides: &[(&'static str, Value)]) -> Sfq<u32> {
+    fn queue(limit: Limit, overrides: &[(&'static str, Value)]) -> Sfq<u32, Pcg64> {
         let settings = Settings::new(PARAMS, overrides).unwrap().with_preset(PRESETS);
         Sfq::new(&settings, Site::test(limit)).unwrap()
     }
 
     /// Lets `n` packets of a flow arrive; returns which were dropped, flow and number.
-    fn arrive(queue: &mut Sfq<u32>, flow: u32, n: u32, size: u32) -> Vec<(u32, u32)> {
+    fn arrive(queue: &mut Sfq<u32, Pcg64>, flow: u32, n: u32, size: u32) -> Vec<(u32, u32)> {
         let mut dropped = Vec::new();
         (0..n).for_each(|i| queue.enqueue(Time::ZERO, Packet::from_tos(size, flow, 0, i), &mut dropped));
         dropped.iter().map(|dropped| (dropped.packet.flow, dropped.packet.body)).collect()
     }
 
-    fn order(queue: &mut Sfq<u32>) -> String {
+    fn order(queue: &mut Sfq<u32, Pcg64>) -> String {
         let next = || queue.dequeue(Time::ZERO, &mut Vec::new());
         std::iter::from_fn(next).map(|(packet, _)| (b'A' + packet.flow as u8) as char).collect()
     }
@@ -378,7 +363,7 @@ mod tests {
         // Of these 27 another may hold 9, half of the 18 left.
         let other = (1..100).find(|flow| queue.buckets.of(*flow) != queue.buckets.of(0)).unwrap();
         assert_eq!(arrive(&mut queue, other, 20, 1000).first(), Some(&(other, 9)));
-        let third = (1..100).find(|flow| queue.store.backlog_of(queue.buckets.of(*flow)).packets == 0);
+        let third = (1..100).find(|flow| queue.slots.store.backlog_of(queue.buckets.of(*flow)).packets == 0);
         // Once less than 16 are left, a slot that holds more than its share of 40/16 gets no more.
         assert_eq!(arrive(&mut queue, third.unwrap(), 20, 1000).first(), Some(&(third.unwrap(), 3)));
         // With room for one packet only, somebody can still have it.
@@ -393,12 +378,12 @@ mod tests {
         let shared = (1..100_000).find(|flow| queue.buckets.of(*flow) == queue.buckets.of(0)).unwrap();
         arrive(&mut queue, 0, 5, 100);
         arrive(&mut queue, shared, 5, 100);
-        assert_eq!(queue.active.len(), 1);
+        assert_eq!(queue.slots.active().len(), 1);
         let mut dropped = Vec::new();
         let now = Time::from_millis(10_000);
         let (first, sojourn) = queue.dequeue(now, &mut dropped).unwrap();
         assert_eq!((first.body, sojourn), (0, Span::from_millis(10_000)), "arrival times stay");
-        assert_eq!((queue.active.len(), queue.backlog().packets, dropped.len()), (2, 9, 0));
+        assert_eq!((queue.slots.active().len(), queue.backlog().packets, dropped.len()), (2, 9, 0));
         // Without slots to go to, packets are dropped.
         queue.rules.flows = 1;
         queue.dequeue(Time::from_millis(20_000), &mut dropped).unwrap();
@@ -411,7 +396,7 @@ mod tests {
         let refused = |overrides: &[(&'static str, Value)]| {
             let settings = Settings::new(PARAMS, overrides).map_err(Error::from);
             let built =
-                settings.and_then(|settings| Sfq::<()>::new(&settings, Site::test(Limit::Packets(1))));
+                settings.and_then(|settings| Sfq::<(), _>::new(&settings, Site::test(Limit::Packets(1))));
             built.err().map(|error| error.to_string()).unwrap_or_default()
         };
         for (name, value) in [

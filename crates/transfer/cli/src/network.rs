@@ -2,11 +2,9 @@
 
 use super::args::Common;
 use super::qlogs::Logs;
-use afteryou_base::param::Settings;
 use afteryou_cc::group::Shared;
-use afteryou_cc::list::Entry;
+use afteryou_cc::list::Tuned;
 use afteryou_quic::{path_mtu, Factory, Monitor, Socket, MAX_ACK_DELAY};
-use afteryou_scenario::algorithm::Overrides;
 use afteryou_terminal::Failure;
 use afteryou_transfer::guard::ConfigFor;
 use afteryou_transfer::job::{AdmittedTo, Arrival, ArrivalOf, StateOf};
@@ -93,21 +91,19 @@ fn parameters(factory: Arc<Factory>, search: MtuDiscoveryConfig) -> Arc<Transpor
 
 fn factory(common: &Common, many: bool, logs: &Logs) -> Result<Arc<Factory>, Failure> {
     let (entry, overrides) = common.controller().controller()?;
-    let alone =
-        Factory::new(entry, &overrides).map_err(|error| Failure::usage(format!("--controller: {error}")))?;
-    Ok(logs.of(if many { together(entry, overrides) } else { alone }))
+    let tuned = entry.tuned(overrides).map_err(|error| Failure::usage(format!("--controller: {error}")))?;
+    Ok(logs.of(if many { together(tuned) } else { Factory::of(move |setup| tuned.build(setup)) }))
 }
 
 /// Returns controllers that share one window for all connections. When the last is gone, its state of the path is forgotten.
-fn together(entry: &'static Entry, overrides: Overrides) -> Arc<Factory> {
+fn together(tuned: Tuned) -> Arc<Factory> {
     let current: Mutex<Option<Shared>> = Mutex::new(None);
     Factory::of(move |setup| {
         let mut current = current.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(group) = current.as_ref().filter(|group| group.members() > 0) {
             return group.member(setup.mss);
         }
-        let settings = Settings::new(entry.params, &overrides).unwrap_or(Settings::defaults(entry.params));
-        let group = Shared::new((entry.make)(&settings, &setup), setup.mss);
+        let group = Shared::new(tuned.build(setup), setup.mss);
         let member = group.member(setup.mss);
         *current = Some(group);
         member
@@ -194,7 +190,7 @@ mod tests {
     fn connections_of_a_job_have_one_window() {
         let (entry, overrides) = common(&["--controller", "cubic"]).controller().controller().unwrap();
         let alone = Factory::new(entry, &overrides).unwrap().build(Instant::now(), 1_200).window();
-        let factory = together(entry, overrides);
+        let factory = together(entry.tuned(overrides).unwrap());
         let now = Instant::now();
         let mut members: Vec<_> = (0..8).map(|_| factory.clone().build(now, 1_200)).collect();
         assert!(

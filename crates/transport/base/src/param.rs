@@ -1,7 +1,14 @@
 //! Parameter tables: the parameters of an algorithm, declared beside the algorithm.
 //!
 //! One table serves all its users: the constructor (defaults), the scenario checker (names, units, ranges), `afteryou list`,
-//! the JSON schema and the book.
+//! the JSON schema and the book. The algorithm itself reads a value by its [`Key`]; all others use names.
+
+mod by_name;
+mod key;
+mod settings;
+
+pub use key::{joined, rows, Key};
+pub use settings::{Preset, Settings};
 
 use crate::nearest::nearest;
 use crate::units::Span;
@@ -41,7 +48,7 @@ pub enum Value {
     Choice(&'static str),
 }
 
-/// One row of a parameter table.
+/// One row of a parameter table. A [`Key`] makes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Param {
     /// Name, as scenarios and `--controller name,param=value` write it.
@@ -74,120 +81,6 @@ pub struct Advice {
 }
 
 impl Param {
-    /// Describes a parameter that is a span of time in milliseconds.
-    pub const fn millis(name: &'static str, default: u64, range: (u64, u64)) -> Param {
-        Param {
-            name,
-            kind: Kind::Time,
-            unit: "ms",
-            default: Value::Time(Span::from_millis(default)),
-            min: Value::Time(Span::from_millis(range.0)),
-            max: Value::Time(Span::from_millis(range.1)),
-            help: "",
-            source: "",
-            advice: None,
-        }
-    }
-
-    /// Describes a parameter that is a span of time in microseconds, shown in milliseconds.
-    pub const fn micros(name: &'static str, default: u64, range: (u64, u64)) -> Param {
-        Param {
-            default: Value::Time(Span::from_micros(default)),
-            min: Value::Time(Span::from_micros(range.0)),
-            max: Value::Time(Span::from_micros(range.1)),
-            ..Param::millis(name, 0, (0, 0))
-        }
-    }
-
-    /// Describes a parameter that is a plain number.
-    pub const fn number(name: &'static str, unit: &'static str, default: f64, range: (f64, f64)) -> Param {
-        Param {
-            name,
-            kind: Kind::Number,
-            unit,
-            default: Value::Number(default),
-            min: Value::Number(range.0),
-            max: Value::Number(range.1),
-            help: "",
-            source: "",
-            advice: None,
-        }
-    }
-
-    /// Describes a parameter that is a whole number.
-    pub const fn count(name: &'static str, unit: &'static str, default: u64, range: (u64, u64)) -> Param {
-        Param {
-            name,
-            kind: Kind::Count,
-            unit,
-            default: Value::Count(default),
-            min: Value::Count(range.0),
-            max: Value::Count(range.1),
-            help: "",
-            source: "",
-            advice: None,
-        }
-    }
-
-    /// Describes a parameter that is a size in bytes.
-    pub const fn bytes(name: &'static str, default: u64, range: (u64, u64)) -> Param {
-        Param {
-            name,
-            kind: Kind::Bytes,
-            unit: "B",
-            default: Value::Bytes(default),
-            min: Value::Bytes(range.0),
-            max: Value::Bytes(range.1),
-            help: "",
-            source: "",
-            advice: None,
-        }
-    }
-
-    /// Describes a parameter that is a flag, yes or no.
-    pub const fn flag(name: &'static str, default: bool) -> Param {
-        Param {
-            name,
-            kind: Kind::Flag,
-            unit: "",
-            default: Value::Flag(default),
-            min: Value::Flag(false),
-            max: Value::Flag(true),
-            help: "",
-            source: "",
-            advice: None,
-        }
-    }
-
-    /// Describes a parameter that is one of several words.
-    pub const fn choice(name: &'static str, default: &'static str, words: &'static [&'static str]) -> Param {
-        let value = Value::Choice(default);
-        Param {
-            name,
-            kind: Kind::Choice(words),
-            unit: "",
-            default: value,
-            min: value,
-            max: value,
-            help: "",
-            source: "",
-            advice: None,
-        }
-    }
-
-    /// Adds the sentence that explains it and where it comes from.
-    pub const fn explained(mut self, help: &'static str, source: &'static str) -> Param {
-        self.help = help;
-        self.source = source;
-        self
-    }
-
-    /// Adds the bound in milliseconds that the source states, with its words.
-    pub const fn at_most_millis(mut self, most: u64, reason: &'static str) -> Param {
-        self.advice = Some(Advice { most: Value::Time(Span::from_millis(most)), reason });
-        self
-    }
-
     /// Returns the source's bound if `value` is beyond it.
     pub fn advice_on(&self, value: Value) -> Option<&Advice> {
         self.advice.as_ref().filter(|advice| match (value, advice.most) {
@@ -300,116 +193,6 @@ impl fmt::Display for Value {
             Value::Flag(flag) => write!(f, "{flag}"),
             Value::Bytes(bytes) => write!(f, "{bytes} B"),
             Value::Choice(word) => f.write_str(word),
-        }
-    }
-}
-
-/// A set of defaults that a parameter named `preset` chooses: another implementation's, or another document's.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Preset {
-    /// The word.
-    pub name: &'static str,
-    /// Whose values they are, one sentence.
-    pub help: &'static str,
-    /// Where they differ from the table.
-    pub rows: &'static [(&'static str, Value)],
-}
-
-/// A parameter table with some values overridden.
-///
-/// Lookups are by the names of the table. Asking for a name or a kind that the table lacks is a bug in the algorithm
-/// and panics; the list's own test finds it for every entry.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings<'a> {
-    table: &'static [Param],
-    preset: &'static [(&'static str, Value)],
-    overrides: &'a [(&'static str, Value)],
-}
-
-impl<'a> Settings<'a> {
-    /// Returns the table's defaults with `overrides` on top.
-    ///
-    /// # Errors
-    /// An override that is no row of the table, of another kind, or out of its range.
-    pub fn new(
-        table: &'static [Param],
-        overrides: &'a [(&'static str, Value)],
-    ) -> Result<Settings<'a>, ParamError> {
-        for (name, value) in overrides {
-            let param = table.iter().find(|param| param.name == *name);
-            param.ok_or(ParamError::Unknown { name, table })?.check(*value)?;
-        }
-        Ok(Settings { table, preset: &[], overrides })
-    }
-
-    /// Returns the table's defaults.
-    pub const fn defaults(table: &'static [Param]) -> Settings<'static> {
-        Settings { table, preset: &[], overrides: &[] }
-    }
-
-    /// Returns the settings with the defaults of the preset that the parameter `preset` names; what is overridden stays so.
-    /// Without presets, as it is.
-    pub fn with_preset(mut self, presets: &'static [Preset]) -> Settings<'a> {
-        if !presets.is_empty() {
-            let chosen = self.choice("preset");
-            self.preset =
-                presets.iter().find(|preset| preset.name == chosen).map_or(&[], |preset| preset.rows);
-        }
-        self
-    }
-
-    fn value(&self, name: &str) -> Value {
-        let rows = self.preset.iter().chain(self.overrides).rev();
-        let overridden = rows.into_iter().find(|(n, _)| *n == name).map(|(_, value)| *value);
-        let default = || self.table.iter().find(|param| param.name == name).map(|param| param.default);
-        overridden.or_else(default).unwrap_or_else(|| panic!("bug: no parameter {name} in the table"))
-    }
-
-    /// Returns a parameter's span of time.
-    pub fn time(&self, name: &str) -> Span {
-        match self.value(name) {
-            Value::Time(span) => span,
-            other => panic!("bug: parameter {name} is {other:?}, not a time"),
-        }
-    }
-
-    /// Returns a parameter's plain number.
-    pub fn number(&self, name: &str) -> f64 {
-        match self.value(name) {
-            Value::Number(number) => number,
-            other => panic!("bug: parameter {name} is {other:?}, not a number"),
-        }
-    }
-
-    /// Returns a parameter's whole number.
-    pub fn count(&self, name: &str) -> u64 {
-        match self.value(name) {
-            Value::Count(count) => count,
-            other => panic!("bug: parameter {name} is {other:?}, not a count"),
-        }
-    }
-
-    /// Returns a parameter's size in bytes.
-    pub fn bytes(&self, name: &str) -> u64 {
-        match self.value(name) {
-            Value::Bytes(bytes) => bytes,
-            other => panic!("bug: parameter {name} is {other:?}, not a size"),
-        }
-    }
-
-    /// Returns a parameter's flag.
-    pub fn flag(&self, name: &str) -> bool {
-        match self.value(name) {
-            Value::Flag(flag) => flag,
-            other => panic!("bug: parameter {name} is {other:?}, not a flag"),
-        }
-    }
-
-    /// Returns a parameter's word.
-    pub fn choice(&self, name: &str) -> &'static str {
-        match self.value(name) {
-            Value::Choice(word) => word,
-            other => panic!("bug: parameter {name} is {other:?}, not a word"),
         }
     }
 }

@@ -79,6 +79,11 @@ impl Span {
     /// Longer than every span in use.
     pub const MAX: Span = Span(u64::MAX);
 
+    /// Returns the span, or `None` if it is zero: parameters write "never" as zero.
+    pub fn nonzero(self) -> Option<Span> {
+        (self != Span::ZERO).then_some(self)
+    }
+
     /// Returns `s` seconds.
     #[inline]
     pub const fn from_secs(s: u64) -> Span {

@@ -36,7 +36,7 @@
 
 use crate::base_delay::{difference, BaseDelay};
 use crate::event::Ack;
-use afteryou_base::param::Param;
+use afteryou_base::param::Key;
 use afteryou_base::units::{Span, Time};
 
 /// A fall of the reverse base by more than this is no drift, µs (libutp).
@@ -48,13 +48,25 @@ pub const TOLERATED_US: i32 = 200_000;
 /// The penalty is the excess divided by this (libutp).
 pub const PENALTY_DIVISOR: i32 = 7;
 
-/// The row `clock_skew` of a parameter table.
-pub const CLOCK_SKEW: Param = Param::choice("clock_skew", "estimated", &["estimated", "libutp", "none"])
+/// The parameter `clock_skew`.
+pub const CLOCK_SKEW: Key<Correction> =
+    Key::choice("clock_skew", &["estimated", "libutp", "none"], &[Correction::Slope, Correction::Fall, Correction::None])
     .explained(
         "what keeps a receiver's clock that runs fast or slow from looking like a queue: the slope of the reverse path's \
          delays, the fall of their minimum, or nothing",
         "afteryou; libutp 2b364cb; RFC 6817 §A.2",
     );
+
+/// What keeps clocks of different rates from looking like a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Correction {
+    /// The slope of the reverse path's delays: [`crate::clock_drift`].
+    Slope,
+    /// The fall of the reverse path's base delay, as libutp corrects it.
+    Fall,
+    /// Nothing.
+    None,
+}
 
 /// Raises the base delay as the receiver's clock gains on ours.
 #[derive(Clone, Debug)]

@@ -67,7 +67,8 @@ use crate::list::{Class, Entry};
 use crate::loss_gate::LossGate;
 use crate::slow_start::{EarlyExit, Window, FLOOR_PACKETS, INITIAL_WINDOW};
 use crate::undo::Undo;
-use afteryou_base::param::{Param, Settings};
+use afteryou_base::param::{Key, Settings};
+use afteryou_base::params;
 use afteryou_base::units::{Span, Time};
 #[cfg(feature = "alloc")]
 use afteryou_base::About;
@@ -77,24 +78,40 @@ const TARGET_CLAMP: f64 = 1.5;
 /// Floor after a mark, packets (§4.6).
 const ECE_FLOOR_PACKETS: f64 = 1.0;
 
-/// Parameters.
-pub const PARAMS: &[Param] = &[
-    Param::number("c", "packets/s^3", 0.4, (0.001, 100.0))
-        .explained("steepness of the cubic function", "RFC 9438 §5.1"),
-    Param::number("beta", "", 0.7, (0.1, 0.95))
-        .explained("what a congestion event leaves of the window", "RFC 9438 §4.6"),
-    Param::flag("fast_convergence", true)
-        .explained("give up more when the window no longer reaches its last maximum", "RFC 9438 §4.7"),
-    INITIAL_WINDOW,
-    Param::choice("hystart", "off", &["off", "hystart++", "linux"]).explained(
+/// What ends slow start, besides its threshold and marks.
+#[derive(Clone, Copy, Debug)]
+enum SlowStartExit {
+    Loss,
+    Rfc9406,
+    Linux,
+}
+
+params! {
+    /// Parameters.
+    pub table PARAMS;
+
+    pub const C: Key<f64> = Key::number("c", "packets/s^3", 0.4, (0.001, 100.0))
+        .explained("steepness of the cubic function", "RFC 9438 §5.1");
+    pub const BETA: Key<f64> = Key::number("beta", "", 0.7, (0.1, 0.95))
+        .explained("what a congestion event leaves of the window", "RFC 9438 §4.6");
+    pub const FAST_CONVERGENCE: Key<bool> = Key::flag("fast_convergence", true)
+        .explained("give up more when the window no longer reaches its last maximum", "RFC 9438 §4.7");
+    use INITIAL_WINDOW;
+    const HYSTART: Key<SlowStartExit> = Key::choice(
+        "hystart",
+        &["off", "hystart++", "linux"],
+        &[SlowStartExit::Loss, SlowStartExit::Rfc9406, SlowStartExit::Linux],
+    )
+    .explained(
         "leave slow start when the delay rises: by HyStart++ in the initial one, or as Linux does, by trains of acks, too",
         "RFC 9406 §4.2; Linux tcp_cubic.c",
-    ),
-    Param::choice("friendly", "rfc9438", &["rfc9438", "linux"]).explained(
-        "growth in the Reno-friendly region: Reno's own above the last window, or slower throughout, as in Linux",
-        "RFC 9438 §4.3; Linux tcp_cubic.c",
-    ),
-];
+    );
+    pub const FRIENDLY_AS_LINUX: Key<bool> = Key::choice("friendly", &["rfc9438", "linux"], &[false, true])
+        .explained(
+            "growth in the Reno-friendly region: Reno's own above the last window, or slower throughout, as in Linux",
+            "RFC 9438 §4.3; Linux tcp_cubic.c",
+        );
+}
 
 /// The list's line.
 #[cfg(feature = "alloc")]
@@ -171,20 +188,20 @@ impl Cubic {
 
     /// Creates a controller for the transport that `setup` describes.
     pub fn of(settings: &Settings<'_>, setup: Setup) -> Cubic {
-        let early_exit = match settings.choice("hystart") {
-            "hystart++" => Some(EarlyExit::rfc9406()),
-            "linux" => Some(EarlyExit::Linux(LinuxHyStart::new(setup.paced))),
-            _ => None,
+        let early_exit = match settings.get(HYSTART) {
+            SlowStartExit::Loss => None,
+            SlowStartExit::Rfc9406 => Some(EarlyExit::rfc9406()),
+            SlowStartExit::Linux => Some(EarlyExit::Linux(LinuxHyStart::new(setup.paced))),
         };
         let mss = setup.mss;
-        let beta = settings.number("beta");
+        let beta = settings.get(BETA);
         let alpha = 3.0 * (1.0 - beta) / (1.0 + beta);
         Cubic {
-            c: settings.number("c"),
+            c: settings.get(C),
             beta,
             alpha,
-            alpha_above: if settings.choice("friendly") == "linux" { alpha } else { 1.0 },
-            fast_convergence: settings.flag("fast_convergence"),
+            alpha_above: if settings.get(FRIENDLY_AS_LINUX) { alpha } else { 1.0 },
+            fast_convergence: settings.get(FAST_CONVERGENCE),
             mss,
             window: Window::new(settings, mss, early_exit),
             curve: Curve { w_max: None, cwnd_prior: 0.0, epoch: None },

@@ -12,27 +12,28 @@
 
 use crate::base_delay::{BaseDelay, BASE_HISTORY, MAX_BINS};
 use crate::clock_drift::{ClockDrift, Gain};
-use crate::clock_skew::ClockSkew;
+use crate::clock_skew::{ClockSkew, Correction, CLOCK_SKEW};
 use crate::cold::Cold;
 use crate::current_delay::{CURRENT_FILTER, MAX_SAMPLES};
-use crate::delay_signal::{one_way_us, DelaySignal};
+use crate::delay_signal::{one_way_us, DelaySignal, SIGNAL};
 use crate::event::Ack;
 use crate::ledbat_core::delay::{Delay, Kept, Taken};
-use crate::route_change::RouteChange;
-use afteryou_base::param::{Param, Settings};
+use crate::route_change::{RouteChange, ROUTE_CHANGE};
+use afteryou_base::param::{Key, Settings};
 use afteryou_base::units::{Span, Time};
 
-/// The row `base_history` of a parameter table.
-pub const HISTORY: Param = Param::count("base_history", "minutes", BASE_HISTORY as u64, (1, MAX_BINS as u64))
-    .explained("minutes that the base delay remembers", "RFC 6817 §2.5");
-/// The row `current_filter` of a parameter table.
-pub const FILTER: Param =
-    Param::count("current_filter", "samples", CURRENT_FILTER as u64, (1, MAX_SAMPLES as u64))
+/// The parameter `base_history`.
+pub const HISTORY: Key<u64> =
+    Key::count("base_history", "minutes", BASE_HISTORY as u64, (1, MAX_BINS as u64))
+        .explained("minutes that the base delay remembers", "RFC 6817 §2.5");
+/// The parameter `current_filter`.
+pub const FILTER: Key<u64> =
+    Key::count("current_filter", "samples", CURRENT_FILTER as u64, (1, MAX_SAMPLES as u64))
         .explained("newest samples of which the smallest counts", "RFC 6817 §2.4.2");
 
-/// Reads the rows [`HISTORY`] and [`FILTER`].
+/// Reads [`HISTORY`] and [`FILTER`].
 pub fn kept(settings: &Settings<'_>) -> Kept {
-    Kept { minutes: settings.count("base_history") as u32, samples: settings.count("current_filter") as u32 }
+    Kept { minutes: settings.get(HISTORY) as u32, samples: settings.get(FILTER) as u32 }
 }
 
 /// Chooses and corrects the samples that a rule's [`Delay`] is made of.
@@ -48,17 +49,17 @@ pub struct DelayMeter {
 }
 
 impl DelayMeter {
-    /// Creates a meter from the rows `signal`, `base_history`, `current_filter`, `clock_skew` and `route_change`.
+    /// Creates a meter from the values of [`SIGNAL`], [`HISTORY`], [`FILTER`], [`CLOCK_SKEW`] and [`ROUTE_CHANGE`].
     pub fn new(settings: &Settings<'_>) -> DelayMeter {
-        let (kept, signal) = (kept(settings), DelaySignal::named(settings.choice("signal")));
+        let (kept, signal) = (kept(settings), settings.get(SIGNAL));
         // Round-trip times have one clock only.
-        let skew = if signal == DelaySignal::Rtt { "none" } else { settings.choice("clock_skew") };
+        let skew = if signal == DelaySignal::Rtt { Correction::None } else { settings.get(CLOCK_SKEW) };
         DelayMeter {
             signal,
-            skew: (skew == "libutp")
+            skew: (skew == Correction::Fall)
                 .then(|| Cold::new(ClockSkew::new(BaseDelay::new(kept.minutes as usize)))),
-            drift: (skew == "estimated").then(|| Cold::new(Default::default())),
-            route: settings.flag("route_change").then(RouteChange::default),
+            drift: (skew == Correction::Slope).then(|| Cold::new(Default::default())),
+            route: settings.get(ROUTE_CHANGE).then(RouteChange::default),
             kept,
             queuing_us: None,
         }

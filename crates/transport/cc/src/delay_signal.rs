@@ -19,6 +19,12 @@
 
 use crate::base_delay::difference;
 use crate::event::Ack;
+use afteryou_base::param::Key;
+
+/// The parameter `signal`, by default one-way delays.
+pub const SIGNAL: Key<DelaySignal> =
+    Key::choice("signal", &["one-way", "rtt"], &[DelaySignal::OneWayAwaited, DelaySignal::Rtt])
+        .explained("delay that is measured; until the first one-way sample the RTT serves", "RFC 6817 §2.3");
 
 /// The delay that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,14 +38,6 @@ pub enum DelaySignal {
 }
 
 impl DelaySignal {
-    /// Returns the signal that the parameter `signal` calls `word`.
-    pub fn named(word: &str) -> DelaySignal {
-        match word {
-            "rtt" => DelaySignal::Rtt,
-            _ => DelaySignal::OneWayAwaited,
-        }
-    }
-
     /// Returns the ack's sample of the kind in use, if it has one; `one_way_us` is its one-way delay, corrected or not. The
     /// flag is set if the samples so far were of another kind and must be forgotten.
     pub fn sample(&mut self, ack: &Ack, one_way_us: Option<u32>) -> (Option<u32>, bool) {
@@ -99,9 +97,9 @@ mod tests {
     }
 
     /// Returns base and queuing delay after `acks`.
-    fn after(word: &str, acks: &[Ack]) -> (Option<u32>, Option<u32>, DelaySignal) {
+    fn after(mut signal: DelaySignal, acks: &[Ack]) -> (Option<u32>, Option<u32>, DelaySignal) {
         let kept = Kept { minutes: 10, samples: 4 };
-        let (mut signal, mut delay) = (DelaySignal::named(word), Delay::<10, 4, 0>::NEW);
+        let mut delay = Delay::<10, 4, 0>::NEW;
         for ack in acks {
             let (sample, forget) = signal.sample(ack, ack.one_way_delay);
             if forget {
@@ -117,19 +115,22 @@ mod tests {
     #[test]
     fn round_trip_times_serve_only_until_the_first_one_way_sample() {
         let rtt = ack(Some(50), None);
-        assert_eq!(after("one-way", &[rtt, rtt]), (Some(50_000), Some(0), DelaySignal::OneWayAwaited));
+        assert_eq!(
+            after(DelaySignal::OneWayAwaited, &[rtt, rtt]),
+            (Some(50_000), Some(0), DelaySignal::OneWayAwaited)
+        );
         // 7 s of clock offset, above and below the RTT on the circle.
         for one_way in [7_000_000, 7_000_000u32.wrapping_neg()] {
             let both = ack(Some(50), Some(one_way));
             let expected = (Some(one_way), Some(0), DelaySignal::OneWay);
-            assert_eq!(after("one-way", &[rtt, rtt, both]), expected);
-            assert_eq!(after("one-way", &[rtt, both, rtt, rtt, rtt, rtt, rtt]), expected);
+            assert_eq!(after(DelaySignal::OneWayAwaited, &[rtt, rtt, both]), expected);
+            assert_eq!(after(DelaySignal::OneWayAwaited, &[rtt, both, rtt, rtt, rtt, rtt, rtt]), expected);
         }
     }
 
     #[test]
     fn with_round_trip_times_chosen_one_way_samples_are_ignored() {
         let acks = [ack(Some(50), Some(9)), ack(Some(60), Some(9)), ack(None, Some(9))];
-        assert_eq!(after("rtt", &acks), (Some(50_000), Some(0), DelaySignal::Rtt));
+        assert_eq!(after(DelaySignal::Rtt, &acks), (Some(50_000), Some(0), DelaySignal::Rtt));
     }
 }

@@ -4,6 +4,7 @@ use crate::controller::{Controller, Setup};
 use afteryou_base::param::{ParamError, Settings, Value};
 use afteryou_base::About;
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::ops::Deref;
 
 /// The traffic that a controller is made for.
@@ -36,12 +37,38 @@ impl Deref for Entry {
 }
 
 impl Entry {
+    /// Checks overrides once for all controllers that are made with them.
+    ///
+    /// # Errors
+    /// An override that is no parameter of this controller, of another kind, or out of its range.
+    pub fn tuned(&'static self, overrides: Vec<(&'static str, Value)>) -> Result<Tuned, ParamError> {
+        Settings::new(self.params, &overrides)?;
+        Ok(Tuned { entry: self, overrides })
+    }
+
     /// Makes a controller with some parameters overridden.
+    ///
+    /// # Errors
+    /// An override that is no parameter of this controller, of another kind, or out of its range.
     pub fn build(
         &self,
         overrides: &[(&'static str, Value)],
         setup: Setup,
     ) -> Result<Box<dyn Controller>, ParamError> {
         Ok((self.make)(&Settings::new(self.params, overrides)?, &setup))
+    }
+}
+
+/// A controller of the list with overrides that are checked: it makes controllers without fail.
+#[derive(Clone, Debug)]
+pub struct Tuned {
+    entry: &'static Entry,
+    overrides: Vec<(&'static str, Value)>,
+}
+
+impl Tuned {
+    /// Makes a controller.
+    pub fn build(&self, setup: Setup) -> Box<dyn Controller> {
+        (self.entry.make)(&Settings::of_checked(self.entry.params, &self.overrides), &setup)
     }
 }

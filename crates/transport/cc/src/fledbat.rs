@@ -45,49 +45,44 @@
 
 use crate::base_delay::MAX_BINS;
 use crate::clock_skew::CLOCK_SKEW;
-use crate::controller::{Controller, Directive, Snapshot};
 use crate::current_delay::MAX_SAMPLES;
 use crate::delay_meter::{kept, DelayMeter, FILTER, HISTORY};
-use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
-use crate::fixed::to_16;
-use crate::ledbat::{INIT_CWND, MOST_TARGET, SIGNAL};
+use crate::delay_signal::SIGNAL;
+use crate::event::Ack;
+use crate::fixed::{to_16, Bytes16};
+use crate::ledbat::{INIT_CWND, MIN_CWND, MOST_TARGET};
 use crate::ledbat_core::fledbat::{Params, State};
-use crate::ledbat_core::ledbat::max_age;
 use crate::ledbat_core::{AckEvent, Before};
+use crate::ledbat_shell::{Delays, Rule, Shell};
 use crate::ledbat_slow_start::{SlowStart, SLOW_START, SLOW_START_EXIT};
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
 use crate::route_change::ROUTE_CHANGE;
-use crate::undo::Undo;
-use afteryou_base::param::{Param, Settings};
-use afteryou_base::units::Span;
+use afteryou_base::param::{Key, Settings};
+use afteryou_base::params;
+use afteryou_base::units::{Span, Time};
 #[cfg(feature = "alloc")]
 use afteryou_base::About;
 
-/// Parameters.
-pub const PARAMS: &[Param] = &[
-    Param::millis("target", 25, (1, 1000))
+params! {
+    /// Parameters.
+    pub table PARAMS;
+
+    pub const TARGET: Key<Span> = Key::millis("target", 25, (1, 1000))
         .explained(
             "queuing delay above which it shrinks (τ); above 100 ms there is a warning",
             "Carofiglio 2013 §6",
         )
-        .at_most_millis(100, MOST_TARGET),
-    Param::number("alpha", "packets per RTT", 1.0, (0.001, 1.0))
-        .explained("growth of a round trip", "Carofiglio 2013 eq. 5"),
-    Param::number("zeta", "", 0.1, (0.0001, 100.0)).explained(
-        "part of the window lost per round trip and target of excess delay",
-        "Carofiglio 2013 eq. 5, §7",
-    ),
-    HISTORY,
-    FILTER,
-    INIT_CWND,
-    Param::count("min_cwnd", "packets", 2, (1, 4)).explained("window's floor", "RFC 6817 §2.5"),
-    SLOW_START,
-    SLOW_START_EXIT,
-    SIGNAL,
-    CLOCK_SKEW,
-    ROUTE_CHANGE,
-];
+        .at_most_millis(100, MOST_TARGET);
+    pub const ALPHA: Key<f64> = Key::number("alpha", "packets per RTT", 1.0, (0.001, 1.0))
+        .explained("growth of a round trip", "Carofiglio 2013 eq. 5");
+    pub const ZETA: Key<f64> = Key::number("zeta", "", 0.1, (0.0001, 100.0))
+        .explained(
+            "part of the window lost per round trip and target of excess delay",
+            "Carofiglio 2013 eq. 5, §7",
+        );
+    use HISTORY, FILTER, INIT_CWND, MIN_CWND, SLOW_START, SLOW_START_EXIT, SIGNAL, CLOCK_SKEW, ROUTE_CHANGE;
+}
 
 /// The list's line.
 #[cfg(feature = "alloc")]
@@ -105,136 +100,118 @@ pub const ENTRY: Entry = Entry {
 };
 
 /// An fLEDBAT controller.
+pub type Fledbat = Shell<FairLedbat>;
+
+/// The rule of fLEDBAT.
 #[derive(Clone, Debug)]
-pub struct Fledbat {
+pub struct FairLedbat {
     params: Params,
     state: State<MAX_BINS, MAX_SAMPLES, { MAX_SAMPLES - 1 }>,
-    meter: DelayMeter,
-    slow_start: SlowStart,
-    undo: Undo<(Before, SlowStart)>,
 }
 
 impl Fledbat {
     /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Fledbat {
         let params = Params {
-            target_us: settings.time("target").as_micros(),
-            alpha16: to_16(settings.number("alpha")),
-            zeta16: to_16(settings.number("zeta")),
-            init_cwnd: settings.count("init_cwnd"),
-            min_cwnd: settings.count("min_cwnd"),
+            target_us: settings.get(TARGET).as_micros(),
+            alpha16: to_16(settings.get(ALPHA)),
+            zeta16: to_16(settings.get(ZETA)),
+            init_cwnd: settings.get(INIT_CWND),
+            min_cwnd: settings.get(MIN_CWND),
             mss: u64::from(mss),
             kept: kept(settings),
         };
-        Fledbat {
-            state: State::new(&params),
-            params,
-            meter: DelayMeter::new(settings),
-            slow_start: SlowStart::new(settings),
-            undo: Undo::default(),
-        }
+        let rule = FairLedbat { state: State::new(&params), params };
+        Shell::around(rule, DelayMeter::new(settings), SlowStart::new(settings, TARGET))
     }
 }
 
-impl Controller for Fledbat {
-    fn on_ack(&mut self, ack: &Ack) {
-        self.undo.on_ack(ack);
-        let cwnd = self.state.cwnd;
+impl Rule for FairLedbat {
+    fn cwnd(&self) -> Bytes16 {
+        self.state.cwnd
+    }
+
+    fn floor(&self) -> Bytes16 {
+        self.state.floor(&self.params)
+    }
+
+    fn delays(&self) -> &Delays {
+        &self.state.delay
+    }
+
+    fn delays_mut(&mut self) -> &mut Delays {
+        &mut self.state.delay
+    }
+
+    fn on_ack(&mut self, ack: &Ack, slow_start: &mut SlowStart, queuing_us: Option<u32>) -> bool {
         let (p, event) = (&self.params, AckEvent::of(ack));
-        let at_floor = self.state.cwnd <= self.state.floor(p);
-        let queuing_us =
-            self.meter.measure(ack, max_age(event.smoothed_rtt), at_floor, &mut self.state.delay);
-        let slow_start = &mut self.slow_start;
-        let halved = self.state.respond(p, &event, |state| match queuing_us {
+        self.state.respond(p, &event, |state| match queuing_us {
             _ if slow_start.is_on() && ack.app_limited => {}
             queuing_us if slow_start.is_on() => {
                 state.cwnd = slow_start.grow(state.cwnd, event.delivered, p.mss, queuing_us);
             }
             Some(queuing_us) => state.steer(p, &event, u64::from(queuing_us)),
             None => {} // no fresh sample: skip the delay-based step
-        });
-        if halved {
-            self.slow_start.end(self.state.cwnd);
-        } else if self.state.cwnd < cwnd {
-            self.undo.saved().for_each(|(before, _)| before.lower(cwnd.minus(self.state.cwnd)));
-        }
+        })
     }
 
-    fn on_loss(&mut self, loss: &Loss) {
-        let before = (self.state.before(), self.slow_start);
-        if self.state.on_loss(&self.params, loss.sent.now.0, loss.now.0) {
-            self.undo.keep(loss.now, before);
-            self.slow_start.end(self.state.cwnd);
-        }
+    fn on_loss(&mut self, sent_at: Time, now: Time) -> bool {
+        self.state.on_loss(&self.params, sent_at.0, now.0)
     }
 
-    fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
-        if let Some((before, slow_start)) = self.undo.take(spurious) {
-            self.state.undo(&before);
-            self.slow_start = slow_start;
-        }
+    fn on_timeout(&mut self, now: Time) {
+        self.state.on_timeout(&self.params, now.0);
     }
 
-    fn on_timeout(&mut self, timeout: &Timeout) {
-        if timeout.consecutive == 1 {
-            self.undo.keep(timeout.now, (self.state.before(), self.slow_start));
-        }
-        let flightsize = timeout.flightsize.min(self.state.cwnd.to_bytes());
-        self.slow_start.begin_again(timeout.consecutive, flightsize, self.params.mss);
-        self.state.on_timeout(&self.params, timeout.now.0);
+    fn on_idle(&mut self) {
+        self.state.on_idle();
     }
 
-    fn on_idle(&mut self, idle: &Idle) {
-        if idle.idle_for > idle.rto {
-            self.state.on_idle();
-            self.meter.forget_present();
-            self.undo.forget();
-        }
-    }
-
-    fn on_mtu(&mut self, mss: u32) {
-        self.params.mss = u64::from(mss);
+    fn on_mtu(&mut self, mss: u64) {
+        self.params.mss = mss;
         self.state.on_mtu(&self.params);
     }
 
-    fn directive(&self) -> Directive {
-        Directive::growing_window(self.state.cwnd.to_bytes(), self.slow_start.is_on())
+    fn mss(&self) -> u64 {
+        self.params.mss
     }
 
-    fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            phase: if self.slow_start.is_on() { "slow start" } else { "congestion avoidance" },
-            cwnd: self.state.cwnd.to_bytes(),
-            ssthresh: self.slow_start.ssthresh(),
-            base_delay: self.meter.base(&self.state.delay),
-            queuing_delay: self.meter.queuing(),
-            target: Some(Span::from_micros(self.params.target_us)),
-            gain: Some(self.params.alpha16 as f64 / 65536.0),
-            ..Snapshot::default()
-        }
+    fn before(&self) -> Before {
+        self.state.before()
+    }
+
+    fn undo(&mut self, before: &Before) {
+        self.state.undo(before);
+    }
+
+    fn target_us(&self) -> u64 {
+        self.params.target_us
+    }
+
+    fn gain16(&self) -> u64 {
+        self.params.alpha16
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::controller::Controller;
     use crate::delay_signal::DelaySignal;
-    use crate::event::Sent;
-    use crate::fixed::Bytes16;
-    use afteryou_base::units::Time;
+    use crate::event::{Loss, Sent};
 
     /// 2^20 B packets make whole bytes a fine unit for windows given in packets.
     const MSS: u64 = 1 << 20;
 
     fn with_window(packets: f64, queuing_us: u32) -> Fledbat {
         let mut fledbat = Fledbat::new(&Settings::defaults(PARAMS), MSS as u32);
-        fledbat.state.cwnd = Bytes16((packets * MSS as f64 * 65536.0) as u64);
-        fledbat.meter.preset(DelaySignal::OneWay, &mut fledbat.state.delay, 50_000, queuing_us);
+        fledbat.rule.state.cwnd = Bytes16((packets * MSS as f64 * 65536.0) as u64);
+        fledbat.meter.preset(DelaySignal::OneWay, &mut fledbat.rule.state.delay, 50_000, queuing_us);
         fledbat
     }
 
     fn packets(fledbat: &Fledbat) -> f64 {
-        fledbat.state.cwnd.to_f64() / MSS as f64
+        fledbat.rule.state.cwnd.to_f64() / MSS as f64
     }
 
     fn ack(queuing_us: u32) -> Ack {

@@ -47,20 +47,21 @@
 
 use crate::base_delay::MAX_BINS;
 use crate::clock_skew::CLOCK_SKEW;
-use crate::controller::{Controller, Directive, Snapshot};
 use crate::current_delay::MAX_SAMPLES;
 use crate::delay_meter::{kept, DelayMeter, FILTER, HISTORY};
-use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
+use crate::delay_signal::SIGNAL;
+use crate::event::Ack;
 use crate::fixed::{to_16, Bytes16};
-use crate::ledbat_core::ledbat::{max_age, Params, State};
+use crate::ledbat_core::ledbat::{Params, State};
 use crate::ledbat_core::{AckEvent, Before};
+use crate::ledbat_shell::{Delays, Rule, Shell};
 use crate::ledbat_slow_start::{SlowStart, SLOW_START, SLOW_START_EXIT};
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
 use crate::loss_gate::LossGate;
 use crate::route_change::ROUTE_CHANGE;
-use crate::undo::Undo;
-use afteryou_base::param::{Param, Settings};
+use afteryou_base::param::{Key, Settings};
+use afteryou_base::params;
 use afteryou_base::units::{Span, Time};
 #[cfg(feature = "alloc")]
 use afteryou_base::About;
@@ -68,44 +69,38 @@ use afteryou_base::About;
 /// RFC 6817's bound of TARGET.
 pub const MOST_TARGET: &str = "RFC 6817 §2.5: it MUST be 100 ms or less";
 
-/// The row `signal` of a parameter table whose default is one-way delays.
-pub const SIGNAL: Param = Param::choice("signal", "one-way", &["one-way", "rtt"])
-    .explained("delay that is measured; until the first one-way sample the RTT serves", "RFC 6817 §2.3");
-
-/// The row `init_cwnd` of a parameter table.
-pub const INIT_CWND: Param = Param::count("init_cwnd", "packets", 2, (1, 4))
+/// The parameter `init_cwnd`.
+pub const INIT_CWND: Key<u64> = Key::count("init_cwnd", "packets", 2, (1, 4))
     .explained("window at the start, at least min_cwnd", "RFC 6817 §2.5");
 
-/// Parameters.
-pub const PARAMS: &[Param] = &[
-    Param::millis("target", 100, (1, 1000))
+params! {
+    /// Parameters.
+    pub table PARAMS;
+
+    pub const TARGET: Key<Span> = Key::millis("target", 100, (1, 1000))
         .explained("queuing delay to steer to; above 100 ms there is a warning", "RFC 6817 §2.5")
-        .at_most_millis(100, MOST_TARGET),
-    Param::number("gain", "packets per RTT", 1.0, (0.001, 1.0))
-        .explained("growth on an empty queue", "RFC 6817 §2.5"),
-    Param::number("decrease_gain", "packets per RTT", 1.0, (0.001, 100.0))
-        .explained("shrinking per TARGET of excess delay", "RFC 6817 §2.5"),
-    Param::choice("decrease", "proportional", &["proportional", "eighth"]).explained(
-        "above target: by the law, or by an eighth of the window once per round trip, as Apple's first LEDBAT",
-        "RFC 6817 §2.4.2; xnu-11417 tcp_ledbat.c",
-    ),
-    Param::count("allowed_increase", "packets", 1, (1, 1000))
+        .at_most_millis(100, MOST_TARGET);
+    pub const GAIN: Key<f64> = Key::number("gain", "packets per RTT", 1.0, (0.001, 1.0))
+        .explained("growth on an empty queue", "RFC 6817 §2.5");
+    pub const DECREASE_GAIN: Key<f64> = Key::number("decrease_gain", "packets per RTT", 1.0, (0.001, 100.0))
+        .explained("shrinking per TARGET of excess delay", "RFC 6817 §2.5");
+    pub const EIGHTHS: Key<bool> = Key::choice("decrease", &["proportional", "eighth"], &[false, true])
+        .explained(
+            "above target: by the law, or by an eighth of the window once per round trip, as Apple's first LEDBAT",
+            "RFC 6817 §2.4.2; xnu-11417 tcp_ledbat.c",
+        );
+    const ALLOWED_INCREASE: Key<u64> = Key::count("allowed_increase", "packets", 1, (1, 1000))
         .explained(
             "how far an application-limited window may exceed what was in flight; Apple: 8",
             "RFC 6817 §2.5",
-        ),
-    Param::count("tether", "times flightsize", 1, (1, 16))
-        .explained("multiple of the bytes in flight in that bound; Apple: 2", "xnu-11417 tcp_ledbat.c"),
-    HISTORY,
-    FILTER,
-    INIT_CWND,
-    Param::count("min_cwnd", "packets", 2, (1, 4)).explained("window's floor", "RFC 6817 §2.5"),
-    SLOW_START,
-    SLOW_START_EXIT,
-    SIGNAL,
-    CLOCK_SKEW,
-    ROUTE_CHANGE,
-];
+        );
+    const TETHER: Key<u64> = Key::count("tether", "times flightsize", 1, (1, 16))
+        .explained("multiple of the bytes in flight in that bound; Apple: 2", "xnu-11417 tcp_ledbat.c");
+    use HISTORY, FILTER, INIT_CWND;
+    pub const MIN_CWND: Key<u64> = Key::count("min_cwnd", "packets", 2, (1, 4))
+        .explained("window's floor", "RFC 6817 §2.5");
+    use SLOW_START, SLOW_START_EXIT, SIGNAL, CLOCK_SKEW, ROUTE_CHANGE;
+}
 
 /// The list's line.
 #[cfg(feature = "alloc")]
@@ -122,13 +117,13 @@ pub const ENTRY: Entry = Entry {
 };
 
 /// An RFC 6817 controller.
+pub type Ledbat = Shell<Rfc6817>;
+
+/// The rule of RFC 6817, and a part of Apple's.
 #[derive(Clone, Debug)]
-pub struct Ledbat {
+pub struct Rfc6817 {
     params: Params,
-    state: State<MAX_BINS, MAX_SAMPLES, { MAX_SAMPLES - 1 }>,
-    meter: DelayMeter,
-    slow_start: SlowStart,
-    undo: Undo<(Before, SlowStart)>,
+    pub(crate) state: State<MAX_BINS, MAX_SAMPLES, { MAX_SAMPLES - 1 }>,
     eighths: Option<Eighths>,
 }
 
@@ -140,44 +135,50 @@ impl Ledbat {
     /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Ledbat {
         let params = Params {
-            target_us: settings.time("target").as_micros(),
-            gain16: to_16(settings.number("gain")),
-            decrease_gain16: to_16(settings.number("decrease_gain")),
-            allowed_increase: settings.count("allowed_increase"),
-            tether: settings.count("tether"),
-            init_cwnd: settings.count("init_cwnd"),
-            min_cwnd: settings.count("min_cwnd"),
+            target_us: settings.get(TARGET).as_micros(),
+            gain16: to_16(settings.get(GAIN)),
+            decrease_gain16: to_16(settings.get(DECREASE_GAIN)),
+            allowed_increase: settings.get(ALLOWED_INCREASE),
+            tether: settings.get(TETHER),
+            init_cwnd: settings.get(INIT_CWND),
+            min_cwnd: settings.get(MIN_CWND),
             mss: u64::from(mss),
             kept: kept(settings),
         };
-        Ledbat {
-            state: State::new(&params),
-            params,
-            meter: DelayMeter::new(settings),
-            slow_start: SlowStart::new(settings),
-            undo: Undo::default(),
-            eighths: (settings.choice("decrease") == "eighth").then(Eighths::default),
-        }
+        let eighths = settings.get(EIGHTHS).then(Eighths::default);
+        let rule = Rfc6817 { state: State::new(&params), params, eighths };
+        Shell::around(rule, DelayMeter::new(settings), SlowStart::new(settings, TARGET))
     }
+}
 
-    /// Notes a halving of the window: slow start is over, and no eighth goes with it.
+impl Rfc6817 {
+    /// Lets no eighth go together with a halving of the window.
     fn note_reduction(&mut self, now: Time) {
-        self.slow_start.end(self.state.cwnd);
-        if let Some(eighths) = &mut self.eighths {
-            eighths.0.close(now);
+        if let Some(Eighths(gate)) = &mut self.eighths {
+            gate.close(now);
         }
     }
 }
 
-impl Controller for Ledbat {
-    fn on_ack(&mut self, ack: &Ack) {
-        self.undo.on_ack(ack);
-        let cwnd = self.state.cwnd;
-        let (p, event) = (&self.params, AckEvent::of(ack));
-        let at_floor = self.state.cwnd <= self.state.floor(p);
-        let queuing_us =
-            self.meter.measure(ack, max_age(event.smoothed_rtt), at_floor, &mut self.state.delay);
-        let (slow_start, eighths) = (&mut self.slow_start, &mut self.eighths);
+impl Rule for Rfc6817 {
+    fn cwnd(&self) -> Bytes16 {
+        self.state.cwnd
+    }
+
+    fn floor(&self) -> Bytes16 {
+        self.state.floor(&self.params)
+    }
+
+    fn delays(&self) -> &Delays {
+        &self.state.delay
+    }
+
+    fn delays_mut(&mut self) -> &mut Delays {
+        &mut self.state.delay
+    }
+
+    fn on_ack(&mut self, ack: &Ack, slow_start: &mut SlowStart, queuing_us: Option<u32>) -> bool {
+        let (p, event, eighths) = (&self.params, AckEvent::of(ack), &mut self.eighths);
         let halved = self.state.respond(p, &event, |state| match (queuing_us, eighths) {
             (queuing_us, _) if slow_start.is_on() => {
                 state.cwnd = slow_start.grow(state.cwnd, event.delivered, p.mss, queuing_us);
@@ -192,66 +193,50 @@ impl Controller for Ledbat {
         });
         if halved {
             self.note_reduction(ack.now);
-        } else if self.state.cwnd < cwnd {
-            self.undo.saved().for_each(|(before, _)| before.lower(cwnd.minus(self.state.cwnd)));
         }
+        halved
     }
 
-    fn on_loss(&mut self, loss: &Loss) {
-        let before = (self.state.before(), self.slow_start);
-        if self.state.on_loss(&self.params, loss.sent.now.0, loss.now.0) {
-            self.undo.keep(loss.now, before);
-            self.note_reduction(loss.now);
+    fn on_loss(&mut self, sent_at: Time, now: Time) -> bool {
+        let counts = self.state.on_loss(&self.params, sent_at.0, now.0);
+        if counts {
+            self.note_reduction(now);
         }
+        counts
     }
 
-    fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
-        if let Some((before, slow_start)) = self.undo.take(spurious) {
-            self.state.undo(&before);
-            self.slow_start = slow_start;
-        }
+    fn on_timeout(&mut self, now: Time) {
+        self.state.on_timeout(&self.params, now.0);
+        self.note_reduction(now);
     }
 
-    fn on_timeout(&mut self, timeout: &Timeout) {
-        if timeout.consecutive == 1 {
-            self.undo.keep(timeout.now, (self.state.before(), self.slow_start));
-        }
-        let flightsize = timeout.flightsize.min(self.state.cwnd.to_bytes());
-        self.slow_start.begin_again(timeout.consecutive, flightsize, self.params.mss);
-        self.state.on_timeout(&self.params, timeout.now.0);
-        if let Some(eighths) = &mut self.eighths {
-            eighths.0.close(timeout.now);
-        }
+    fn on_idle(&mut self) {
+        self.state.on_idle(&self.params);
     }
 
-    fn on_idle(&mut self, idle: &Idle) {
-        if idle.idle_for > idle.rto {
-            self.state.on_idle(&self.params);
-            self.meter.forget_present();
-            self.undo.forget();
-        }
-    }
-
-    fn on_mtu(&mut self, mss: u32) {
-        self.params.mss = u64::from(mss);
+    fn on_mtu(&mut self, mss: u64) {
+        self.params.mss = mss;
         self.state.on_mtu(&self.params);
     }
 
-    fn directive(&self) -> Directive {
-        Directive::growing_window(self.state.cwnd.to_bytes(), self.slow_start.is_on())
+    fn mss(&self) -> u64 {
+        self.params.mss
     }
 
-    fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            phase: if self.slow_start.is_on() { "slow start" } else { "congestion avoidance" },
-            cwnd: self.state.cwnd.to_bytes(),
-            ssthresh: self.slow_start.ssthresh(),
-            base_delay: self.meter.base(&self.state.delay),
-            queuing_delay: self.meter.queuing(),
-            target: Some(Span::from_micros(self.params.target_us)),
-            gain: Some(self.params.gain16 as f64 / 65536.0),
-            ..Snapshot::default()
-        }
+    fn before(&self) -> Before {
+        self.state.before()
+    }
+
+    fn undo(&mut self, before: &Before) {
+        self.state.undo(before);
+    }
+
+    fn target_us(&self) -> u64 {
+        self.params.target_us
+    }
+
+    fn gain16(&self) -> u64 {
+        self.params.gain16
     }
 }
 

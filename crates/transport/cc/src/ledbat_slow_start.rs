@@ -6,19 +6,28 @@
 //! Source: RFC 6817 §2.2, RFC 5681 §3.1, draft-irtf-iccrg-ledbat-plus-plus-01 §4.1.
 
 use crate::fixed::{to_16, Bytes16};
-use afteryou_base::param::{Param, Settings};
+use afteryou_base::param::{Key, Settings};
+use afteryou_base::Span;
 
-/// The row `slow_start` of a parameter table.
-pub const SLOW_START: Param = Param::choice("slow_start", "none", &["none", "rfc5681", "delay"])
-    .explained("exponential start: not at all, until ssthresh, or until the delay exit", "RFC 6817 §2.2");
-/// The row `slow_start_exit` of a parameter table.
-pub const SLOW_START_EXIT: Param = Param::number("slow_start_exit", "of target", 0.75, (0.05, 1.0))
+/// The parameter `slow_start`.
+pub const SLOW_START: Key<Policy> = Key::choice(
+    "slow_start",
+    &["none", "rfc5681", "delay"],
+    &[Policy::None, Policy::Rfc5681, Policy::DelayExit],
+)
+.explained("exponential start: not at all, until ssthresh, or until the delay exit", "RFC 6817 §2.2");
+/// The parameter `slow_start_exit`.
+pub const SLOW_START_EXIT: Key<f64> = Key::number("slow_start_exit", "of target", 0.75, (0.05, 1.0))
     .explained("queuing delay at which slow_start = delay ends", "LEDBAT++ draft-01 §4.1");
 
+/// How far the window grows exponentially.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Policy {
+pub enum Policy {
+    /// Not at all.
     None,
+    /// Until ssthresh.
     Rfc5681,
+    /// Until a queue shows.
     DelayExit,
 }
 
@@ -32,17 +41,12 @@ pub struct SlowStart {
 }
 
 impl SlowStart {
-    /// Creates the rule from the rows `slow_start`, `slow_start_exit` and `target`.
-    pub fn new(settings: &Settings<'_>) -> SlowStart {
-        let policy = match settings.choice("slow_start") {
-            "rfc5681" => Policy::Rfc5681,
-            "delay" => Policy::DelayExit,
-            _ => Policy::None,
-        };
-        let target_us = settings.time("target").as_micros();
+    /// Creates the rule from the values of [`SLOW_START`], [`SLOW_START_EXIT`] and `target`.
+    pub fn new(settings: &Settings<'_>, target: Key<Span>) -> SlowStart {
+        let (policy, target_us) = (settings.get(SLOW_START), settings.get(target).as_micros());
         SlowStart {
             policy,
-            exit_us: (target_us * to_16(settings.number("slow_start_exit"))) >> 16,
+            exit_us: (target_us * to_16(settings.get(SLOW_START_EXIT))) >> 16,
             ssthresh: u64::MAX,
             is_on: policy != Policy::None,
         }
@@ -91,12 +95,12 @@ impl SlowStart {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledbat::PARAMS;
+    use crate::ledbat::{PARAMS, TARGET};
     use afteryou_base::param::Value;
 
     fn slow_start(policy: &'static str) -> SlowStart {
         let overrides = [("slow_start", Value::Choice(policy))];
-        SlowStart::new(&Settings::new(PARAMS, &overrides).unwrap())
+        SlowStart::new(&Settings::new(PARAMS, &overrides).unwrap(), TARGET)
     }
 
     #[test]

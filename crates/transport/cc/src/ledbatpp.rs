@@ -70,6 +70,7 @@ use crate::clock_skew::CLOCK_SKEW;
 use crate::controller::{Controller, Directive, Pacing, Snapshot};
 use crate::current_delay::MAX_SAMPLES;
 use crate::delay_meter::{kept, DelayMeter, FILTER, HISTORY};
+use crate::delay_signal::DelaySignal;
 use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 use crate::fixed::{mul_div, to_16, Bytes16};
 use crate::ledbat_core::ledbatpp::{Before, Params, Phase, State};
@@ -80,7 +81,8 @@ use crate::restart::ROUNDS;
 use crate::route_change::ROUTE_CHANGE;
 use crate::slowdown::NEVER;
 use crate::undo::Undo;
-use afteryou_base::param::{Param, Settings};
+use afteryou_base::param::{Key, Settings};
+use afteryou_base::params;
 use afteryou_base::units::{Span, Time};
 #[cfg(feature = "alloc")]
 use afteryou_base::About;
@@ -88,56 +90,74 @@ use parts::Parts;
 
 mod parts;
 
-/// Parameters.
-pub const PARAMS: &[Param] = &[
-    Param::millis("target", 60, (1, 100)).explained("queuing delay to stay below", "draft-01 §4.5"),
-    Param::count("gain_divisor_max", "", 16, (1, 256))
-        .explained("GAIN is at least one over this", "draft-01 §4.2"),
-    Param::number("constant", "", 1.0, (0.01, 16.0))
-        .explained("how strongly the window shrinks per TARGET of excess", "draft-01 §4.3"),
-    Param::number("slow_start_exit", "of target", 0.75, (0.05, 1.0))
-        .explained("queuing delay that ends the initial slow start", "draft-01 §4.1"),
-    Param::flag("slowdowns", true)
-        .explained("drop to the floor now and then to see the base delay", "draft-01 §4.4"),
-    HISTORY,
-    FILTER,
-    Param::flag("instant_restore", false)
-        .explained("after the freeze the window is back at once, without a ramp", "Bagnulo 2022 §5.1.3"),
-    Param::flag("restore_pacing", false).explained(
-        "with instant_restore: the restored window is spread over a round trip, also by a transport that does not pace",
-        "afteryou",
-    ),
-    Param::choice("slowdown_length", "whole", &["whole", "ramp"]).explained(
-        "the wait for the next slowdown is nine times the whole slowdown, or nine times its ramp alone",
-        "draft-01 §4.4; ramp: Bagnulo 2022 appendix",
-    ),
-    Param::millis("slowdown_gap", 0, (0, 600_000))
-        .explained("least time from the end of a slowdown to the next one", "afteryou"),
-    Param::flag("ignore_after_restore", false).explained(
-        "delays of the round trip after a slowdown do not count: the reverse path made that queue itself",
-        "Bagnulo 2022 §5.1.3",
-    ),
-    Param::choice("step", "ack", &["ack", "round"])
-        .explained("apply the rule's share with each ack, or all of it once a window", "draft-01 §4.2; round: xnu-11417"),
-    Param::choice("increase", "gain", &["gain", "packet"])
-        .explained("growth of a round trip: GAIN, or a whole packet as Apple does", "draft-01 §4.2; xnu-11417"),
-    Param::flag("decrease_with_gain", true)
-        .explained("growth and decrease go together; Apple's decrease goes alone", "draft-01 §4.3; xnu-11417"),
-    Param::flag("ramp_exit", false).explained(
-        "ramps end when the queue exceeds TARGET, too, and such a slowdown counts twice as long, as Apple does",
-        "xnu-11417 tcp_ledbat.c",
-    ),
-    Param::millis("defer", 0, (0, 600_000))
-        .explained("time by which a decrease postpones the next slowdown; Apple: 30 s", "xnu-11417 tcp_ledbat.c"),
-    Param::choice("signal", "rtt", &["rtt", "one-way"])
-        .explained("delay that is measured; one-way ignores the reverse path's queue", "draft-01 §4.5"),
-    CLOCK_SKEW,
-    ROUTE_CHANGE,
-    Param::flag("restart", false)
-        .explained("slow start again once the path is empty after yielding to the floor", "afteryou"),
-    Param::count("restart_rounds", "rounds", ROUNDS, (1, 64))
-        .explained("consecutive quiet rounds required before a restart", "afteryou"),
-];
+params! {
+    /// Parameters.
+    pub table PARAMS;
+
+    pub const TARGET: Key<Span> = Key::millis("target", 60, (1, 100))
+        .explained("queuing delay to stay below", "draft-01 §4.5");
+    pub const GAIN_DIVISOR_MAX: Key<u64> = Key::count("gain_divisor_max", "", 16, (1, 256))
+        .explained("GAIN is at least one over this", "draft-01 §4.2");
+    pub const CONSTANT: Key<f64> = Key::number("constant", "", 1.0, (0.01, 16.0))
+        .explained("how strongly the window shrinks per TARGET of excess", "draft-01 §4.3");
+    pub const SLOW_START_EXIT: Key<f64> = Key::number("slow_start_exit", "of target", 0.75, (0.05, 1.0))
+        .explained("queuing delay that ends the initial slow start", "draft-01 §4.1");
+    pub const SLOWDOWNS: Key<bool> = Key::flag("slowdowns", true)
+        .explained("drop to the floor now and then to see the base delay", "draft-01 §4.4");
+    use HISTORY, FILTER;
+    const INSTANT_RESTORE: Key<bool> = Key::flag("instant_restore", false)
+        .explained("after the freeze the window is back at once, without a ramp", "Bagnulo 2022 §5.1.3");
+    const RESTORE_PACING: Key<bool> = Key::flag("restore_pacing", false)
+        .explained(
+            "with instant_restore: the restored window is spread over a round trip, also by a transport that does not pace",
+            "afteryou",
+        );
+    const COUNTS_RAMP_ALONE: Key<bool> = Key::choice("slowdown_length", &["whole", "ramp"], &[false, true])
+        .explained(
+            "the wait for the next slowdown is nine times the whole slowdown, or nine times its ramp alone",
+            "draft-01 §4.4; ramp: Bagnulo 2022 appendix",
+        );
+    const SLOWDOWN_GAP: Key<Span> = Key::millis("slowdown_gap", 0, (0, 600_000))
+        .explained("least time from the end of a slowdown to the next one", "afteryou");
+    const IGNORE_AFTER_RESTORE: Key<bool> = Key::flag("ignore_after_restore", false)
+        .explained(
+            "delays of the round trip after a slowdown do not count: the reverse path made that queue itself",
+            "Bagnulo 2022 §5.1.3",
+        );
+    pub const ONCE_A_ROUND: Key<bool> = Key::choice("step", &["ack", "round"], &[false, true])
+        .explained(
+            "apply the rule's share with each ack, or all of it once a window",
+            "draft-01 §4.2; round: xnu-11417",
+        );
+    const WHOLE_PACKETS: Key<bool> = Key::choice("increase", &["gain", "packet"], &[false, true])
+        .explained(
+            "growth of a round trip: GAIN, or a whole packet as Apple does",
+            "draft-01 §4.2; xnu-11417",
+        );
+    const DECREASE_WITH_GAIN: Key<bool> = Key::flag("decrease_with_gain", true)
+        .explained(
+            "growth and decrease go together; Apple's decrease goes alone",
+            "draft-01 §4.3; xnu-11417",
+        );
+    const RAMP_EXIT: Key<bool> = Key::flag("ramp_exit", false)
+        .explained(
+            "ramps end when the queue exceeds TARGET, too, and such a slowdown counts twice as long, as Apple does",
+            "xnu-11417 tcp_ledbat.c",
+        );
+    const DEFER: Key<Span> = Key::millis("defer", 0, (0, 600_000))
+        .explained(
+            "time by which a decrease postpones the next slowdown; Apple: 30 s",
+            "xnu-11417 tcp_ledbat.c",
+        );
+    const SIGNAL: Key<DelaySignal> =
+        Key::choice("signal", &["rtt", "one-way"], &[DelaySignal::Rtt, DelaySignal::OneWayAwaited])
+        .explained("delay that is measured; one-way ignores the reverse path's queue", "draft-01 §4.5");
+    use CLOCK_SKEW, ROUTE_CHANGE;
+    pub const RESTART: Key<bool> = Key::flag("restart", false)
+        .explained("slow start again once the path is empty after yielding to the floor", "afteryou");
+    pub const RESTART_ROUNDS: Key<u64> = Key::count("restart_rounds", "rounds", ROUNDS, (1, 64))
+        .explained("consecutive quiet rounds required before a restart", "afteryou");
+}
 
 /// The list's line.
 #[cfg(feature = "alloc")]
@@ -164,17 +184,23 @@ pub struct LedbatPp {
 }
 
 impl LedbatPp {
+    /// Creates the controller for bulk data in the background: the draft's defaults, and slow start [again](RESTART) once the others have
+    /// left. Packets have `mss` bytes of payload.
+    pub fn background(mss: u32) -> LedbatPp {
+        LedbatPp::new(&Settings::of_checked(PARAMS, &[RESTART.set(true)]), mss)
+    }
+
     /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> LedbatPp {
-        let target_us = settings.time("target").as_micros();
+        let target_us = settings.get(TARGET).as_micros();
         let params = Params {
             target_us,
-            divisor_max: settings.count("gain_divisor_max"),
-            constant16: to_16(settings.number("constant")),
-            exit_us: (target_us * to_16(settings.number("slow_start_exit"))) >> 16,
+            divisor_max: settings.get(GAIN_DIVISOR_MAX),
+            constant16: to_16(settings.get(CONSTANT)),
+            exit_us: (target_us * to_16(settings.get(SLOW_START_EXIT))) >> 16,
             mss: u64::from(mss),
             kept: kept(settings),
-            slowdowns: settings.flag("slowdowns").into(),
+            slowdowns: settings.get(SLOWDOWNS).into(),
         };
         LedbatPp {
             state: State::new(&params),

@@ -53,7 +53,8 @@ use crate::event::{Ack, Idle, Loss, Timeout};
 use crate::fixed::mul_div;
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
-use afteryou_base::param::{Param, Settings};
+use afteryou_base::param::{Key, Settings};
+use afteryou_base::params;
 use afteryou_base::units::{Span, Time};
 #[cfg(feature = "alloc")]
 use afteryou_base::About;
@@ -65,27 +66,30 @@ pub const APP_LIMIT: Span = Span::from_secs(1);
 /// A window below one packet is reset after this: libutp's smallest retransmission timeout.
 pub const STALL: Span = Span::from_secs(1);
 
-pub(crate) const TARGET: Param =
-    Param::millis("target", 100, (1, 1000)).explained("queuing delay to steer to", "libutp CCONTROL_TARGET");
-pub(crate) const GAIN: Param = Param::bytes("gain", 3000, (1, 1_000_000))
-    .explained("growth of a round trip on an empty queue", "libutp MAX_CWND_INCREASE_BYTES_PER_RTT");
-pub(crate) const DECAY: Param = Param::millis("decay_interval", 100, (0, 10_000))
-    .explained("least time between two halvings; 0: the smoothed round-trip time", "libutp MAX_WINDOW_DECAY");
-pub(crate) const BINS: Param = Param::count("base_history", "bins", 13, (1, MAX_BINS as u64))
-    .explained("bins of a minute that the base delay remembers", "libutp DELAY_BASE_HISTORY");
-pub(crate) const EXIT: Param = Param::number("slow_start_exit", "of target", 0.9, (0.05, 1.0))
-    .explained("queuing delay that ends slow start", "libutp apply_ccontrol");
-pub(crate) const MIN_WINDOW: Param =
-    Param::bytes("min_window", 10, (1, 3000)).explained("window's floor", "libutp MIN_WINDOW_SIZE");
-pub(crate) const MAX_WINDOW: Param = Param::bytes("max_window", 1 << 20, (3000, 1 << 40))
-    .explained("window's ceiling: the send buffer", "libutp opt_sndbuf");
-pub(crate) const SKEW: Param = Param::flag("clock_skew", true).explained(
-    "follow the drift of the receiver's clock, and punish delays that fall too fast",
-    "libutp utp_process_incoming",
-);
+params! {
+    /// Parameters.
+    pub table PARAMS;
 
-/// Parameters.
-pub const PARAMS: &[Param] = &[TARGET, GAIN, DECAY, BINS, EXIT, MIN_WINDOW, MAX_WINDOW, SKEW];
+    pub(crate) const TARGET: Key<Span> = Key::millis("target", 100, (1, 1000))
+        .explained("queuing delay to steer to", "libutp CCONTROL_TARGET");
+    pub(crate) const GAIN: Key<u64> = Key::bytes("gain", 3000, (1, 1_000_000))
+        .explained("growth of a round trip on an empty queue", "libutp MAX_CWND_INCREASE_BYTES_PER_RTT");
+    pub(crate) const DECAY: Key<Span> = Key::millis("decay_interval", 100, (0, 10_000))
+        .explained("least time between two halvings; 0: the smoothed round-trip time", "libutp MAX_WINDOW_DECAY");
+    pub(crate) const BINS: Key<u64> = Key::count("base_history", "bins", 13, (1, MAX_BINS as u64))
+        .explained("bins of a minute that the base delay remembers", "libutp DELAY_BASE_HISTORY");
+    pub(crate) const EXIT: Key<f64> = Key::number("slow_start_exit", "of target", 0.9, (0.05, 1.0))
+        .explained("queuing delay that ends slow start", "libutp apply_ccontrol");
+    pub(crate) const MIN_WINDOW: Key<u64> = Key::bytes("min_window", 10, (1, 3000))
+        .explained("window's floor", "libutp MIN_WINDOW_SIZE");
+    pub(crate) const MAX_WINDOW: Key<u64> = Key::bytes("max_window", 1 << 20, (3000, 1 << 40))
+        .explained("window's ceiling: the send buffer", "libutp opt_sndbuf");
+    pub(crate) const SKEW: Key<bool> = Key::flag("clock_skew", true)
+        .explained(
+            "follow the drift of the receiver's clock, and punish delays that fall too fast",
+            "libutp utp_process_incoming",
+        );
+}
 
 /// The list's line.
 #[cfg(feature = "alloc")]
@@ -106,7 +110,8 @@ pub const ENTRY: Entry = Entry {
 pub struct Libutp {
     target_us: u64,
     gain: u64,
-    decay_interval: Span,
+    /// Least time between two halvings; none: the smoothed round-trip time.
+    decay_interval: Option<Span>,
     exit_us: u64,
     min_window: u64,
     max_window: u64,
@@ -130,23 +135,21 @@ pub struct Libutp {
 impl Libutp {
     /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Libutp {
-        let target_us = settings.time("target").as_micros();
-        let max_window = settings.bytes("max_window");
-        let base = BaseDelay::by_elapsed_minutes(settings.count("base_history") as usize);
+        let target_us = settings.get(TARGET).as_micros();
+        let max_window = settings.get(MAX_WINDOW);
+        let base = BaseDelay::by_elapsed_minutes(settings.get(BINS) as usize);
         Libutp {
             target_us,
-            gain: settings.bytes("gain"),
-            decay_interval: settings.time("decay_interval"),
-            exit_us: (target_us * crate::fixed::to_16(settings.number("slow_start_exit"))) >> 16,
-            min_window: settings.bytes("min_window"),
+            gain: settings.get(GAIN),
+            decay_interval: settings.get(DECAY).nonzero(),
+            exit_us: (target_us * crate::fixed::to_16(settings.get(EXIT))) >> 16,
+            min_window: settings.get(MIN_WINDOW),
             max_window,
             mss: u64::from(mss),
             cwnd: u64::from(mss),
             ssthresh: max_window.max(u64::from(mss)),
             in_slow_start: true,
-            skew: settings
-                .flag("clock_skew")
-                .then(|| (ClockSkew::new(base.clone()), DriftPenalty::default())),
+            skew: settings.get(SKEW).then(|| (ClockSkew::new(base.clone()), DriftPenalty::default())),
             signal: DelaySignal::OneWayAwaited,
             base,
             recent_us: [0; FILTER],
@@ -200,8 +203,7 @@ impl Libutp {
     }
 
     fn decay(&mut self, now: Time) {
-        let interval =
-            if self.decay_interval == Span::ZERO { self.smoothed_rtt } else { self.decay_interval };
+        let interval = self.decay_interval.unwrap_or(self.smoothed_rtt);
         if self.decayed_at.is_some_and(|at| now.since(at) < interval) {
             return;
         }

@@ -23,25 +23,24 @@
 
 #[cfg(feature = "alloc")]
 use crate::libutp::Libutp;
-use crate::libutp::{BINS, DECAY, EXIT, GAIN, MAX_WINDOW, MIN_WINDOW, SKEW, TARGET};
+use crate::libutp::{self, BINS, EXIT, MAX_WINDOW, MIN_WINDOW, SKEW, TARGET};
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
-use afteryou_base::param::{Param, Value};
+use afteryou_base::param::Key;
+use afteryou_base::params;
 use afteryou_base::units::Span;
 #[cfg(feature = "alloc")]
 use afteryou_base::About;
 
-/// Parameters: libutp's, with two other defaults.
-pub const PARAMS: &[Param] = &[
-    TARGET,
-    Param { default: Value::Bytes(1382), ..GAIN },
-    Param { default: Value::Time(Span::ZERO), ..DECAY },
-    BINS,
-    EXIT,
-    MIN_WINDOW,
-    MAX_WINDOW,
-    SKEW,
-];
+params! {
+    /// Parameters: libutp's, with two other defaults.
+    pub table PARAMS;
+
+    use TARGET;
+    const GAIN: Key<u64> = libutp::GAIN.with_default(1382);
+    const DECAY: Key<Span> = libutp::DECAY.with_default(Span::ZERO);
+    use BINS, EXIT, MIN_WINDOW, MAX_WINDOW, SKEW;
+}
 
 /// The list's line.
 #[cfg(feature = "alloc")]

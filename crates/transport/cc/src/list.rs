@@ -1,6 +1,6 @@
 //! Every controller by name. To add one: its file, its `mod` line, its line here.
 
-pub use crate::entry::{Class, Entry};
+pub use crate::entry::{Class, Entry, Tuned};
 
 use crate::{cubic, fledbat, ledbat, ledbatpp, libutp, libutp_mod, newreno, nice, tcp_lp, vegas};
 

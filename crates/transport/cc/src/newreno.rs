@@ -50,13 +50,18 @@ use crate::list::{Class, Entry};
 use crate::loss_gate::LossGate;
 use crate::slow_start::{EarlyExit, Window, FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
 use crate::undo::Undo;
-use afteryou_base::param::{Param, Settings};
+use afteryou_base::param::Settings;
+use afteryou_base::params;
 use afteryou_base::units::Time;
 #[cfg(feature = "alloc")]
 use afteryou_base::About;
 
-/// Parameters.
-pub const PARAMS: &[Param] = &[INITIAL_WINDOW, HYSTART];
+params! {
+    /// Parameters.
+    pub table PARAMS;
+
+    use INITIAL_WINDOW, HYSTART;
+}
 
 /// The list's line.
 #[cfg(feature = "alloc")]
@@ -96,7 +101,7 @@ impl NewReno {
     pub fn new(settings: &Settings<'_>, mss: u32) -> NewReno {
         NewReno {
             mss,
-            window: Window::new(settings, mss, settings.flag("hystart").then(EarlyExit::rfc9406)),
+            window: Window::new(settings, mss, settings.get(HYSTART).then(EarlyExit::rfc9406)),
             gate: LossGate::default(),
             recovering: false,
             undo: Undo::default(),

@@ -51,35 +51,35 @@ use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 use crate::list::{Class, Entry};
 use crate::noise::{Noise, NOISE, NOISE_PACKETS};
 use crate::slow_start::{FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
-use crate::vegas::{Vegas, ALPHA, BETA, FORM, GAMMA};
-use afteryou_base::param::{Param, Settings, Value};
+use crate::vegas::{self, Vegas, GAMMA, IS_LINUX};
+use afteryou_base::param::{Key, Settings};
+use afteryou_base::params;
 use afteryou_base::units::Span;
 #[cfg(feature = "alloc")]
 use afteryou_base::About;
 
-/// Parameters.
-pub const PARAMS: &[Param] = &[
-    Param::number("threshold", "", 0.1, (0.01, 0.9))
-        .explained("part of the way from smallest to largest RTT beyond which a packet is late", "Nice §3.1"),
-    Param::number("fraction", "", 0.5, (0.0, 0.99))
-        .explained("part of a round's packets that may be late", "Nice §3.1"),
-    NOISE,
-    NOISE_PACKETS,
-    Param::number("min_window", "packets", 1.0 / 48.0, (0.001, 2.0))
-        .explained("window's floor", "as ports of Nice have it"),
-    Param::choice("growth_below_one", "vegas", &["vegas", "double"]).explained(
-        "below one packet: a packet more after a good round, or twice as much",
-        "Nice §3.1; double: afteryou",
-    ),
-    Param::count("history", "minutes", 10, (1, MAX_BINS as u64))
-        .explained("minutes that smallest and largest RTT are remembered", "afteryou"),
-    Param { default: Value::Number(1.0), source: "as a Linux port of Nice has it", ..ALPHA },
-    Param { default: Value::Number(3.0), source: "as a Linux port of Nice has it", ..BETA },
-    GAMMA,
-    FORM,
-    INITIAL_WINDOW,
-    HYSTART,
-];
+params! {
+    /// Parameters.
+    pub table PARAMS;
+
+    const THRESHOLD: Key<f64> = Key::number("threshold", "", 0.1, (0.01, 0.9))
+        .explained("part of the way from smallest to largest RTT beyond which a packet is late", "Nice §3.1");
+    const FRACTION: Key<f64> = Key::number("fraction", "", 0.5, (0.0, 0.99))
+        .explained("part of a round's packets that may be late", "Nice §3.1");
+    use NOISE, NOISE_PACKETS;
+    const MIN_WINDOW: Key<f64> = Key::number("min_window", "packets", 1.0 / 48.0, (0.001, 2.0))
+        .explained("window's floor", "as ports of Nice have it");
+    const DOUBLES_BELOW_ONE: Key<bool> = Key::choice("growth_below_one", &["vegas", "double"], &[false, true])
+        .explained(
+            "below one packet: a packet more after a good round, or twice as much",
+            "Nice §3.1; double: afteryou",
+        );
+    const HISTORY: Key<u64> = Key::count("history", "minutes", 10, (1, MAX_BINS as u64))
+        .explained("minutes that smallest and largest RTT are remembered", "afteryou");
+    const ALPHA: Key<f64> = vegas::ALPHA.with_default(1.0).after("as a Linux port of Nice has it");
+    const BETA: Key<f64> = vegas::BETA.with_default(3.0).after("as a Linux port of Nice has it");
+    use GAMMA, IS_LINUX, INITIAL_WINDOW, HYSTART;
+}
 
 /// The list's line.
 #[cfg(feature = "alloc")]
@@ -117,12 +117,12 @@ pub struct Nice {
 impl Nice {
     /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Nice {
-        let history = settings.count("history") as usize;
+        let history = settings.get(HISTORY) as usize;
         Nice {
-            threshold: settings.number("threshold"),
-            fraction: settings.number("fraction"),
-            min_packets: settings.number("min_window"),
-            doubles_below_one: settings.choice("growth_below_one") == "double",
+            threshold: settings.get(THRESHOLD),
+            fraction: settings.get(FRACTION),
+            min_packets: settings.get(MIN_WINDOW),
+            doubles_below_one: settings.get(DOUBLES_BELOW_ONE),
             mss,
             vegas: Vegas::new(settings, mss).content_with_one_sample(),
             habit: AckHabit::default(),
@@ -279,6 +279,7 @@ impl Controller for Nice {
 mod tests {
     use super::*;
     use crate::event::Sent;
+    use afteryou_base::param::Value;
     use afteryou_base::units::Time;
 
     const MSS: u32 = 1000;

@@ -23,16 +23,17 @@
 
 use crate::event::Ack;
 use crate::packet_time::PacketTime;
-use afteryou_base::param::{Param, Settings};
+use afteryou_base::param::{Key, Settings};
+use afteryou_base::Span;
 
 const MOST_OF_RANGE: f64 = 1.0 / 3.0;
 const LEAST_PACKETS: f64 = 1.5;
 
-/// The row `noise` of a parameter table.
-pub const NOISE: Param = Param::millis("noise", 5, (0, 100))
+/// The parameter `noise`.
+pub const NOISE: Key<Span> = Key::millis("noise", 5, (0, 100))
     .explained("less delay over the smallest is no congestion, however small the range", "afteryou");
-/// The row `noise_packets` of a parameter table.
-pub const NOISE_PACKETS: Param = Param::number("noise_packets", "packets", 4.0, (0.0, 100.0))
+/// The parameter `noise_packets`.
+pub const NOISE_PACKETS: Key<f64> = Key::number("noise_packets", "packets", 4.0, (0.0, 100.0))
     .explained("nor is less delay than this number of packets takes on the narrowest link", "afteryou");
 
 /// Knows the noise of a path.
@@ -49,8 +50,8 @@ impl Noise {
     /// Creates the estimate from the rows [`NOISE`] and [`NOISE_PACKETS`].
     pub fn new(settings: &Settings<'_>) -> Noise {
         Noise {
-            least_us: settings.time("noise").as_micros() as f64,
-            packets: settings.number("noise_packets"),
+            least_us: settings.get(NOISE).as_micros() as f64,
+            packets: settings.get(NOISE_PACKETS),
             packet_time: PacketTime::default(),
             knows_buffer: false,
         }

@@ -15,7 +15,7 @@
 //! latecomer does.
 
 use crate::base_delay::difference;
-use afteryou_base::param::Param;
+use afteryou_base::param::Key;
 use afteryou_base::units::{Span, Time};
 
 /// The time for which the delay must have been steady.
@@ -23,8 +23,8 @@ pub const STEADY_FOR: Span = Span::from_secs(10);
 /// How far the samples may lie apart, µs.
 pub const STEADY_WITHIN_US: i32 = 2_000;
 
-/// The row `route_change` of a parameter table.
-pub const ROUTE_CHANGE: Param = Param::flag("route_change", false).explained(
+/// The parameter `route_change`.
+pub const ROUTE_CHANGE: Key<bool> = Key::flag("route_change", false).explained(
     "accept a longer delay once it has been constant for 10 s with the window at its floor",
     "afteryou",
 );

@@ -9,19 +9,19 @@
 use crate::event::Ack;
 use crate::hystart::linux::LinuxHyStart;
 use crate::hystart::{Advice, HyStart};
-use afteryou_base::param::{Param, Settings};
+use afteryou_base::param::{Key, Settings};
 
 /// 2^40 bytes, the largest window: beyond every path, and whole bytes are still exact.
 pub const MAX_WINDOW: f64 = (1u64 << 40) as f64;
 /// A congestion event leaves at least this many packets (RFC 5681 §3.1, RFC 9438 §4.6).
 pub const FLOOR_PACKETS: f64 = 2.0;
 
-/// The row `initial_window` of a parameter table.
-pub const INITIAL_WINDOW: Param = Param::count("initial_window", "packets", 10, (0, 1000))
+/// The parameter `initial_window`.
+pub const INITIAL_WINDOW: Key<u64> = Key::count("initial_window", "packets", 10, (0, 1000))
     .explained("window at the start and after idle; 0 takes RFC 5681's two to four", "RFC 6928 §2");
 
-/// The row `hystart` of a parameter table.
-pub const HYSTART: Param = Param::flag("hystart", false)
+/// The parameter `hystart`.
+pub const HYSTART: Key<bool> = Key::flag("hystart", false)
     .explained("leave the initial slow start when the delay rises (HyStart++)", "RFC 9406 §4.2");
 
 /// Returns the initial window of RFC 5681 §3.1 in bytes, for packets of `smss` bytes.
@@ -90,7 +90,7 @@ pub struct Window {
 impl Window {
     /// Creates the window of a new connection.
     pub fn new(settings: &Settings<'_>, mss: u32, early_exit: Option<EarlyExit>) -> Window {
-        let initial_packets = settings.count("initial_window");
+        let initial_packets = settings.get(INITIAL_WINDOW);
         let mut window = Window { cwnd: 0.0, ssthresh: f64::INFINITY, initial_packets, early_exit };
         window.cwnd = window.initial(mss);
         window

@@ -55,15 +55,15 @@ use crate::ack_habit::AckHabit;
 use crate::base_delay::difference;
 use crate::clock_drift::{ClockDrift, Gain};
 use crate::controller::{Controller, Directive, Snapshot};
-use crate::delay_signal::DelaySignal;
+use crate::delay_signal::{DelaySignal, SIGNAL};
 use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
-use crate::ledbat::SIGNAL;
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
 use crate::newreno::NewReno;
 use crate::noise::{Noise, NOISE, NOISE_PACKETS};
 use crate::slow_start::{HYSTART, INITIAL_WINDOW};
-use afteryou_base::param::{Param, Settings};
+use afteryou_base::param::{Key, Settings};
+use afteryou_base::params;
 use afteryou_base::units::{Span, Time};
 #[cfg(feature = "alloc")]
 use afteryou_base::About;
@@ -71,22 +71,22 @@ use afteryou_base::About;
 /// The smoothed delay moves by one over this of the way to a sample.
 const WEIGHT: i64 = 8;
 
-/// Parameters.
-pub const PARAMS: &[Param] = &[
-    Param::number("threshold", "of range", 0.15, (0.01, 0.9))
-        .explained("smoothed delay between smallest and largest that indicates congestion", "Linux tcp_lp.c"),
-    NOISE,
-    NOISE_PACKETS,
-    Param::count("inference", "RTT", 3, (1, 100))
-        .explained("round trips without growth after an indication", "Linux tcp_lp.c"),
-    Param::choice("memory", "lifetime", &["lifetime", "linux"]).explained(
-        "what the range of delays remembers: everything, or only since the last indication",
-        "RFC 6297 §2.3",
-    ),
-    SIGNAL,
-    INITIAL_WINDOW,
-    HYSTART,
-];
+params! {
+    /// Parameters.
+    pub table PARAMS;
+
+    const THRESHOLD: Key<f64> = Key::number("threshold", "of range", 0.15, (0.01, 0.9))
+        .explained("smoothed delay between smallest and largest that indicates congestion", "Linux tcp_lp.c");
+    use NOISE, NOISE_PACKETS;
+    const INFERENCE: Key<u64> = Key::count("inference", "RTT", 3, (1, 100))
+        .explained("round trips without growth after an indication", "Linux tcp_lp.c");
+    const LEARNS_ANEW: Key<bool> = Key::choice("memory", &["lifetime", "linux"], &[false, true])
+        .explained(
+            "what the range of delays remembers: everything, or only since the last indication",
+            "RFC 6297 §2.3",
+        );
+    use SIGNAL, INITIAL_WINDOW, HYSTART;
+}
 
 /// The list's line.
 #[cfg(feature = "alloc")]
@@ -196,11 +196,11 @@ impl TcpLp {
     /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> TcpLp {
         TcpLp {
-            threshold: settings.number("threshold"),
+            threshold: settings.get(THRESHOLD),
             noise: Noise::new(settings),
-            inference_rtts: settings.count("inference"),
-            learns_anew: settings.choice("memory") == "linux",
-            signal: DelaySignal::named(settings.choice("signal")),
+            inference_rtts: settings.get(INFERENCE),
+            learns_anew: settings.get(LEARNS_ANEW),
+            signal: settings.get(SIGNAL),
             clock: ClockDrift::default(),
             mss,
             reno: NewReno::new(settings, mss),

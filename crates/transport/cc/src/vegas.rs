@@ -45,7 +45,8 @@ use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 use crate::list::{Class, Entry};
 use crate::newreno::NewReno;
 use crate::slow_start::{FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
-use afteryou_base::param::{Param, Settings};
+use afteryou_base::param::{Key, Settings};
+use afteryou_base::params;
 use afteryou_base::units::Span;
 #[cfg(feature = "alloc")]
 use afteryou_base::About;
@@ -53,21 +54,20 @@ use afteryou_base::About;
 /// With no more samples than this in a round, Reno's step is taken (Linux).
 pub const TOO_FEW_SAMPLES: u32 = 2;
 
-/// The row `alpha` of a parameter table.
-pub const ALPHA: Param = Param::number("alpha", "packets", 2.0, (0.1, 100.0))
-    .explained("with less of one's own in the queue, the window grows", "Linux tcp_vegas.c");
-/// The row `beta` of a parameter table.
-pub const BETA: Param = Param::number("beta", "packets", 4.0, (0.1, 100.0))
-    .explained("with more of one's own in the queue, the window shrinks", "Linux tcp_vegas.c");
-/// The row `gamma` of a parameter table.
-pub const GAMMA: Param = Param::number("gamma", "packets", 1.0, (0.1, 100.0))
-    .explained("with more of one's own in the queue, slow start ends", "Linux tcp_vegas.c");
-/// The row `form` of a parameter table.
-pub const FORM: Param = Param::choice("form", "classic", &["classic", "linux"])
-    .explained("how Diff is computed, and how fast slow start is", "Brakmo 1995; Linux tcp_vegas.c");
+params! {
+    /// Parameters.
+    pub table PARAMS;
 
-/// Parameters.
-pub const PARAMS: &[Param] = &[ALPHA, BETA, GAMMA, FORM, INITIAL_WINDOW, HYSTART];
+    pub const ALPHA: Key<f64> = Key::number("alpha", "packets", 2.0, (0.1, 100.0))
+        .explained("with less of one's own in the queue, the window grows", "Linux tcp_vegas.c");
+    pub const BETA: Key<f64> = Key::number("beta", "packets", 4.0, (0.1, 100.0))
+        .explained("with more of one's own in the queue, the window shrinks", "Linux tcp_vegas.c");
+    pub const GAMMA: Key<f64> = Key::number("gamma", "packets", 1.0, (0.1, 100.0))
+        .explained("with more of one's own in the queue, slow start ends", "Linux tcp_vegas.c");
+    pub const IS_LINUX: Key<bool> = Key::choice("form", &["classic", "linux"], &[false, true])
+        .explained("how Diff is computed, and how fast slow start is", "Brakmo 1995; Linux tcp_vegas.c");
+    use INITIAL_WINDOW, HYSTART;
+}
 
 /// The list's line.
 #[cfg(feature = "alloc")]
@@ -103,12 +103,12 @@ pub struct Vegas {
 impl Vegas {
     /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Vegas {
-        let alpha = settings.number("alpha");
+        let alpha = settings.get(ALPHA);
         Vegas {
             alpha,
-            beta: settings.number("beta").max(alpha),
-            gamma: settings.number("gamma"),
-            is_linux: settings.choice("form") == "linux",
+            beta: settings.get(BETA).max(alpha),
+            gamma: settings.get(GAMMA),
+            is_linux: settings.get(IS_LINUX),
             too_few_samples: TOO_FEW_SAMPLES,
             mss,
             reno: NewReno::new(settings, mss),

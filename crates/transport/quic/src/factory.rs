@@ -1,9 +1,10 @@
 //! Makes a controller for each path of a connection.
 
 use crate::monitor::Monitor;
-use afteryou_base::param::{ParamError, Settings, Value};
+use afteryou_base::param::{ParamError, Value};
+use afteryou_cc::ledbatpp::LedbatPp;
 use afteryou_cc::list::Entry;
-use afteryou_cc::{ledbatpp, Controller, Setup};
+use afteryou_cc::{Controller, Setup};
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
@@ -29,11 +30,7 @@ pub struct Factory {
 
 /// Returns LEDBAT++ with 60 ms target that comes back quickly once the others have left.
 pub fn background() -> Arc<Factory> {
-    Factory::of(|setup| {
-        let settings = Settings::new(ledbatpp::PARAMS, &[("restart", Value::Flag(true))]);
-        let settings = settings.unwrap_or(Settings::defaults(ledbatpp::PARAMS));
-        Box::new(ledbatpp::LedbatPp::new(&settings, setup.mss))
-    })
+    Factory::of(|setup| Box::new(LedbatPp::background(setup.mss)))
 }
 
 impl Factory {
@@ -45,12 +42,8 @@ impl Factory {
         entry: &'static Entry,
         overrides: &[(&'static str, Value)],
     ) -> Result<Arc<Factory>, ParamError> {
-        Settings::new(entry.params, overrides)?;
-        let overrides = overrides.to_vec();
-        Ok(Factory::of(move |setup| {
-            let settings = Settings::new(entry.params, &overrides);
-            (entry.make)(&settings.unwrap_or(Settings::defaults(entry.params)), &setup)
-        }))
+        let tuned = entry.tuned(overrides.to_vec())?;
+        Ok(Factory::of(move |setup| tuned.build(setup)))
     }
 
     /// Makes what `make` makes. It is called once for each path of each connection. A connection that moves to another

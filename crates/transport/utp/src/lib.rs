@@ -74,7 +74,7 @@ pub mod rto;
 pub mod sack;
 
 pub use config::Config;
-pub use connection::{Connection, Event, Outgoing, SocketShare, Statistics};
+pub use connection::{Arrival, Connection, Event, Outgoing, SocketShare, Statistics};
 #[cfg(feature = "dump")]
 pub use dump::{Dump, DumpStatistics};
 #[cfg(feature = "net")]

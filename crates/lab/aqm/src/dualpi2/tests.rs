@@ -2,8 +2,9 @@ use super::*;
 use crate::list;
 use crate::packet::Class;
 use proptest::prelude::*;
+use rand_pcg::Pcg64;
 
-fn queue(rows: &[(&'static str, Value)]) -> DualPi2<u64> {
+fn queue(rows: &[(&'static str, Value)]) -> DualPi2<u64, Pcg64> {
     DualPi2::new(&Settings::new(PARAMS, rows).unwrap(), Site::test(Limit::Packets(10_000))).unwrap()
 }
 
@@ -42,13 +43,13 @@ fn ect_1_and_ce_go_first_but_for_the_share_of_the_classic_queue() {
 }
 
 /// Returns the packets that leave, in order, until the queue is empty: `C` or `L`.
-fn order(queue: &mut DualPi2<u64>) -> String {
+fn order(queue: &mut DualPi2<u64, Pcg64>) -> String {
     let next = || queue.dequeue(Time::ZERO, &mut Vec::new());
     std::iter::from_fn(next).map(|(packet, _)| if packet.ecn == Ecn::Ect1 { 'L' } else { 'C' }).collect()
 }
 
 /// Lets this many packets arrive at each queue.
-fn arrive(queue: &mut DualPi2<u64>, scalable: u64, classic: u64) {
+fn arrive(queue: &mut DualPi2<u64, Pcg64>, scalable: u64, classic: u64) {
     (0..scalable).for_each(|i| queue.enqueue(Time::ZERO, packet(i, Ecn::Ect1), &mut Vec::new()));
     (0..classic).for_each(|i| queue.enqueue(Time::ZERO, packet(i, Ecn::NotEct), &mut Vec::new()));
 }

@@ -3,12 +3,16 @@
 
 use super::departures::{Cycle, Departures};
 use super::form::Form;
+use super::params::{
+    Tuning, ALPHA, BETA, BURST, BY_DEPARTURES, CAP, DECAY, DECAYS_BELOW_HALF, DERANDOMISE, DQ_THRESHOLD,
+    DQ_WEIGHT, ECN, ECN_THRESHOLD, FORM, HIGH_DELAY, MEAN_PACKET, ON_OFF, TARGET, TUNING, TUPDATE,
+};
 use crate::backlog::{Backlog, Limit};
 use crate::error::Error;
 use crate::site::uniform;
 use afteryou_base::param::{Settings, Value};
 use afteryou_base::{Span, Time};
-use rand_pcg::Pcg64;
+use rand_core::Rng;
 
 /// From here on steps may be capped (§5.5).
 const CAPPED_FROM: f64 = 0.1;
@@ -16,11 +20,6 @@ const CAPPED_FROM: f64 = 0.1;
 const LARGE_STEP: f64 = 0.02;
 /// Below this probability a short queue is left alone (§4.1).
 const SPARED_BELOW: f64 = 0.2;
-/// §4.2: the gains are divided by this much below these probabilities.
-const RFC_TUNING: [(f64, f64); 6] =
-    [(0.000_001, 2048.0), (0.000_01, 512.0), (0.000_1, 128.0), (0.001, 32.0), (0.01, 8.0), (0.1, 2.0)];
-/// The same of Linux 3.14 to 3.17.
-const OLD_LINUX_TUNING: [(f64, f64); 2] = [(0.01, 8.0), (0.1, 2.0)];
 
 /// As many consecutive updates are computed one by one. This is longer than any burst allowance (10 s of 1 ms each),
 /// and 40 times as long as an idle queue takes to forget with the sources' values.
@@ -43,9 +42,10 @@ pub struct Law {
     burst: Span,
     alpha: f64,
     beta: f64,
-    tuning: &'static [(f64, f64)],
+    tuning: Tuning,
     cap: bool,
-    high_delay: Span,
+    /// Steps are longer above this delay.
+    high_delay: Option<Span>,
     decay: f64,
     /// Delays up to here count as no queue.
     decay_to: Span,
@@ -82,18 +82,14 @@ pub struct State {
 }
 
 impl Law {
-    /// Creates the law from the rows of [`COMMON`](super::params::COMMON), for a buffer of `limit`.
+    /// Creates the law from the values of [`COMMON`](super::params::COMMON), for a buffer of `limit`.
     ///
     /// # Errors
     /// A high delay that is not above the target.
     pub fn new(settings: &Settings<'_>, limit: Limit) -> Result<Law, Error> {
-        let form = match settings.choice("form") {
-            "linux" => Form::Linux,
-            "freebsd" => Form::FreeBsd,
-            _ => Form::Rfc8033,
-        };
-        let (target, high_delay) = (settings.time("target"), settings.time("high_delay"));
-        if high_delay > Span::ZERO && high_delay <= target {
+        let form = settings.get(FORM);
+        let (target, high_delay) = (settings.get(TARGET), settings.get(HIGH_DELAY).nonzero());
+        if let Some(high_delay) = high_delay.filter(|high_delay| *high_delay <= target) {
             return Err(Error::Together {
                 name: "high_delay",
                 value: Value::Time(high_delay),
@@ -102,39 +98,35 @@ impl Law {
             });
         }
         let half_target = target / 2;
-        let two_packets = 2 * settings.bytes("mean_packet");
+        let two_packets = 2 * settings.get(MEAN_PACKET);
         Ok(Law {
             form,
             target,
             half_target,
-            tupdate: settings.time("tupdate"),
-            burst: settings.time("burst"),
-            alpha: settings.number("alpha"),
-            beta: settings.number("beta"),
-            tuning: match settings.choice("tuning") {
-                "linux-3.17" => &OLD_LINUX_TUNING,
-                "none" => &[],
-                _ => &RFC_TUNING,
-            },
-            cap: settings.flag("cap"),
-            high_delay: if high_delay == Span::ZERO { Span::MAX } else { high_delay },
-            decay: settings.number("decay"),
-            decay_to: match settings.choice("decay_below") {
-                "zero" => Span::ZERO,
-                _ => Span(half_target.0 - 1),
+            tupdate: settings.get(TUPDATE),
+            burst: settings.get(BURST),
+            alpha: settings.get(ALPHA),
+            beta: settings.get(BETA),
+            tuning: settings.get(TUNING),
+            cap: settings.get(CAP),
+            high_delay,
+            decay: settings.get(DECAY),
+            decay_to: match settings.get(DECAYS_BELOW_HALF) {
+                true => Span(half_target.0 - 1),
+                false => Span::ZERO,
             },
             spared_bytes: if form == Form::Linux { two_packets - 1 } else { two_packets },
-            derandomise: settings.flag("derandomise"),
-            marks_to: settings.flag("ecn").then(|| marks_to(settings.number("ecn_threshold"), form)),
-            wakes_at: settings.flag("on_off").then(|| match limit.resolved() {
+            derandomise: settings.get(DERANDOMISE),
+            marks_to: settings.get(ECN).then(|| marks_to(settings.get(ECN_THRESHOLD), form)),
+            wakes_at: settings.get(ON_OFF).then(|| match limit.resolved() {
                 Limit::Bytes(bytes) => Limit::Bytes(bytes / 3),
                 Limit::Packets(packets) => Limit::Packets(packets / 3),
                 Limit::Time { .. } => unreachable!("resolved"),
             }),
-            departures: (settings.choice("delay") == "departure-rate").then(|| Cycle {
+            departures: settings.get(BY_DEPARTURES).then(|| Cycle {
                 form,
-                threshold: settings.bytes("dq_threshold"),
-                weight: settings.number("dq_weight"),
+                threshold: settings.get(DQ_THRESHOLD),
+                weight: settings.get(DQ_WEIGHT),
             }),
         })
     }
@@ -229,7 +221,7 @@ impl Law {
         if self.cap && state.probability >= CAPPED_FROM {
             step = step.min(LARGE_STEP);
         }
-        if state.delay > self.high_delay {
+        if self.high_delay.is_some_and(|high| state.delay > high) {
             step += LARGE_STEP;
         }
         let probability = (state.probability + step).clamp(0.0, 1.0);
@@ -252,7 +244,7 @@ impl Law {
     /// Handles an arriving packet that finds `backlog`; returns whether its sender should get a congestion signal.
     /// Answers no as long as the queue is fine.
     #[inline]
-    pub fn signals(&self, state: &mut State, now: Time, backlog: Backlog, random: &mut Pcg64) -> bool {
+    pub fn signals(&self, state: &mut State, now: Time, backlog: Backlog, random: &mut impl Rng) -> bool {
         self.listens(state, now, backlog) && self.draws(state, random)
     }
 
@@ -287,7 +279,7 @@ impl Law {
 
     /// Draws whether to drop, but no two close together (§5.4).
     #[inline]
-    fn draws(&self, state: &mut State, random: &mut Pcg64) -> bool {
+    fn draws(&self, state: &mut State, random: &mut impl Rng) -> bool {
         if !self.derandomise {
             return uniform(random) < state.probability;
         }

@@ -4,22 +4,30 @@ use super::*;
 use crate::list;
 use crate::packet::{Class, Ecn};
 use afteryou_base::param::Value;
+use rand_pcg::Pcg64;
 
 fn packet(size: u32, ecn: Ecn) -> Packet<u32> {
     Packet { ecn, ..Packet::from_tos(size, 0, 0, 0) }
 }
 
-fn queue(rows: &[(&'static str, Value)]) -> Pie<u32> {
+fn queue(rows: &[(&'static str, Value)]) -> Pie<u32, Pcg64> {
     let settings = Settings::new(PARAMS, rows).unwrap().with_preset(PRESETS);
     Pie::new(&settings, Site::test(Limit::Packets(1000))).unwrap()
 }
 
-fn preset(name: &'static str) -> Pie<u32> {
+fn preset(name: &'static str) -> Pie<u32, Pcg64> {
     queue(&[("preset", Value::Choice(name))])
 }
 
 /// Applies a load for `ms` milliseconds: `arrive` packets per millisecond come, and `leave` go.
-fn load(queue: &mut Pie<u32>, from_ms: u64, ms: u64, arrive: u64, leave: u64, ecn: Ecn) -> Vec<Dropped<u32>> {
+fn load(
+    queue: &mut Pie<u32, Pcg64>,
+    from_ms: u64,
+    ms: u64,
+    arrive: u64,
+    leave: u64,
+    ecn: Ecn,
+) -> Vec<Dropped<u32>> {
     let mut dropped = Vec::new();
     for now in (from_ms..from_ms + ms).map(Time::from_millis) {
         (0..arrive).for_each(|_| queue.enqueue(now, packet(1500, ecn), &mut dropped));

@@ -3,7 +3,7 @@
 use crate::backlog::Backlog;
 use crate::site::uniform;
 use afteryou_base::{Span, Time};
-use rand_pcg::Pcg64;
+use rand_core::Rng;
 
 /// An average below this, in packets or bytes, counts as zero: ever smaller ones would only be slow to compute with.
 const NEGLIGIBLE: f64 = 1e-6;
@@ -74,7 +74,7 @@ pub struct Spacing {
 
 /// The average queue and what follows from it. Lengths are in packets or bytes.
 #[derive(Clone, Debug)]
-pub struct Law {
+pub struct Law<R> {
     min_th: f64,
     max_th: f64,
     /// From this average on every packet is dropped.
@@ -98,12 +98,12 @@ pub struct Law {
     average: f64,
     /// When the link has sent the last packet that it was given.
     idle_from: Time,
-    random: Pcg64,
+    random: R,
 }
 
-impl Law {
+impl<R: Rng> Law<R> {
     /// Creates the law of an empty queue.
-    pub fn new(shape: &Shape, random: Pcg64) -> Law {
+    pub fn new(shape: &Shape, random: R) -> Law<R> {
         let mean_packet = shape.mean_packet as f64;
         let unit = if shape.in_bytes { mean_packet } else { 1.0 };
         let (min_th, max_th) = (shape.min_th * unit, shape.max_th * unit);
@@ -132,7 +132,7 @@ impl Law {
         law.with_max_p(shape.max_p)
     }
 
-    fn with_max_p(mut self, max_p: f64) -> Law {
+    fn with_max_p(mut self, max_p: f64) -> Law<R> {
         self.set_max_p(max_p);
         self
     }

@@ -3,7 +3,9 @@
 use super::law::Shape;
 use crate::error::Error;
 use crate::site::Site;
-use afteryou_base::param::{Param, Settings, Value};
+use afteryou_base::param::{Key, Settings, Value};
+use afteryou_base::Span;
+use rand_core::Rng;
 
 /// Fewest packets of an automatic `min_th` (ns-2 `initialize_params`).
 const LEAST_AUTOMATIC_MIN_TH: f64 = 5.0;
@@ -17,28 +19,37 @@ const RTT_PACKETS: f64 = 3.0;
 /// tc tries weights from 1/2 to this power of it.
 const LAST_TC_SHIFT: i32 = 31;
 
-pub const MIN_TH: Param = Param::number("min_th", "packets", 0.0, (0.0, 1e5))
+/// The parameter `min_th`.
+pub const MIN_TH: Key<f64> = Key::number("min_th", "packets", 0.0, (0.0, 1e5))
     .explained("average from which on packets are dropped; 0: by target_delay", "ns-2 thresh_");
-pub const MAX_TH: Param = Param::number("max_th", "packets", 0.0, (0.0, 1e5))
+/// The parameter `max_th`.
+pub const MAX_TH: Key<f64> = Key::number("max_th", "packets", 0.0, (0.0, 1e5))
     .explained("average at which the probability is max_p; 0: three times min_th", "ns-2 maxthresh_");
-pub const MAX_P: Param =
-    Param::number("max_p", "", 0.1, (0.0001, 1.0)).explained("probability at max_th", "ns-2 1/linterm_");
-pub const QUEUE_WEIGHT: Param = Param::number("queue_weight", "", 0.0, (0.0, 1.0))
+/// The parameter `max_p`.
+pub const MAX_P: Key<f64> =
+    Key::number("max_p", "", 0.1, (0.0001, 1.0)).explained("probability at max_th", "ns-2 1/linterm_");
+/// The parameter `queue_weight`.
+pub const QUEUE_WEIGHT: Key<f64> = Key::number("queue_weight", "", 0.0, (0.0, 1.0))
     .explained("weight of the newest length in the average; 0: by queue_weight_rule", "ns-2 q_weight_");
-pub const QUEUE_WEIGHT_RULE: Param = Param::choice("queue_weight_rule", "rate", &["rate", "tc"])
+/// The parameter `queue_weight_rule`.
+pub const WEIGHT_OF_TC: Key<bool> = Key::choice("queue_weight_rule", &["rate", "tc"], &[false, true])
     .explained("automatic weight: a second's worth of packets, or by the thresholds as tc does", "ns-2, tc");
-pub const WAIT: Param = Param::flag("wait", true)
-    .explained("drops are 1/p to 2/p packets apart instead of 1 to 1/p", "ns-2 wait_");
-pub const MEAN_PACKET: Param = Param::bytes("mean_packet", 1500, (40, 65_535))
+/// The parameter `wait`.
+pub const WAIT: Key<bool> =
+    Key::flag("wait", true).explained("drops are 1/p to 2/p packets apart instead of 1 to 1/p", "ns-2 wait_");
+/// The parameter `mean_packet`.
+pub const MEAN_PACKET: Key<u64> = Key::bytes("mean_packet", 1500, (40, 65_535))
     .explained("size of a packet, for automatic values and idle times", "ns-2 mean_pktsize_, there 500 B");
-pub const TARGET_DELAY: Param = Param::millis("target_delay", 5, (1, 10_000))
+/// The parameter `target_delay`.
+pub const TARGET_DELAY: Key<Span> = Key::millis("target_delay", 5, (1, 10_000))
     .explained("an automatic min_th is half of it, at least 5 packets", "ns-2 targetdelay_");
-pub const ECN: Param = Param::flag("ecn", false)
+/// The parameter `ecn`.
+pub const ECN: Key<bool> = Key::flag("ecn", false)
     .explained("mark packets that support ECN instead of dropping them at random", "ns-2 setbit_");
 
 /// Reads the shape of non-gentle RED in packets from the rows above; a discipline adds its own rows.
-pub fn shape(settings: &Settings<'_>, site: &Site) -> Result<Shape, Error> {
-    let mean_packet = settings.bytes("mean_packet");
+pub(crate) fn shape(settings: &Settings<'_>, site: &Site<impl Rng>) -> Result<Shape, Error> {
+    let mean_packet = settings.get(MEAN_PACKET);
     let bits_per_second = site.bits_per_second.max(1);
     let packets_per_second = bits_per_second as f64 / (8.0 * mean_packet as f64);
     let (min_th, max_th) = thresholds(settings, packets_per_second)?;
@@ -46,9 +57,9 @@ pub fn shape(settings: &Settings<'_>, site: &Site) -> Result<Shape, Error> {
         min_th,
         max_th,
         weight: weight(settings, packets_per_second, min_th, max_th)?,
-        max_p: settings.number("max_p"),
+        max_p: settings.get(MAX_P),
         gentle: false,
-        wait: settings.flag("wait"),
+        wait: settings.get(WAIT),
         in_bytes: false,
         by_size: false,
         adaptive: false,
@@ -58,12 +69,12 @@ pub fn shape(settings: &Settings<'_>, site: &Site) -> Result<Shape, Error> {
 }
 
 fn thresholds(settings: &Settings<'_>, packets_per_second: f64) -> Result<(f64, f64), Error> {
-    let half_target = settings.time("target_delay").as_secs_f64() * packets_per_second / 2.0;
-    let min_th = match settings.number("min_th") {
+    let half_target = settings.get(TARGET_DELAY).as_secs_f64() * packets_per_second / 2.0;
+    let min_th = match settings.get(MIN_TH) {
         0.0 => half_target.max(LEAST_AUTOMATIC_MIN_TH),
         packets => packets,
     };
-    let max_th = match settings.number("max_th") {
+    let max_th = match settings.get(MAX_TH) {
         0.0 => MAX_TO_MIN * min_th,
         packets => packets,
     };
@@ -81,15 +92,15 @@ fn thresholds(settings: &Settings<'_>, packets_per_second: f64) -> Result<(f64, 
 }
 
 fn weight(settings: &Settings<'_>, packets_per_second: f64, min_th: f64, max_th: f64) -> Result<f64, Error> {
-    match (settings.number("queue_weight"), settings.choice("queue_weight_rule")) {
-        (0.0, "tc") => tc_weight(min_th, max_th).ok_or_else(|| Error::Together {
+    match (settings.get(QUEUE_WEIGHT), settings.get(WEIGHT_OF_TC)) {
+        (0.0, true) => tc_weight(min_th, max_th).ok_or_else(|| Error::Together {
             name: "queue_weight_rule",
             value: Value::Choice("tc"),
             other: format!("min_th = {min_th} packets and max_th = {max_th} packets"),
             valid: "min_th of 2 packets or more and max_th of at least min_th + 3 packets, or a queue_weight above 0"
                 .to_owned(),
         }),
-        (0.0, _) => Ok(rate_weight(packets_per_second)),
+        (0.0, false) => Ok(rate_weight(packets_per_second)),
         (weight, _) => Ok(weight),
     }
 }

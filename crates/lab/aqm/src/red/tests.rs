@@ -1,7 +1,8 @@
 use super::*;
 use crate::packet::{Class, Ecn};
+use rand_pcg::Pcg64;
 
-fn red(overrides: &[(&'static str, Value)]) -> Red<u64> {
+fn red(overrides: &[(&'static str, Value)]) -> Red<u64, Pcg64> {
     let settings = Settings::new(PARAMS, overrides).unwrap().with_preset(PRESETS);
     Red::new(&settings, Site::test(Limit::Packets(500))).unwrap()
 }
@@ -12,7 +13,7 @@ fn preset(name: &'static str) -> (&'static str, Value) {
 
 /// Sends packets of 1500 B at `load` times 10 Mbit/s, evenly, for some seconds; returns the mean length in packets from the
 /// middle on.
-fn overload(queue: &mut Red<u64>, load: f64, ecn: Ecn, seconds: u64) -> f64 {
+fn overload(queue: &mut Red<u64, Pcg64>, load: f64, ecn: Ecn, seconds: u64) -> f64 {
     let (mut next_arrival, mut next_departure) = (0u64, 0u64);
     let (mut sum, mut samples, mut dropped) = (0, 0, Vec::new());
     let packet = Packet { ecn, ..Packet::from_tos(1500, 0, 0, 0) };

@@ -17,7 +17,10 @@
 //! `drr`, which Linux has only with a class for each flow, `dualpi2`, which is newer than the tc that was tried, and our own
 //! queues for lower effort. CAKE is no queue of a scenario.
 
-use afteryou_base::param::{Settings, Value};
+use afteryou_aqm::pie::params as pie;
+use afteryou_aqm::red::setup as red;
+use afteryou_aqm::{codel, fq_codel, sfq};
+use afteryou_base::param::{Key, Settings, Value};
 use afteryou_base::Span;
 use afteryou_scenario::{Buffer, Link};
 
@@ -69,16 +72,18 @@ pub fn words_of(link: &Link) -> Result<Words, String> {
     let settings = settings.with_preset(entry.presets);
     let words = match entry.name {
         "droptail" => fifo(link),
-        "codel" => words(&["codel", "limit", &packets(link)], &[], &delays(&settings, "interval")),
+        "codel" => words(&["codel", "limit", &packets(link)], &[], &delays(&settings, codel::INTERVAL)),
         "fq_codel" => {
-            let batch = settings.count("drop_batch").to_string();
+            let batch = settings.get(fq_codel::DROP_BATCH).to_string();
             let head = ["fq_codel", "limit", &packets(link), "drop_batch", &batch];
-            words(&head, &flows(&settings), &delays(&settings, "interval"))
+            words(&head, &flows(&settings), &delays(&settings, codel::INTERVAL))
         }
-        "pie" => words(&["pie", "limit", &packets(link)], &gains(&settings)?, &delays(&settings, "tupdate")),
+        "pie" => {
+            words(&["pie", "limit", &packets(link)], &gains(&settings)?, &delays(&settings, pie::TUPDATE))
+        }
         "fq_pie" => {
             let middle = [flows(&settings), gains(&settings)?].concat();
-            words(&["fq_pie", "limit", &packets(link)], &middle, &delays(&settings, "tupdate"))
+            words(&["fq_pie", "limit", &packets(link)], &middle, &delays(&settings, pie::TUPDATE))
         }
         "red" => red(link, &settings)?,
         "choke" => choke(link, &settings)?,
@@ -87,16 +92,47 @@ pub fn words_of(link: &Link) -> Result<Words, String> {
     Ok(words)
 }
 
+const CODEL: &[&str] = &[codel::TARGET.name(), codel::INTERVAL.name(), codel::ECN.name()];
+const FQ_CODEL: &[&str] = &[
+    fq_codel::FLOWS.name(),
+    fq_codel::QUANTUM.name(),
+    codel::TARGET.name(),
+    codel::INTERVAL.name(),
+    fq_codel::ECN.name(),
+    fq_codel::DROP_BATCH.name(),
+];
+const PIE: &[&str] =
+    &[pie::TARGET.name(), pie::TUPDATE.name(), pie::ALPHA.name(), pie::BETA.name(), pie::ECN.name()];
+const FQ_PIE: &[&str] = &[
+    fq_codel::FLOWS.name(),
+    fq_codel::QUANTUM.name(),
+    pie::TARGET.name(),
+    pie::TUPDATE.name(),
+    pie::ALPHA.name(),
+    pie::BETA.name(),
+    pie::ECN.name(),
+];
+const RED: &[&str] =
+    &[red::MIN_TH.name(), red::MAX_TH.name(), red::MAX_P.name(), red::MEAN_PACKET.name(), red::ECN.name()];
+const SFQ: &[&str] = &[
+    sfq::DIVISOR.name(),
+    sfq::FLOWS.name(),
+    sfq::DEPTH.name(),
+    sfq::QUANTUM.name(),
+    sfq::HEAD_DROP.name(),
+    sfq::PERTURB.name(),
+];
+
 /// The parameters of a discipline that the kernel has, too; none of a discipline that it does not have.
 fn translated(kind: &str) -> Option<&'static [&'static str]> {
     Some(match kind {
         "droptail" => &[],
-        "codel" => &["target", "interval", "ecn"],
-        "fq_codel" => &["flows", "quantum", "target", "interval", "ecn", "drop_batch"],
-        "pie" => &["target", "tupdate", "alpha", "beta", "ecn"],
-        "fq_pie" => &["flows", "quantum", "target", "tupdate", "alpha", "beta", "ecn"],
-        "red" | "choke" => &["min_th", "max_th", "max_p", "mean_packet", "ecn"],
-        "sfq" => &["divisor", "flows", "depth", "quantum", "head_drop", "perturb"],
+        "codel" => CODEL,
+        "fq_codel" => FQ_CODEL,
+        "pie" => PIE,
+        "fq_pie" => FQ_PIE,
+        "red" | "choke" => RED,
+        "sfq" => SFQ,
         _ => return None,
     })
 }
@@ -141,20 +177,19 @@ fn fifo(link: &Link) -> Words {
 }
 
 /// Target, a second time, and what becomes of packets that understand ECN.
-fn delays(settings: &Settings<'_>, second: &str) -> Vec<String> {
-    let times =
-        [pair("target", micros(settings.time("target"))), pair(second, micros(settings.time(second)))];
-    let ecn = if settings.flag("ecn") { "ecn" } else { "noecn" };
-    times.into_iter().flatten().chain([ecn.to_owned()]).collect()
+fn delays(settings: &Settings<'_>, second: Key<Span>) -> Vec<String> {
+    let time = |key: Key<Span>| pair(key.name(), micros(settings.get(key)));
+    let ecn = if settings.get(codel::ECN) { "ecn" } else { "noecn" };
+    [time(codel::TARGET), time(second)].into_iter().flatten().chain([ecn.to_owned()]).collect()
 }
 
 fn flows(settings: &Settings<'_>) -> Vec<String> {
-    [pair("flows", settings.count("flows")), pair("quantum", settings.bytes("quantum"))].concat()
+    [pair("flows", settings.get(fq_codel::FLOWS)), pair("quantum", settings.get(fq_codel::QUANTUM))].concat()
 }
 
 fn gains(settings: &Settings<'_>) -> Result<Vec<String>, String> {
-    let gain = |name: &str| {
-        let steps = settings.number(name) / GAIN;
+    let gain = |key: Key<f64>| {
+        let (name, steps) = (key.name(), settings.get(key) / GAIN);
         match (steps - steps.round()).abs() < 1e-9 && (0.0..=32.0).contains(&steps) {
             true => Ok(pair(name, steps.round())),
             false => {
@@ -162,12 +197,12 @@ fn gains(settings: &Settings<'_>) -> Result<Vec<String>, String> {
             }
         }
     };
-    Ok([gain("alpha")?, gain("beta")?].concat())
+    Ok([gain(pie::ALPHA)?, gain(pie::BETA)?].concat())
 }
 
 /// Thresholds in packets.
 fn thresholds(settings: &Settings<'_>) -> Result<(f64, f64), String> {
-    match (settings.number("min_th"), settings.number("max_th")) {
+    match (settings.get(red::MIN_TH), settings.get(red::MAX_TH)) {
         (0.0, _) | (_, 0.0) => {
             Err("Linux' RED has no automatic thresholds: set min_th and max_th".to_owned())
         }
@@ -182,7 +217,7 @@ fn burst((min, max): (f64, f64)) -> u64 {
 
 fn red(link: &Link, settings: &Settings<'_>) -> Result<Words, String> {
     let (min, max) = thresholds(settings)?;
-    let mean = settings.bytes("mean_packet");
+    let mean = settings.get(red::MEAN_PACKET);
     let of_packets = |packets: f64| (packets * mean as f64).round() as u64;
     let parameters = [
         pair("limit", bytes(link)),
@@ -190,7 +225,7 @@ fn red(link: &Link, settings: &Settings<'_>) -> Result<Words, String> {
         pair("max", of_packets(max)),
         pair("avpkt", mean),
         pair("burst", burst((min, max))),
-        pair("probability", settings.number("max_p")),
+        pair("probability", settings.get(red::MAX_P)),
         pair("bandwidth", format!("{}bit", link.rate.bits_per_second())),
     ];
     Ok(words(&["red"], &parameters.concat(), &marks(settings)))
@@ -204,13 +239,13 @@ fn choke(link: &Link, settings: &Settings<'_>) -> Result<Words, String> {
         pair("min", min.round()),
         pair("max", max.round()),
         pair("burst", burst((min, max))),
-        pair("probability", settings.number("max_p")),
+        pair("probability", settings.get(red::MAX_P)),
     ];
     Ok(words(&["choke"], &parameters.concat(), &marks(settings)))
 }
 
 fn marks(settings: &Settings<'_>) -> Vec<String> {
-    if settings.flag("ecn") {
+    if settings.get(red::ECN) {
         vec!["ecn".to_owned()]
     } else {
         Vec::new()
@@ -220,13 +255,13 @@ fn marks(settings: &Settings<'_>) -> Vec<String> {
 fn sfq(link: &Link, settings: &Settings<'_>) -> Words {
     let parameters = [
         pair("limit", packets(link)),
-        pair("divisor", settings.count("divisor")),
-        pair("flows", settings.count("flows")),
-        pair("depth", settings.count("depth")),
-        pair("quantum", settings.bytes("quantum")),
-        pair("perturb", settings.time("perturb").as_nanos() / 1_000_000_000),
+        pair("divisor", settings.get(sfq::DIVISOR)),
+        pair("flows", settings.get(sfq::FLOWS)),
+        pair("depth", settings.get(sfq::DEPTH)),
+        pair("quantum", settings.get(sfq::QUANTUM)),
+        pair("perturb", settings.get(sfq::PERTURB).as_nanos() / 1_000_000_000),
     ];
-    let from_head = if settings.flag("head_drop") { vec!["headdrop".to_owned()] } else { Vec::new() };
+    let from_head = if settings.get(sfq::HEAD_DROP) { vec!["headdrop".to_owned()] } else { Vec::new() };
     words(&["sfq"], &parameters.concat(), &from_head)
 }
 

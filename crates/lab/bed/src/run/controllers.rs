@@ -24,12 +24,9 @@ impl Controllers {
         let failed = |reason: String| Error::Flow { flow: flow.name.clone(), reason };
         let controller = flow.controller.as_ref().ok_or_else(|| failed("no controller".to_owned()))?;
         let (entry, overrides) = controller.controller()?;
-        entry.build(&overrides, Setup::of(1)).map_err(|error| failed(error.to_string()))?;
-        let make =
-            move |setup| entry.build(&overrides, setup).map(|controller| controller as Box<dyn Controller>);
+        let tuned = entry.tuned(overrides).map_err(|error| failed(error.to_string()))?;
         Ok(Controllers {
-            // Checked above: these overrides make a controller.
-            make: Arc::new(move |setup| make(setup).unwrap_or_else(|error| unreachable!("bug: {error}"))),
+            make: Arc::new(move |setup| tuned.build(setup)),
             observers: observers.map(|(flow, observers)| (flow, observers.clone())),
         })
     }

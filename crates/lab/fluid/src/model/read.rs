@@ -4,14 +4,23 @@ use super::ledbatpp::{LedbatPp, Slowdowns};
 use super::{Cubic, Decrease, Fledbat, Ledbat, Model, NewReno, SlowStart};
 use crate::error::Error;
 use crate::CONTROLLERS;
-use afteryou_base::param::{Settings, Value};
-use afteryou_cc::slow_start::rfc5681_initial_window;
+use afteryou_base::param::{Key, Settings, Value};
+use afteryou_base::Span;
+use afteryou_cc::ledbat_slow_start::{Policy, SLOW_START, SLOW_START_EXIT};
+use afteryou_cc::slow_start::{rfc5681_initial_window, INITIAL_WINDOW};
+use afteryou_cc::{clock_skew, cubic, delay_meter, delay_signal, fledbat, ledbat, ledbatpp, route_change};
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Algorithm, Flow, Traffic};
 
 /// Parameters that choose how delays are measured: the fluid has exact ones.
-const MEASURING: &[&str] =
-    &["base_history", "current_filter", "signal", "clock_skew", "route_change", "step"];
+const MEASURING: &[&str] = &[
+    delay_meter::HISTORY.name(),
+    delay_meter::FILTER.name(),
+    delay_signal::SIGNAL.name(),
+    clock_skew::CLOCK_SKEW.name(),
+    route_change::ROUTE_CHANGE.name(),
+    ledbatpp::ONCE_A_ROUND.name(),
+];
 
 impl Model {
     /// Returns the model of a flow.
@@ -45,8 +54,8 @@ impl Model {
             "ledbat++" => Ok(Model::LedbatPp(ledbatpp(&settings))),
             "newreno" => Ok(Model::NewReno(NewReno { initial_window: initial_window(&settings, smss) })),
             "cubic" => Ok(Model::Cubic(Cubic {
-                c: settings.number("c"),
-                beta: settings.number("beta"),
+                c: settings.get(cubic::C),
+                beta: settings.get(cubic::BETA),
                 initial_window: initial_window(&settings, smss),
             })),
             name => Err(no_model(flow, name).into()),
@@ -61,27 +70,49 @@ fn heeded(controller: &str) -> Option<&'static [&'static str]> {
         "ledbat" => Some(LEDBAT),
         "fledbat" => Some(FLEDBAT),
         "ledbat++" => Some(LEDBATPP),
-        "newreno" => Some(&["initial_window"]),
-        // Fast convergence is not modelled, on or off, and the Reno-friendly region is Linux'; the book says so.
-        "cubic" => Some(&["initial_window", "c", "beta", "fast_convergence", "friendly"]),
+        "newreno" => Some(NEWRENO),
+        "cubic" => Some(CUBIC),
         _ => None,
     }
 }
 
-const LEDBAT: &[&str] = &[
-    "target",
-    "gain",
-    "decrease_gain",
-    "decrease",
-    "init_cwnd",
-    "min_cwnd",
-    "slow_start",
-    "slow_start_exit",
+const NEWRENO: &[&str] = &[INITIAL_WINDOW.name()];
+// Fast convergence is not modelled, on or off, and the Reno-friendly region is Linux'; the book says so.
+const CUBIC: &[&str] = &[
+    INITIAL_WINDOW.name(),
+    cubic::C.name(),
+    cubic::BETA.name(),
+    cubic::FAST_CONVERGENCE.name(),
+    cubic::FRIENDLY_AS_LINUX.name(),
 ];
-const FLEDBAT: &[&str] =
-    &["target", "alpha", "zeta", "init_cwnd", "min_cwnd", "slow_start", "slow_start_exit"];
-const LEDBATPP: &[&str] =
-    &["target", "gain_divisor_max", "constant", "slow_start_exit", "slowdowns", "restart", "restart_rounds"];
+const LEDBAT: &[&str] = &[
+    ledbat::TARGET.name(),
+    ledbat::GAIN.name(),
+    ledbat::DECREASE_GAIN.name(),
+    ledbat::EIGHTHS.name(),
+    ledbat::INIT_CWND.name(),
+    ledbat::MIN_CWND.name(),
+    SLOW_START.name(),
+    SLOW_START_EXIT.name(),
+];
+const FLEDBAT: &[&str] = &[
+    fledbat::TARGET.name(),
+    fledbat::ALPHA.name(),
+    fledbat::ZETA.name(),
+    ledbat::INIT_CWND.name(),
+    ledbat::MIN_CWND.name(),
+    SLOW_START.name(),
+    SLOW_START_EXIT.name(),
+];
+const LEDBATPP: &[&str] = &[
+    ledbatpp::TARGET.name(),
+    ledbatpp::GAIN_DIVISOR_MAX.name(),
+    ledbatpp::CONSTANT.name(),
+    ledbatpp::SLOW_START_EXIT.name(),
+    ledbatpp::SLOWDOWNS.name(),
+    ledbatpp::RESTART.name(),
+    ledbatpp::RESTART_ROUNDS.name(),
+];
 
 fn no_model(flow: &Flow, name: &str) -> Unsupported {
     let known: Vec<_> = CONTROLLERS.iter().map(|entry| entry.name).collect();
@@ -119,59 +150,61 @@ pub fn unsupported(flow: &Flow) -> Vec<Unsupported> {
 }
 
 fn initial_window(settings: &Settings<'_>, smss: u32) -> f64 {
-    match settings.count("initial_window") {
+    match settings.get(INITIAL_WINDOW) {
         0 => rfc5681_initial_window(smss) as f64 / f64::from(smss),
         packets => packets as f64,
     }
 }
 
-fn slow_start(settings: &Settings<'_>) -> SlowStart {
-    match settings.choice("slow_start") {
-        "rfc5681" => SlowStart::UntilLoss,
-        "delay" => {
-            SlowStart::UntilDelay(settings.number("slow_start_exit") * settings.time("target").as_secs_f64())
+fn slow_start(settings: &Settings<'_>, target: Key<Span>) -> SlowStart {
+    match settings.get(SLOW_START) {
+        Policy::None => SlowStart::None,
+        Policy::Rfc5681 => SlowStart::UntilLoss,
+        Policy::DelayExit => {
+            SlowStart::UntilDelay(settings.get(SLOW_START_EXIT) * settings.get(target).as_secs_f64())
         }
-        _ => SlowStart::None,
     }
 }
 
 fn ledbat(settings: &Settings<'_>) -> Ledbat {
-    let decrease = match settings.choice("decrease") {
-        "eighth" => Decrease::Eighth,
-        _ => Decrease::Proportional(settings.number("decrease_gain")),
+    let decrease = match settings.get(ledbat::EIGHTHS) {
+        true => Decrease::Eighth,
+        false => Decrease::Proportional(settings.get(ledbat::DECREASE_GAIN)),
     };
     Ledbat {
-        target_s: settings.time("target").as_secs_f64(),
-        gain: settings.number("gain"),
+        target_s: settings.get(ledbat::TARGET).as_secs_f64(),
+        gain: settings.get(ledbat::GAIN),
         decrease,
-        floor: settings.count("min_cwnd") as f64,
-        initial_window: settings.count("init_cwnd") as f64,
-        slow_start: slow_start(settings),
+        floor: settings.get(ledbat::MIN_CWND) as f64,
+        initial_window: settings.get(ledbat::INIT_CWND) as f64,
+        slow_start: slow_start(settings, ledbat::TARGET),
     }
 }
 
 fn fledbat(settings: &Settings<'_>) -> Fledbat {
+    let (first, floor) = (settings.get(ledbat::INIT_CWND), settings.get(ledbat::MIN_CWND));
     Fledbat {
-        target_s: settings.time("target").as_secs_f64(),
-        alpha: settings.number("alpha"),
-        zeta: settings.number("zeta"),
-        floor: settings.count("min_cwnd") as f64,
-        initial_window: settings.count("init_cwnd").max(settings.count("min_cwnd")) as f64,
-        slow_start: slow_start(settings),
+        target_s: settings.get(fledbat::TARGET).as_secs_f64(),
+        alpha: settings.get(fledbat::ALPHA),
+        zeta: settings.get(fledbat::ZETA),
+        floor: floor as f64,
+        initial_window: first.max(floor) as f64,
+        slow_start: slow_start(settings, fledbat::TARGET),
     }
 }
 
 fn ledbatpp(settings: &Settings<'_>) -> LedbatPp {
-    let restart_rounds = match settings.flag("restart") {
-        true => settings.count("restart_rounds") as f64,
+    let restart_rounds = match settings.get(ledbatpp::RESTART) {
+        true => settings.get(ledbatpp::RESTART_ROUNDS) as f64,
         false => 0.0,
     };
+    let slowdowns = if settings.get(ledbatpp::SLOWDOWNS) { Slowdowns::Events } else { Slowdowns::None };
     LedbatPp {
-        target_s: settings.time("target").as_secs_f64(),
-        gain_divisor_max: settings.count("gain_divisor_max") as f64,
-        constant: settings.number("constant"),
-        exit: settings.number("slow_start_exit"),
-        slowdowns: if settings.flag("slowdowns") { Slowdowns::Events } else { Slowdowns::None },
+        target_s: settings.get(ledbatpp::TARGET).as_secs_f64(),
+        gain_divisor_max: settings.get(ledbatpp::GAIN_DIVISOR_MAX) as f64,
+        constant: settings.get(ledbatpp::CONSTANT),
+        exit: settings.get(ledbatpp::SLOW_START_EXIT),
+        slowdowns,
         restart_rounds,
     }
 }

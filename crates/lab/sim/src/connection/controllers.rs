@@ -2,7 +2,7 @@
 
 use crate::record::Onlookers;
 use afteryou_base::param::{ParamError, Value};
-use afteryou_cc::list::Entry;
+use afteryou_cc::list::Tuned;
 use afteryou_cc::{Controller, Setup};
 use afteryou_scenario::{Error, Flow as Spec};
 
@@ -11,20 +11,14 @@ const INITIAL_WINDOW: &str = "initial_window";
 
 /// Makes the controllers of an application's connections.
 pub(super) struct Controllers {
-    entry: &'static Entry,
-    overrides: Vec<(&'static str, Value)>,
+    tuned: Tuned,
     // Boxed, since they are asked when a connection is opened alone, and the inner loop goes over what lies beside them.
     onlookers: Box<Onlookers>,
 }
 
 impl Controllers {
     /// Those of a flow; `iw` is the transport's initial window in packets, `onlookers` see the senders.
-    pub(super) fn new(
-        spec: &Spec,
-        setup: Setup,
-        iw: Option<u32>,
-        onlookers: Onlookers,
-    ) -> Result<Controllers, Error> {
+    pub(super) fn new(spec: &Spec, iw: Option<u32>, onlookers: Onlookers) -> Result<Controllers, Error> {
         let missing = || Error::Scenario(format!("flow {:?} needs a controller", spec.name));
         let (entry, mut overrides) = spec.controller.as_ref().ok_or_else(missing)?.controller()?;
         let has_it = entry.params.iter().any(|param| param.name == INITIAL_WINDOW);
@@ -33,8 +27,8 @@ impl Controllers {
         }
         let refused =
             |error: ParamError| Error::Parameter { of: entry.name.to_owned(), reason: error.to_string() };
-        entry.build(&overrides, setup).map_err(refused)?;
-        Ok(Controllers { entry, overrides, onlookers: Box::new(onlookers) })
+        let tuned = entry.tuned(overrides).map_err(refused)?;
+        Ok(Controllers { tuned, onlookers: Box::new(onlookers) })
     }
 
     /// The controller of the sender of the connection with this number.
@@ -44,7 +38,6 @@ impl Controllers {
 
     /// The controller of an end that sends no data.
     pub(super) fn idle(&self, setup: Setup) -> Box<dyn Controller> {
-        // The same settings made a controller before; a seed is refused by none.
-        self.entry.build(&self.overrides, setup).unwrap_or_else(|error| unreachable!("bug: {error}"))
+        self.tuned.build(setup)
     }
 }

@@ -5,7 +5,6 @@ use super::{cbr, outside, tcp, utp, Dial, Ends, Format, Id, Opening};
 use crate::record::Onlookers;
 use afteryou_aqm::Ecn;
 use afteryou_base::Span;
-use afteryou_cc::Setup;
 use afteryou_scenario::network::Route;
 use afteryou_scenario::transport::Protocol;
 use afteryou_scenario::{Error, Flow as Spec, Traffic};
@@ -53,16 +52,14 @@ impl Template {
             dscp: spec.dscp().bits(),
             ecn: if protocol.uses_ecn() { Ecn::Ect0 } else { Ecn::NotEct },
         };
-        let controllers = |mss, iw| Controllers::new(spec, Setup::of(mss), iw, onlookers);
+        let controllers = |iw| Controllers::new(spec, iw, onlookers);
         let kind = match protocol {
             Protocol::Tcp(options) => {
                 let mss = format.payload.min(u32::from(u16::MAX));
-                let controllers = controllers(mss, Some(options.iw))?;
+                let controllers = controllers(Some(options.iw))?;
                 Which::Tcp(tcp::Options { options, controllers, mss: mss as u16 })
             }
-            Protocol::Utp(options) => {
-                Which::Utp(utp::Options::new(options, format, controllers(format.payload, None)?))
-            }
+            Protocol::Utp(options) => Which::Utp(utp::Options::new(options, format, controllers(None)?)),
             Protocol::Quic(_) => {
                 let reason = format!("flow {:?}: the simulator has no QUIC: use utp or tcp", spec.name);
                 return Err(Error::Scenario(reason));

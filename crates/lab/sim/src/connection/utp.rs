@@ -11,7 +11,7 @@ use afteryou_cc::{Controller, Setup, Snapshot};
 use afteryou_scenario::outcome::Totals;
 use afteryou_scenario::transport::{UtpOptions, UtpRecovery};
 use afteryou_utp::packet::{Kind as PacketKind, Packet as Datagram, HEADER_LEN};
-use afteryou_utp::{Config, Connection, Outgoing, Recovery};
+use afteryou_utp::{Arrival, Config, Connection, Outgoing, Recovery};
 
 /// Content of every payload. As long as the longest one.
 static NOTHING: [u8; 1 << 16] = [0; 1 << 16];
@@ -134,8 +134,9 @@ impl Ends {
         let datagram = Datagram { payload, ..head };
         match (way, &mut self.client, &mut self.server) {
             (Way::Reverse, Some(client), _) => client.handle(now, &datagram),
-            (Way::Forward, _, Some(server)) if is_marked => server.handle_marked(now, &datagram),
-            (Way::Forward, _, Some(server)) => server.handle(now, &datagram),
+            (Way::Forward, _, Some(server)) => {
+                server.handle(Arrival { is_marked, ..now.into() }, &datagram);
+            }
             (Way::Forward, _, None) if header.kind == PacketKind::Syn => {
                 // The server sends no data, so any controller will do.
                 let Some(controller) = self.for_server.take() else { return };

@@ -1,6 +1,7 @@
 use super::*;
+use crate::controller::Controller;
 use crate::delay_signal::DelaySignal;
-use crate::event::{Marks, Sent};
+use crate::event::{Loss, Marks, Sent, Timeout};
 use afteryou_base::param::Value;
 
 const MSS: u64 = 1500;
@@ -12,8 +13,8 @@ fn ledbat(overrides: &[(&'static str, Value)]) -> Ledbat {
 /// Returns a controller with a window of `cwnd` bytes that has just measured `queuing_ms` of queue over 50 ms of base.
 fn with_window(cwnd: u64, queuing_ms: u32) -> Ledbat {
     let mut ledbat = ledbat(&[]);
-    ledbat.meter.preset(DelaySignal::OneWay, &mut ledbat.state.delay, 50_000, queuing_ms * 1000);
-    ledbat.state.cwnd = Bytes16::from_bytes(cwnd);
+    ledbat.meter.preset(DelaySignal::OneWay, &mut ledbat.rule.state.delay, 50_000, queuing_ms * 1000);
+    ledbat.rule.state.cwnd = Bytes16::from_bytes(cwnd);
     ledbat
 }
 
@@ -139,7 +140,7 @@ fn an_ack_without_a_one_way_sample_does_not_mix_the_rtt_in() {
     // Offsets that put the one-way delay far above and far below the RTT.
     for offset in [7_000_000u32, 7_000_000u32.wrapping_neg()] {
         let mut ledbat = ledbat(&[]);
-        ledbat.state.cwnd = Bytes16::from_bytes(15000);
+        ledbat.rule.state.cwnd = Bytes16::from_bytes(15000);
         for i in 0..40 {
             let mut ack = ack(1500, 150_000, 0);
             ack.rtt = Some(Span::from_millis(50));
@@ -162,8 +163,8 @@ fn one_ack_for_many_windows_adds_no_more_than_a_packet() {
 #[test]
 fn apples_eighth_comes_once_a_round_trip_and_not_beside_a_halving() {
     let mut ledbat = ledbat(&[("decrease", Value::Choice("eighth"))]);
-    ledbat.meter.preset(DelaySignal::OneWay, &mut ledbat.state.delay, 50_000, 200_000);
-    ledbat.state.cwnd = Bytes16::from_bytes(16_000);
+    ledbat.meter.preset(DelaySignal::OneWay, &mut ledbat.rule.state.delay, 50_000, 200_000);
+    ledbat.rule.state.cwnd = Bytes16::from_bytes(16_000);
     let late = |sent_ms| Ack { sent_at: Time::from_millis(sent_ms), ..ack(1500, 150_000, 200) };
     ledbat.on_ack(&late(10));
     ledbat.on_ack(&late(20));

@@ -1,9 +1,14 @@
 //! Options of LEDBAT++ beyond the draft: two proposals of Bagnulo and García-Martínez, five differences of Apple's, the
 //! restart rule. Also a base round-trip time of its own beside one-way delays. All are off by default.
 
+use super::{
+    COUNTS_RAMP_ALONE, DECREASE_WITH_GAIN, DEFER, IGNORE_AFTER_RESTORE, INSTANT_RESTORE, ONCE_A_ROUND,
+    RAMP_EXIT, RESTART, RESTART_ROUNDS, RESTORE_PACING, SIGNAL, SLOWDOWN_GAP, TARGET, WHOLE_PACKETS,
+};
 use crate::base_delay::BaseDelay;
 use crate::cold::Cold;
-use crate::delay_signal::rtt_us;
+use crate::delay_meter::HISTORY;
+use crate::delay_signal::{rtt_us, DelaySignal};
 use crate::event::Ack;
 use crate::fixed::Bytes16;
 use crate::ledbat_core::ledbatpp::{Room, Variant};
@@ -63,32 +68,32 @@ struct Apple {
     whole_packets: bool,
     decrease_with_gain: bool,
     ramp_exit: bool,
-    defer: Span,
+    defer: Option<Span>,
 }
 
 impl Parts {
     pub(super) fn new(settings: &Settings<'_>) -> Parts {
-        let history = settings.count("base_history") as usize;
-        let target = settings.time("target");
-        let is_one_way = settings.choice("signal") == "one-way";
+        let history = settings.get(HISTORY) as usize;
+        let target = settings.get(TARGET);
+        let is_one_way = settings.get(SIGNAL) == DelaySignal::OneWayAwaited;
         Parts {
             base_rtt: is_one_way
                 .then(|| Cold::new(OwnBaseRtt { base: BaseDelay::new(history), is_awaiting: true })),
             restart: settings
-                .flag("restart")
-                .then(|| Cold::new(Restart::new(target, settings.count("restart_rounds")))),
+                .get(RESTART)
+                .then(|| Cold::new(Restart::new(target, settings.get(RESTART_ROUNDS)))),
             restore: settings
-                .flag("instant_restore")
-                .then(|| Cold::new(Restore { is_paced: settings.flag("restore_pacing"), at: None })),
-            gap: settings.time("slowdown_gap"),
-            counts_ramp_alone: settings.choice("slowdown_length") == "ramp",
-            ignore: settings.flag("ignore_after_restore").then(|| Cold::new(Ignore::default())),
-            once_a_round: (settings.choice("step") == "round").then(|| Cold::new(OnceARound::default())),
+                .get(INSTANT_RESTORE)
+                .then(|| Cold::new(Restore { is_paced: settings.get(RESTORE_PACING), at: None })),
+            gap: settings.get(SLOWDOWN_GAP),
+            counts_ramp_alone: settings.get(COUNTS_RAMP_ALONE),
+            ignore: settings.get(IGNORE_AFTER_RESTORE).then(|| Cold::new(Ignore::default())),
+            once_a_round: settings.get(ONCE_A_ROUND).then(|| Cold::new(OnceARound::default())),
             apple: Apple {
-                whole_packets: settings.choice("increase") == "packet",
-                decrease_with_gain: settings.flag("decrease_with_gain"),
-                ramp_exit: settings.flag("ramp_exit"),
-                defer: settings.time("defer"),
+                whole_packets: settings.get(WHOLE_PACKETS),
+                decrease_with_gain: settings.get(DECREASE_WITH_GAIN),
+                ramp_exit: settings.get(RAMP_EXIT),
+                defer: settings.get(DEFER).nonzero(),
             },
         }
     }
@@ -170,8 +175,8 @@ impl Variant for Parts {
     /// Delays the next slowdown after a decrease: a flow that shrinks has no need to look for the base delay.
     fn due_after_decrease(&self, due: u64, now: u64) -> u64 {
         match self.apple.defer {
-            Span::ZERO => due,
-            defer => due.max(now.saturating_add(defer.0)),
+            None => due,
+            Some(defer) => due.max(now.saturating_add(defer.0)),
         }
     }
 

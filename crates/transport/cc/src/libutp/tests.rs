@@ -1,6 +1,7 @@
 use super::*;
 use crate::event::Sent;
 use crate::libutp_mod;
+use afteryou_base::param::Param;
 
 fn with(table: &'static [Param], cwnd: u64) -> Libutp {
     let mut libutp = Libutp::new(&Settings::defaults(table), 1400);

@@ -21,29 +21,30 @@ const FULL_PEER_BACKOFF: u32 = 2;
 const NO_SAMPLE: [u32; 2] = [0, 0x7FFF_FFFF];
 
 impl Connection {
-    /// Handles a packet for this connection.
-    pub fn handle(&mut self, now: Time, packet: &Packet<'_>) {
-        self.handle_stamped(now, Some(now), packet);
-    }
-
-    /// Handles a packet with a mark of Congestion Experienced, as [`handle`](Connection::handle) does one without.
-    pub fn handle_marked(&mut self, now: Time, packet: &Packet<'_>) {
-        self.handle(now, packet);
-        self.take_mark(now, packet);
-    }
-
-    /// Handles a packet whose time of arrival the system has noted, as [`handle`](Connection::handle) does. Of a batch with
-    /// one stamp the first packet alone is a sample of delay: the others may have left, and arrived, later. Beside a gap
+    /// Handles a packet for this connection: `arrival` is the time, or the time with a stamp and a mark.
+    ///
+    /// Of a batch with one stamp the first packet alone is a sample of delay: the others may have left, and arrived, later. Beside a gap
     /// they are timed when they are handled: an answer must not show a time before that at which what it acknowledges left.
-    pub fn handle_arrival(&mut self, at: Arrival, packet: &Packet<'_>) {
-        let is_new = self.stamp.replace(at.stamp) != Some(at.stamp);
+    pub fn handle(&mut self, arrival: impl Into<Arrival>, packet: &Packet<'_>) {
+        let Arrival { now, stamp, is_marked } = arrival.into();
+        let sample_at = match stamp {
+            Some(stamp) => self.sample_at(now, stamp, packet),
+            None => Some(now),
+        };
+        self.take_in(now, sample_at, packet);
+        if is_marked {
+            self.take_mark(now, packet);
+        }
+    }
+
+    /// Returns the time of arrival that a packet with a stamp is a sample of delay for; `None` if it is none.
+    fn sample_at(&mut self, now: Time, stamp: Time, packet: &Packet<'_>) -> Option<Time> {
+        if self.stamp.replace(stamp) != Some(stamp) {
+            return Some(stamp);
+        }
         let is_next =
             !self.receiver.has_gap() && packet.header.seq_nr == self.receiver.ack_nr().wrapping_add(1);
-        let stamp = if is_new { Some(at.stamp) } else { (!is_next).then_some(at.now) };
-        self.handle_stamped(at.now, stamp, packet);
-        if at.is_marked {
-            self.take_mark(at.now, packet);
-        }
+        (!is_next).then_some(now)
     }
 
     /// Counts the mark of a packet that has been handled. Its sender is to learn of it at once (RFC 9000 §13.2.1).
@@ -55,7 +56,7 @@ impl Connection {
         }
     }
 
-    fn handle_stamped(&mut self, now: Time, stamp: Option<Time>, packet: &Packet<'_>) {
+    fn take_in(&mut self, now: Time, stamp: Option<Time>, packet: &Packet<'_>) {
         #[cfg(feature = "dump")]
         self.log_arriving(now, packet);
         match (self.state, packet.header.kind) {

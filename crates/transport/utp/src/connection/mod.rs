@@ -60,15 +60,21 @@ use receiver::{AckPolicy, Receiver};
 use scoreboard::Scoreboard;
 use send_buffer::SendBuffer;
 
-/// When a packet came in.
+/// How a packet came in. A [`Time`] alone is an arrival at that time, without a stamp and without a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// When it is handled.
     pub now: Time,
-    /// When the system received it. Packets that came as one batch have one stamp, which is the first one's.
-    pub stamp: Time,
+    /// When the system received it, if the system noted that. Packets that came as one batch have one stamp, which is the first one's.
+    pub stamp: Option<Time>,
     /// It has a mark of Congestion Experienced.
     pub is_marked: bool,
+}
+
+impl From<Time> for Arrival {
+    fn from(now: Time) -> Arrival {
+        Arrival { now, stamp: None, is_marked: false }
+    }
 }
 
 /// The state of a connection.

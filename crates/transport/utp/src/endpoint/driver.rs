@@ -38,94 +38,150 @@ enum Reading {
 }
 
 /// Runs until the endpoint is dropped and its last connection has ended.
-pub(super) async fn drive(inner: Arc<Inner>, mut socket: Socket) {
-    let (mut buf, mut messages) = (vec![0; MAX_DATAGRAM], Messages::default());
-    let mut out = Batch::default();
+pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
     let mut alarm = pin!(tokio::time::sleep(Duration::ZERO));
-    let mut was_empty = true;
-    let (turn, busy_polls) = {
-        let table = inner.table();
-        (table.socket_buffer.turn(), table.socket_buffer.busy_polls())
-    };
-    let mut polls_left = 0;
+    let mut driver = Driver::new(inner, socket);
     loop {
-        // Awake already: a task that wakes itself up makes the runtime rouse another worker, for nothing.
-        {
-            let mut table = inner.table();
-            table.driver = None;
-            if was_empty {
-                table.socket_buffer.about_to_read(|| socket.waiting_memory());
-            }
+        driver.begin_turn();
+        let reading = driver.read();
+        driver.let_applications_begin().await;
+        let deadline = driver.transmit().await;
+        driver.note_errors();
+        if driver.inner.is_done() {
+            break;
         }
-        let mut any_error = false;
+        if !driver.goes_on(reading).await && !driver.wait(alarm.as_mut(), deadline).await {
+            break;
+        }
+    }
+    driver.inner.table().die();
+}
+
+/// The driver of an endpoint, and what it keeps from turn to turn.
+struct Driver {
+    inner: Arc<Inner>,
+    socket: Socket,
+    buf: Vec<u8>,
+    messages: Messages,
+    out: Batch,
+    turn: Turn,
+    /// The latest reading left nothing in the socket.
+    was_empty: bool,
+    /// The socket has reported an error in this turn.
+    any_error: bool,
+    /// Polls of an idle socket after a busy turn, and how many of them are left.
+    busy_polls: u32,
+    polls_left: u32,
+}
+
+impl Driver {
+    fn new(inner: Arc<Inner>, socket: Socket) -> Driver {
+        let (turn, busy_polls) = {
+            let table = inner.table();
+            (table.socket_buffer.turn(), table.socket_buffer.busy_polls())
+        };
+        Driver {
+            inner,
+            socket,
+            buf: vec![0; MAX_DATAGRAM],
+            messages: Messages::default(),
+            out: Batch::default(),
+            turn,
+            was_empty: true,
+            any_error: false,
+            busy_polls,
+            polls_left: 0,
+        }
+    }
+
+    /// Begins a turn awake: a task that wakes itself up makes the runtime rouse another worker, for nothing.
+    fn begin_turn(&mut self) {
+        let mut table = self.inner.table();
+        table.driver = None;
+        if self.was_empty {
+            table.socket_buffer.about_to_read(|| self.socket.waiting_memory());
+        }
+        self.any_error = false;
+    }
+
+    /// Gives what has come to the connections.
+    fn read(&mut self) -> Reading {
+        let Driver { inner, socket, buf, messages, any_error, turn, .. } = self;
         let read = |buf: &mut [u8]| {
-            let result = socket.try_recv_from(&mut messages, buf);
-            any_error |= result.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::WouldBlock);
+            let result = socket.try_recv_from(messages, buf);
+            *any_error |= result.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::WouldBlock);
             result
         };
-        let reading = receive(&inner, turn, read, &mut buf);
+        let reading = receive(inner, *turn, read, buf);
         if reading == Reading::More {
-            polls_left = busy_polls;
+            self.polls_left = self.busy_polls;
         }
-        was_empty = reading == Reading::Drained;
-        if inner.table().take_beginnings() {
-            // The first packets are acknowledged at once. What the application writes now carries that along.
+        self.was_empty = reading == Reading::Drained;
+        reading
+    }
+
+    /// Lets applications write on connections that have just begun. Their first packets are acknowledged at once, and what is
+    /// written now carries that along.
+    async fn let_applications_begin(&self) {
+        if self.inner.table().take_beginnings() {
             tokio::task::yield_now().await;
         }
-        let deadline = loop {
-            let now = inner.now();
+    }
+
+    /// Sends what is due, and returns when more will be.
+    async fn transmit(&mut self) -> Option<Time> {
+        loop {
+            let now = self.inner.now();
             let deadline = {
-                let mut table = inner.table();
+                let mut table = self.inner.table();
                 table.run_deadlines(now);
-                table.transmit(&inner.config, now, &mut out);
+                table.transmit(&self.inner.config, now, &mut self.out);
                 table.next_deadline()
             };
-            if out.is_empty() {
-                break deadline;
+            if self.out.is_empty() {
+                return deadline;
             }
             #[cfg(feature = "dump")]
-            dump_sent(&inner, now, &out);
-            if out.has_full_train() {
-                polls_left = busy_polls;
+            dump_sent(&self.inner, now, &self.out);
+            if self.out.has_full_train() {
+                self.polls_left = self.busy_polls;
             }
-            any_error |= send(&socket, &out).await;
-            out.clear();
-        };
-        if any_error {
-            let mut table = inner.table();
-            let now = inner.now();
-            socket.take_too_big().iter().for_each(|report| table.note_too_big(now, report.to, report.mtu));
+            self.any_error |= send(&self.socket, &self.out).await;
+            self.out.clear();
         }
-        if inner.is_done() {
-            inner.table().die();
-            return;
+    }
+
+    /// Takes in routers' reports about datagrams that were too long, after an error.
+    fn note_errors(&mut self) {
+        if self.any_error {
+            let mut table = self.inner.table();
+            let now = self.inner.now();
+            let reports = self.socket.take_too_big();
+            reports.iter().for_each(|report| table.note_too_big(now, report.to, report.mtu));
         }
+    }
+
+    /// Returns whether the next turn begins without waiting for an event.
+    async fn goes_on(&mut self, reading: Reading) -> bool {
         match reading {
-            Reading::Drained if polls_left > 0 => {
-                polls_left -= 1;
+            Reading::Drained if self.polls_left == 0 => return false,
+            Reading::Drained => {
+                self.polls_left -= 1;
                 tokio::task::yield_now().await;
-                continue;
             }
-            Reading::Drained => {}
-            Reading::More => {
-                tokio::task::yield_now().await;
-                continue;
-            }
-            Reading::Failed => {
-                // It may count as readable all the while: waiting for that would be no waiting.
-                tokio::time::sleep(AFTER_ERROR).await;
-                continue;
-            }
+            Reading::More => tokio::task::yield_now().await,
+            // It may count as readable all the while: waiting for that would be no waiting.
+            Reading::Failed => tokio::time::sleep(AFTER_ERROR).await,
         }
+        true
+    }
+
+    /// Waits for datagrams, the deadline or an application. Returns false if the socket is gone.
+    async fn wait(&mut self, alarm: Pin<&mut Sleep>, deadline: Option<Time>) -> bool {
         tokio::select! {
-            result = socket.readable() => {
-                if result.is_err() {
-                    inner.table().die();
-                    return;
-                }
-            }
-            () = until(&inner, alarm.as_mut(), deadline) => {}
-            () = touched(&inner) => {}
+            result = self.socket.readable() => result.is_ok(),
+            () = until(&self.inner, alarm, deadline) => true,
+            () = touched(&self.inner) => true,
         }
     }
 }
@@ -154,7 +210,7 @@ fn receive(
                 // The wall clock may have been set. Nothing has waited for longer than since the buffer was empty.
                 let arrived = Time(now.0.saturating_sub(u64::try_from(age.as_nanos()).unwrap_or(u64::MAX)));
                 let stamp = arrived.max(table.socket_buffer.empty_at()).min(now);
-                let at = Arrival { now, stamp, is_marked: incoming.ecn == Some(CE) };
+                let at = Arrival { now, stamp: Some(stamp), is_marked: incoming.ecn == Some(CE) };
                 #[cfg(feature = "dump")]
                 dump_received(inner, stamp, &incoming, buf);
                 bytes += incoming.bytes;

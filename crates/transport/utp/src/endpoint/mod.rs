@@ -21,10 +21,10 @@ pub use stream::{Monitor, Stream};
 use crate::config::Config;
 use crate::error::Error;
 use afteryou_base::dscp;
-use afteryou_base::param::{Settings, Value};
+use afteryou_base::param::Settings;
 use afteryou_base::Time;
 use afteryou_cc::cubic::Cubic;
-use afteryou_cc::ledbatpp::{self, LedbatPp};
+use afteryou_cc::ledbatpp::LedbatPp;
 use afteryou_cc::{cubic, Controller, Setup};
 use socket_buffer::SocketBuffer;
 use std::io;
@@ -111,11 +111,7 @@ impl EndpointConfig {
     /// Returns the configuration for bulk data that nobody shall notice: LEDBAT++ that returns quickly after yielding,
     /// marked lower effort.
     pub fn background() -> EndpointConfig {
-        let controller = |setup: Setup| {
-            let settings = Settings::new(ledbatpp::PARAMS, &[("restart", Value::Flag(true))]);
-            let settings = settings.unwrap_or(Settings::defaults(ledbatpp::PARAMS));
-            Box::new(LedbatPp::new(&settings, setup.mss)) as Box<dyn Controller>
-        };
+        let controller = |setup: Setup| Box::new(LedbatPp::background(setup.mss)) as Box<dyn Controller>;
         EndpointConfig::new(Arc::new(controller), dscp::LE)
     }
 

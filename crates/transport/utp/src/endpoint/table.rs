@@ -376,7 +376,7 @@ impl Table {
             let share = self.socket_buffer.share(at.now, &mut entry.activity);
             share.into_iter().for_each(|share| entry.connection.set_socket_share(share));
         }
-        entry.connection.handle_arrival(at, packet);
+        entry.connection.handle(at, packet);
         if entry.connection.is_beginning() {
             self.beginnings |= entry.wake();
         }

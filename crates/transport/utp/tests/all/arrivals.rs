@@ -44,7 +44,7 @@ fn reported(connection: &mut Connection, now: Time) -> u32 {
 fn a_delay_ends_when_the_system_received_the_packet_and_not_when_it_was_read() {
     let mut connection = accepted();
     let (now, stamp) = (Time::from_micros(9_000), Time::from_micros(3_000));
-    connection.handle_arrival(Arrival { now, stamp, is_marked: false }, &data(2, 1_000));
+    connection.handle(Arrival { now, stamp: Some(stamp), is_marked: false }, &data(2, 1_000));
     assert_eq!(reported(&mut connection, now), 2_000);
 }
 
@@ -53,14 +53,14 @@ fn of_a_batch_with_one_stamp_the_first_packet_alone_is_a_sample() {
     let mut connection = accepted();
     let at = |stamp_us| Arrival {
         now: Time::from_micros(9_000),
-        stamp: Time::from_micros(stamp_us),
+        stamp: Some(Time::from_micros(stamp_us)),
         is_marked: false,
     };
-    connection.handle_arrival(at(3_000), &data(2, 1_000));
+    connection.handle(at(3_000), &data(2, 1_000));
     // Left 500 µs later, and arrived later than the stamp of the batch says: 1 500 µs would be too short a delay.
-    connection.handle_arrival(at(3_000), &data(3, 1_500));
+    connection.handle(at(3_000), &data(3, 1_500));
     assert_eq!(reported(&mut connection, Time::from_micros(9_000)), 2_000);
     // The next batch has a stamp of its own.
-    connection.handle_arrival(at(6_000), &data(4, 4_500));
+    connection.handle(at(6_000), &data(4, 4_500));
     assert_eq!(reported(&mut connection, Time::from_micros(9_000)), 1_500);
 }

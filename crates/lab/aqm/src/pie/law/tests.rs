@@ -3,6 +3,7 @@
 use super::*;
 use crate::pie::params::{PARAMS, PRESETS};
 use proptest::prelude::*;
+use rand_pcg::Pcg64;
 
 impl State {
     /// Returns a state with a probability and two delays.

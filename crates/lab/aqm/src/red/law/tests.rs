@@ -1,4 +1,5 @@
 use super::*;
+use rand_pcg::Pcg64;
 
 const PLAIN: Shape = Shape {
     min_th: 5.0,
@@ -14,7 +15,7 @@ const PLAIN: Shape = Shape {
     bits_per_second: 10_000_000,
 };
 
-fn law(shape: &Shape, average: f64) -> Law {
+fn law(shape: &Shape, average: f64) -> Law<Pcg64> {
     Law { average, ..Law::new(shape, Pcg64::new(1, 2)) }
 }
 

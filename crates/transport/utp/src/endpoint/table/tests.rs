@@ -47,7 +47,7 @@ fn header(datagram: &[u8]) -> Header {
 
 /// Returns the arrival of a datagram that is handled as soon as it arrives.
 fn at(now: Time) -> Arrival {
-    Arrival { now, stamp: now, is_marked: false }
+    Arrival { now, stamp: Some(now), is_marked: false }
 }
 
 impl Host {

@@ -15,7 +15,7 @@ use afteryou_base::param::Value;
 use afteryou_base::{Span, Time};
 use afteryou_cc::list;
 use afteryou_utp::packet::Packet;
-use afteryou_utp::{Connection, SocketShare};
+use afteryou_utp::{Arrival, Connection, SocketShare};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use std::cmp::Reverse;
@@ -333,10 +333,7 @@ impl World {
                 }
             }
             (Side::Server, Some(server)) => {
-                match is_marked {
-                    true => server.handle_marked(now, &packet),
-                    false => server.handle(now, &packet),
-                }
+                server.handle(Arrival { is_marked, ..now.into() }, &packet);
                 let (before, bytes) = flow.arrived;
                 if server.bytes_arrived() > bytes {
                     let rtt = flow.client.as_ref().and_then(|client| client.statistics().smoothed_rtt);
