@@ -10,10 +10,8 @@ class Afteryou < Formula
 
   def install
     system "cargo", "install", *std_cargo_args(path: "crates/afteryou")
-    man1.install Dir["docs/man/*.1"]
-    bash_completion.install "completions/afteryou.bash" => "afteryou"
-    zsh_completion.install "completions/_afteryou"
-    fish_completion.install "completions/afteryou.fish"
+    system bin/"afteryou", "man", "--out", man1
+    generate_completions_from_executable(bin/"afteryou", "completions", shells: [:bash, :fish, :zsh])
   end
 
   test do

@@ -17,9 +17,14 @@
           # Tests need sockets, namespaces and an ssh server.
           doCheck = false;
           nativeBuildInputs = [ pkgs.installShellFiles ];
-          postInstall = ''
-            installManPage docs/man/*.1
-            installShellCompletion --bash completions/afteryou.bash --zsh completions/_afteryou --fish completions/afteryou.fish
+          # The program makes them, so not where it is built for another processor.
+          postInstall = pkgs.lib.optionalString (pkgs.stdenv.buildPlatform.canExecute pkgs.stdenv.hostPlatform) ''
+            $out/bin/afteryou man --out man
+            installManPage man/*.1
+            installShellCompletion --cmd afteryou \
+              --bash <($out/bin/afteryou completions bash) \
+              --fish <($out/bin/afteryou completions fish) \
+              --zsh <($out/bin/afteryou completions zsh)
           '';
           meta = {
             description = "Background transport that yields to everything else: files, and experiments";

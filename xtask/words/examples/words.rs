@@ -1,7 +1,7 @@
 //! Prints how the project's prose keeps its rules, one line for each group, and with the name of a group its sentences.
 //!
 //! ```sh
-//! cargo run -p afteryou-words --features spelling --example words -- [README | book | help | error | doc]
+//! cargo run -p afteryou-words --features spelling --example words -- [README | book | error | doc]
 //! ```
 
 use afteryou_words::{check, Error, GROUPS};

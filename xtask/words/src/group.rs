@@ -12,8 +12,6 @@ pub enum Group {
     Readme,
     /// The pages of the book.
     Book,
-    /// The manual pages, which are made from the help.
-    Help,
     /// Error messages of the crates.
     Errors,
     /// Doc comments of the crates, public and private.
@@ -21,7 +19,7 @@ pub enum Group {
 }
 
 /// All of them.
-pub const GROUPS: &[Group] = &[Group::Readme, Group::Book, Group::Help, Group::Errors, Group::DocComments];
+pub const GROUPS: &[Group] = &[Group::Readme, Group::Book, Group::Errors, Group::DocComments];
 
 /// A file's running text.
 pub struct Text {
@@ -39,19 +37,17 @@ impl Group {
         match self {
             Group::Readme => "README",
             Group::Book => "book",
-            Group::Help => "help and man pages",
             Group::Errors => "error messages",
             Group::DocComments => "doc comments",
         }
     }
 
-    /// Returns the first excluded phrase or form of a sentence of this group.
-    pub(crate) fn excluded(self, sentence: &str) -> Option<&'static str> {
-        let own = match self {
+    /// The rules that hold for this group beside those for all prose.
+    pub(crate) fn own_rules(self) -> rules::Rules {
+        match self {
             Group::DocComments => rules::excluded_from_comments,
-            Group::Readme | Group::Book | Group::Help | Group::Errors => rules::excluded_for_users,
-        };
-        rules::excluded(sentence).or_else(|| own(sentence))
+            Group::Readme | Group::Book | Group::Errors => rules::excluded_for_users,
+        }
     }
 
     /// Reads the group's files in the order of their names.
@@ -59,7 +55,6 @@ impl Group {
         let files = match self {
             Group::Readme => vec![root.join("README.md")],
             Group::Book => files(&root.join("docs/src"), "md")?,
-            Group::Help => files(&root.join("docs/man"), "1")?,
             Group::Errors => sources(root)?.into_iter().filter(|path| !is_of_tests(root, path)).collect(),
             Group::DocComments => sources(root)?,
         };
@@ -71,7 +66,6 @@ impl Group {
             std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
         let paragraphs = match self {
             Group::Readme | Group::Book => markdown::paragraphs(&content),
-            Group::Help => manual(&content),
             // Tests are code for their authors: only the first words of their comments are checked.
             Group::DocComments if is_of_tests(root, path) => Vec::new(),
             Group::DocComments => rust::doc_comments(&content),
@@ -85,13 +79,6 @@ impl Group {
         };
         Ok(Text { file, paragraphs, descriptions })
     }
-}
-
-/// Returns the lines of text of a manual page. Each option's help is a line.
-fn manual(content: &str) -> Vec<String> {
-    let text = content.lines().filter(|line| !line.starts_with(['.', '\'']));
-    text.map(|line| line.replace("\\fB", "").replace("\\fI", "").replace("\\fR", "").replace('\\', ""))
-        .collect()
 }
 
 /// Returns the sources of the crates, of the lab page's engine, and of what measures and checks the project.

@@ -1,8 +1,8 @@
 //! Checks of the project's prose: sentences that are too long, phrases that the rules of prose exclude, and spelling.
 //!
 //! # Model
-//! A *group* is a set of files of one kind: README, book, help and man pages, error messages, doc comments. Each file is read as
-//! paragraphs: running text without code blocks, tables and headings. A paragraph is split into sentences. A sentence has a number
+//! A *group* is a set of files of one kind: README, book, error messages, doc comments. Each file is read as
+//! paragraphs: running text without code blocks, tables and headings. Help is read as manual pages, which the caller makes. A paragraph is split into sentences. A sentence has a number
 //! of words; a piece of inline code counts as one word.
 //!
 //! # Rules
@@ -17,6 +17,7 @@
 
 mod error;
 mod group;
+mod manual;
 mod markdown;
 mod rules;
 mod rust;
@@ -27,9 +28,14 @@ mod verbs;
 
 pub use error::Error;
 pub use group::{Group, GROUPS};
+pub use manual::Manual;
 pub use rules::{excluded, LONGEST};
 
+use group::Text;
 use std::path::Path;
+
+/// The part of sentences that may be too long, %.
+const MOST_LONG: f64 = 2.0;
 
 /// A misspelt word.
 #[cfg(feature = "spelling")]
@@ -75,6 +81,30 @@ impl Report {
     pub fn long_percent(&self) -> f64 {
         100.0 * self.long.len() as f64 / self.sentences.max(1) as f64
     }
+
+    /// Returns a line for each excluded phrase and misspelt word, and for each long sentence if there are too many.
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults: Vec<String> = self
+            .excluded
+            .iter()
+            .map(|Finding { file, sentence, phrase, .. }| format!("{file}: {phrase:?} in: {sentence}"))
+            .collect();
+        #[cfg(feature = "spelling")]
+        faults.extend(
+            self.misspelt
+                .iter()
+                .map(|Misspelling { file, word, correction }| format!("{file}: {correction} for {word}")),
+        );
+        if self.long_percent() > MOST_LONG {
+            let long = self.long.iter();
+            faults.extend(
+                long.map(|Finding { file, sentence, words, .. }| {
+                    format!("{file}: {words} words: {sentence}")
+                }),
+            );
+        }
+        faults
+    }
 }
 
 /// Folders whose functions are not described by verbs yet.
@@ -85,12 +115,26 @@ const REST: &[&str] = &["crates/lab/bed", "crates/lab/report", "crates/lab/scena
 /// # Errors
 /// A file that cannot be read, or Rust source that cannot be parsed.
 pub fn check(root: &Path, group: Group) -> Result<Report, Error> {
+    Ok(report(group.texts(root)?, group.own_rules()))
+}
+
+/// Returns the sentences of manual pages that break a rule.
+pub fn check_manual<'a>(pages: impl IntoIterator<Item = Manual<'a>>) -> Report {
+    let texts = pages.into_iter().map(|page| Text {
+        file: page.name.to_owned(),
+        paragraphs: page.paragraphs(),
+        descriptions: Vec::new(),
+    });
+    report(texts, rules::excluded_for_users)
+}
+
+fn report(texts: impl IntoIterator<Item = Text>, own: rules::Rules) -> Report {
     let mut report = Report::default();
-    for text in group.texts(root)? {
+    for text in texts {
         for sentence in text.paragraphs.iter().flat_map(|paragraph| sentence::split(paragraph)) {
             report.sentences += 1;
             let words = sentence::words(sentence);
-            let phrase = group.excluded(sentence);
+            let phrase = rules::excluded(sentence).or_else(|| own(sentence));
             let finding =
                 || Finding { file: text.file.clone(), sentence: sentence.to_owned(), words, phrase };
             report.long.extend((words > LONGEST).then(finding));
@@ -117,5 +161,5 @@ pub fn check(root: &Path, group: Group) -> Result<Report, Error> {
             }));
         }
     }
-    Ok(report)
+    report
 }

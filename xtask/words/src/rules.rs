@@ -1,5 +1,8 @@
 //! The rules that a program can check.
 
+/// Finds the first excluded phrase or form of a sentence.
+pub type Rules = fn(&str) -> Option<&'static str>;
+
 /// Words of the longest sentence.
 pub const LONGEST: usize = 25;
 

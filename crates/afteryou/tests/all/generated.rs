@@ -1,52 +1,86 @@
-//! Man pages, completions and units: what is committed is what the program makes, and what the service manager takes.
-//!
-//! `UPDATE_MAN=1 cargo test -p afteryou --test all generated` writes the man pages and completions.
+//! Man pages, completions and units: the program makes valid ones, with every option, and the service manager takes the units.
 
 use afteryou::cli::Cli;
-use afteryou::manual::{completion, man_pages};
+use afteryou::manual::man_pages;
+use afteryou_words::Manual;
 use clap::{CommandFactory, ValueEnum};
 use clap_complete::Shell;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-const UPDATE: &str = "UPDATE_MAN=1 cargo test -p afteryou --test all generated";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Asserts that the files of `folder` are exactly these; with UPDATE_MAN=1 they are made so.
-fn assert_current(folder: &str, files: &[(String, Vec<u8>)]) {
-    let folder = root().join(folder);
-    let update = std::env::var_os("UPDATE_MAN").is_some();
-    if update {
-        fs::create_dir_all(&folder).unwrap();
-    }
-    for (name, content) in files {
-        let path = folder.join(name);
-        if update {
-            fs::write(&path, content).unwrap();
+/// What the program prints to stdout.
+fn printed(words: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_afteryou")).args(words).output().unwrap();
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The options of each command, by the name of its page.
+fn options() -> BTreeMap<String, Vec<String>> {
+    fn add(name: String, command: &clap::Command, all: &mut BTreeMap<String, Vec<String>>) {
+        let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
+        let long = shown.filter_map(|arg| arg.get_long()).filter(|long| *long != "help");
+        all.insert(format!("{name}.1"), long.map(str::to_owned).collect());
+        for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {
+            add(format!("{name}-{}", subcommand.get_name()), subcommand, all);
         }
-        // A checkout may have other line ends.
-        let committed = fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
-        assert!(committed.as_bytes() == content, "{} is not current: run {UPDATE}", path.display());
     }
-    let names: BTreeSet<String> = files.iter().map(|(name, _)| name.clone()).collect();
-    let found = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
-    let extra: Vec<_> = found.filter(|name| !names.contains(name)).collect();
-    assert_eq!(extra, Vec::<String>::new(), "nobody makes these in {}: remove them", folder.display());
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    let mut all = BTreeMap::new();
+    add("afteryou".to_owned(), &command, &mut all);
+    all
+}
+
+/// Where this machine has `program`, it reads the file and finds nothing wrong.
+fn accepted_by(program: &str, words: &[&str], file: &Path) {
+    let Ok(output) = Command::new(program).args(words).arg(file).output() else {
+        return eprintln!("SKIPPED: {program} is not here, which would read {}", file.display());
+    };
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert!(output.status.success() && said.is_empty(), "{program}, {}: {said}", file.display());
 }
 
 #[test]
-fn man_pages_are_current() {
-    let pages = man_pages(Cli::command()).unwrap();
-    let names: Vec<_> = pages.iter().map(|(name, _)| name.as_str()).collect();
+fn man_pages_are_valid_and_name_every_option() {
+    let folder = tempfile::tempdir().unwrap();
+    printed(&["man", "--out", folder.path().to_str().unwrap()]);
+    let made =
+        fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut made: Vec<String> = made.collect();
+    made.sort();
+    let options = options();
+    let mut names: Vec<&String> = options.keys().collect();
+    names.sort();
+    assert_eq!(made.iter().collect::<Vec<_>>(), names);
     for name in ["afteryou.1", "afteryou-send.1", "afteryou-ctl-rate.1", "afteryou-demo.1"] {
-        assert!(names.contains(&name), "{names:?}");
+        assert!(options.contains_key(name), "{names:?}");
     }
-    assert_current("docs/man", &pages);
+    for (name, options) in &options {
+        let file = folder.path().join(name);
+        let page = fs::read_to_string(&file).unwrap().replace('\\', "");
+        let missing: Vec<_> =
+            options.iter().filter(|option| !page.contains(&format!("--{option}"))).collect();
+        assert!(missing.is_empty(), "{name} lacks {missing:?}");
+        accepted_by("groff", &["-Kutf8", "-man", "-Tutf8", "-ww", "-z"], &file);
+        accepted_by("mandoc", &["-Tlint", "-Werror"], &file);
+    }
+}
+
+#[test]
+fn help_keeps_the_rules_of_prose() {
+    let pages = man_pages(Cli::command()).unwrap();
+    let pages = pages.iter().map(|(name, page)| Manual { name, text: std::str::from_utf8(page).unwrap() });
+    let report = afteryou_words::check_manual(pages);
+    assert!(report.sentences > 100, "only {} sentences were found", report.sentences);
+    assert_eq!(report.faults(), Vec::<String>::new());
 }
 
 /// Of a transfer.
@@ -75,12 +109,29 @@ fn exit_codes_of_a_transfer_are_complete_wherever_they_are_listed() {
 }
 
 #[test]
-fn completions_are_current() {
-    let scripts = Shell::value_variants().iter().map(|shell| {
-        let name = clap_complete::Generator::file_name(shell, "afteryou");
-        (name, completion(Cli::command(), *shell))
-    });
-    assert_current("completions", &scripts.collect::<Vec<_>>());
+fn completions_are_valid_and_name_every_option() {
+    let folder = tempfile::tempdir().unwrap();
+    for shell in Shell::value_variants() {
+        let script = printed(&["completions", &shell.to_string()]);
+        for (name, options) in options() {
+            // In the script for fish, `-l` stands before an option's name.
+            let is_there = |option: &String| {
+                script.contains(&format!("--{option}")) || script.contains(&format!(" -l {option} "))
+            };
+            let missing: Vec<_> = options.iter().filter(|option| !is_there(option)).collect();
+            assert!(missing.is_empty(), "{shell}, {name}: {missing:?}");
+        }
+        let file = folder.path().join(shell.to_string());
+        fs::write(&file, script).unwrap();
+        match shell {
+            Shell::Bash => accepted_by("bash", &["-n"], &file),
+            Shell::Elvish => accepted_by("elvish", &["-compileonly"], &file),
+            Shell::Fish => accepted_by("fish", &["--no-execute"], &file),
+            Shell::Zsh => accepted_by("zsh", &["-n"], &file),
+            // PowerShell has no option for that.
+            _ => {}
+        }
+    }
 }
 
 #[test]

@@ -199,7 +199,7 @@ const INTRODUCTION: &str = "# Gallery of networks and traffic\n\n\
     [figures](figures.md) of a result, with the scenario that makes it. Each block is a whole file of `scenarios/gallery`; \
     `afteryou sim scenarios/gallery/jitter.toml --out here` runs one. The windows of all controllers have a \
     [gallery of their own](controllers/gallery.md).\n\n\
-    `UPDATE_BOOK=1 cargo test -p afteryou --test all book` makes this page and its pictures.\n";
+    `UPDATE_BOOK=1 cargo test -p afteryou --test all book` makes this page and its pictures. The repository has the page alone.\n";
 
 fn section(file: &str, title: &str, caption: &str, toml: &str) -> String {
     let runs = Experiment::read(&scenario(file), &[]).ok().and_then(|read| read.runs(None, None).ok());

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-/// Returns "page: target" for each relative link in the pages below `folder` that leads to no file.
-pub fn broken(folder: &Path) -> Vec<String> {
-    broken_of(&pages(folder), Path::is_file)
+/// Returns "page: target" for each relative link in the pages below `folder` that leads to no file, nor to one that will be `made`.
+pub fn broken(folder: &Path, made: &[PathBuf]) -> Vec<String> {
+    broken_of(&pages(folder), |file| file.is_file() || made.iter().any(|made| made == file))
 }
 
 /// Returns the same for pages that are read where they lie: a link may lead to a folder.
@@ -12,7 +12,7 @@ pub fn broken_outside(pages: &[PathBuf]) -> Vec<String> {
     broken_of(pages, Path::exists)
 }
 
-fn broken_of(pages: &[PathBuf], leads: fn(&Path) -> bool) -> Vec<String> {
+fn broken_of(pages: &[PathBuf], leads: impl Fn(&Path) -> bool) -> Vec<String> {
     let mut broken = Vec::new();
     for page in pages {
         let text = read(page);
