@@ -61,7 +61,7 @@ fn windows(outcome: &Outcome) -> impl Iterator<Item = (&str, &WindowFigures)> {
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let path = std::env::args_os().nth(1).map_or_else(|| "afteryou-demo/result.json".into(), PathBuf::from);
-    let real = afteryou_report::read(&path)?;
+    let real = afteryou_plot::read(&path)?;
     if real.run.lateness.is_some_and(|lateness| lateness.spoiled()) {
         println!("SKIPPED: the machine was too slow for the emulation, so there is nothing to compare with");
         return Ok(ExitCode::SUCCESS);

@@ -2,6 +2,7 @@
 
 use crate::errors;
 use crate::table::Table;
+use afteryou_files::ResultFolder;
 use afteryou_report::rows::{self, Columns, Identity, Row, Rows};
 use afteryou_scenario::outcome::{Outcome, Run};
 use arrow_array::builder::{Float64Builder, StringDictionaryBuilder};
@@ -41,17 +42,17 @@ impl Result {
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Result> {
         let path = if path.is_dir() { path.join("result.json") } else { path };
-        let read = py.detach(|| afteryou_report::read(&path));
+        let read = py.detach(|| afteryou_plot::read(&path));
         read.map(Result::new).map_err(|error| errors::other(py, &error))
     }
 
     /// Writes `result.json`, `report.html`, `figure.svg` and the curves into a folder.
     fn save(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
         let written = py.detach(|| {
-            let mut folder = afteryou_report::ResultFolder::open(&folder)?;
-            folder.write_outcome(&self.outcome)?;
-            folder.write_series(&self.outcome, false)?;
-            folder.finish()
+            let mut folder = ResultFolder::open(&folder)?;
+            afteryou_report::write_outcome(&mut folder, &self.outcome)?;
+            afteryou_report::write_series(&mut folder, &self.outcome, false)?;
+            Ok::<_, afteryou_report::Error>(folder.finish()?)
         });
         written.map_err(|error| errors::other(py, &error))
     }
@@ -129,11 +130,11 @@ impl Result {
     #[pyo3(signature = (format = "svg"))]
     fn figure<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyAny>> {
         let failed = |error| errors::other(py, &error);
-        let svg = py.detach(|| afteryou_report::svg(&self.outcome)).map_err(failed)?;
+        let svg = py.detach(|| afteryou_plot::svg(&self.outcome)).map_err(failed)?;
         match format {
             "svg" => Ok(svg.into_pyobject(py)?.into_any()),
             "png" => {
-                let png = py.detach(|| afteryou_report::png(&svg)).map_err(failed)?;
+                let png = py.detach(|| afteryou_plot::png(&svg)).map_err(failed)?;
                 Ok(PyBytes::new(py, &png).into_any())
             }
             other => {
@@ -155,7 +156,7 @@ impl Result {
     /// Returns the figure and the key numbers for a notebook.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         let svg =
-            py.detach(|| afteryou_report::svg(&self.outcome)).map_err(|error| errors::other(py, &error))?;
+            py.detach(|| afteryou_plot::svg(&self.outcome)).map_err(|error| errors::other(py, &error))?;
         let text = escaped(&afteryou_report::text(&self.outcome, WIDTH, false));
         Ok(format!("{svg}<details><summary>Figures</summary><pre>{text}</pre></details>"))
     }

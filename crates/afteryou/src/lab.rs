@@ -40,7 +40,7 @@ pub fn run(args: &LabArgs) -> Result<(), Failure> {
 }
 
 fn write(file: &Path) -> anyhow::Result<()> {
-    Ok(afteryou_report::write_file(file, PAGE)?)
+    Ok(afteryou_files::write_file(file, PAGE)?)
 }
 
 fn open() -> Result<(), Failure> {

@@ -59,7 +59,7 @@ pub fn man(args: &ManArgs, command: Command) -> Result<(), Failure> {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
         for (name, page) in pages {
             let path = folder.join(name);
-            afteryou_report::write_file(&path, &page)?;
+            afteryou_files::write_file(&path, &page)?;
         }
         return Ok(());
     }

@@ -22,7 +22,10 @@ pub enum Error {
     /// The closed forms refuse the scenario.
     #[error(transparent)]
     Fluid(#[from] afteryou_fluid::Error),
-    /// A figure that cannot be drawn, or a result that cannot be written.
+    /// A figure that cannot be drawn.
+    #[error(transparent)]
+    Figure(#[from] afteryou_plot::Error),
+    /// A result that cannot be written.
     #[error(transparent)]
     Report(#[from] afteryou_report::Error),
     /// A run that is too large for a page.

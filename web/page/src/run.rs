@@ -4,7 +4,7 @@ use crate::error::{json, Error};
 use crate::packets;
 use afteryou_engines::{find, Choices, Lineup};
 use afteryou_fluid::Quantity;
-use afteryou_report::Plan;
+use afteryou_plot::Plan;
 use afteryou_scenario::content::ContentHash;
 use afteryou_scenario::outcome::{Comparison, Run, Series, WindowFigures};
 use afteryou_scenario::{Experiment, Outcome};
@@ -136,7 +136,7 @@ pub fn file(
 ) -> Result<String, Error> {
     let (outcome, _) = outcome(engine, written, progress)?;
     let content = match form {
-        Form::Svg => afteryou_report::svg(&outcome)?,
+        Form::Svg => afteryou_plot::svg(&outcome)?,
         Form::Csv => afteryou_report::series_csv(&outcome),
         Form::Json => afteryou_report::result_json(&outcome)?,
     };

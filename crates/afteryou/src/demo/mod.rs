@@ -11,6 +11,7 @@ use crate::demo_args::DemoArgs;
 use crate::live;
 use afteryou_bed::run::{self, End, Options, Progress, Source};
 use afteryou_bed::Error;
+use afteryou_files::ResultFolder;
 use afteryou_report as report;
 use afteryou_scenario::{Outcome, Scenario};
 use afteryou_terminal::output;
@@ -22,7 +23,7 @@ use std::io::IsTerminal;
 /// Runs the demo.
 pub fn run(args: DemoArgs) -> Result<(), Failure> {
     // Fails before half a minute of work, not after it.
-    let mut folder = report::ResultFolder::open(&args.out)?;
+    let mut folder = ResultFolder::open(&args.out)?;
     let file_bytes = args.file.as_ref().map(|path| {
         let metadata = std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
         anyhow::Ok(metadata.len())
@@ -55,7 +56,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     let mut outcome = outcome?;
     judge::judge(&mut outcome);
 
-    let written = folder.write_outcome(&outcome)?;
+    let written = report::write_outcome(&mut folder, &outcome)?;
     folder.finish()?;
     tell(&args, &outcome, &written, no_color)?;
     let verdict = outcome.verdict.filter(|verdict| !verdict.good && args.check);

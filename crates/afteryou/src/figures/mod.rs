@@ -43,10 +43,12 @@ impl ReportArgs {
 }
 
 /// Returns the failure: the fault is in a path that the user named, or else in the machine.
-fn failure(error: report::Error) -> Failure {
-    use report::Error as E;
-    match error {
-        E::Plot(_) | E::NotATable { .. } | E::NotAnOutcome { .. } | E::Read { .. } => Failure::usage(error),
+fn failure(error: impl Into<report::Error>) -> Failure {
+    use afteryou_plot::Error::{NotATable, NotAnOutcome, Plot, Read};
+    match error.into() {
+        report::Error::Figure(error @ (Plot(_) | NotATable { .. } | NotAnOutcome { .. } | Read { .. })) => {
+            Failure::usage(error)
+        }
         other => other.into(),
     }
 }

@@ -1,8 +1,9 @@
 //! `afteryou plot`: a figure of any columns of saved rows.
 
 use super::failure;
-use afteryou_report::plot::{self, Figure, Kind};
-use afteryou_report::{png, write_file};
+use afteryou_files::write_file;
+use afteryou_plot::figure::kind;
+use afteryou_plot::{png, Figure, Kind};
 use afteryou_terminal::Failure;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ pub struct PlotArgs {
     pub by: Vec<String>,
 
     /// line, bar, cdf or heat; by default the one that suits the columns
-    #[arg(long, value_name = "KIND", value_parser = plot::kind)]
+    #[arg(long, value_name = "KIND", value_parser = kind)]
     pub kind: Option<Kind>,
 
     /// Only rows in which a column has a value, such as window=measured. May be repeated

@@ -18,6 +18,7 @@ use crate::run_args::{EngineCommand, RunArgs};
 use afteryou_engines::sweep::Folder;
 use afteryou_engines::Engine as _;
 use afteryou_engines::{Bed, Event, Jobs, Lineup, AHEAD};
+use afteryou_files::ResultFolder;
 use afteryou_report::{self as report, Brief, MOST_SHOWN};
 use afteryou_scenario::{Experiment, Outcome};
 use afteryou_terminal::output;
@@ -103,7 +104,7 @@ pub fn run(command: &EngineCommand) -> Result<(), Failure> {
     become_root_if_needed(command, &files)?;
     let stop = on_interrupt()?;
     if let Some(out) = &args.out {
-        report::check_writable(out)?;
+        afteryou_files::check_writable(out)?;
     }
     let total = jobs.iter().map(|job| job.runs(args)).sum();
     let mut show = show::Show::new(total, std::io::stderr().is_terminal() && !afteryou_terminal::is_dumb());
@@ -185,7 +186,7 @@ fn run_job(
         Folder::refuse_sweep(out).map_err(failure)?;
     }
     // From now on no other run writes there. Of many runs without a sweep's folder none has files.
-    let mut folder = out.map(report::ResultFolder::open).transpose()?;
+    let mut folder = out.map(ResultFolder::open).transpose()?;
     let EngineCommand { traces, runs: args, .. } = command;
     let indices: Vec<usize> = (0..job.lineup.number()).collect();
     let (mut briefs, mut alone) = (Vec::new(), None);
@@ -193,9 +194,9 @@ fn run_job(
         outcome.warnings.iter().for_each(|warning| complain(&job.file.name, warning));
         let outcome = if args.no_series { without_curves(outcome) } else { outcome };
         if let Some(mut folder) = folder.take() {
-            folder.write_outcome(&outcome)?;
+            report::write_outcome(&mut folder, &outcome)?;
             if !args.no_series {
-                folder.write_series(&outcome, args.parquet)?;
+                report::write_series(&mut folder, &outcome, args.parquet)?;
             }
             folder.finish()?;
         }

@@ -2,9 +2,11 @@
 
 use super::ended::Ended;
 use afteryou_engines::{Bed, Engine, Event, Fluid, Looks, Point, PoolProgress, Simulator};
-use afteryou_report::{Capture, Error, Output, Qlogs};
+use afteryou_files::Output;
+use afteryou_report::{qlogs, Capture, Error};
 use afteryou_scenario::{Outcome, Passage};
 use afteryou_terminal::Failure;
+use afteryou_trace::qlog::Qlogs;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,8 +51,8 @@ pub(super) fn run(
     report: &mut dyn FnMut(Event<Box<Outcome>>) -> Result<(), Ended>,
 ) -> Result<(), Ended> {
     let mut trace = traces.trace.as_deref().map(|path| Trace::begin(point, path)).transpose()?;
-    let qlogs = traces.qlog.as_deref().map(|folder| Qlogs::begin(&point.scenario, folder));
-    let qlogs = qlogs.transpose().map_err(here)?;
+    let logs = traces.qlog.as_deref().map(|folder| qlogs(&point.scenario, folder));
+    let logs = logs.transpose().map_err(here)?;
     let mut ended = Ok(());
     // The tap cannot end the run; the watch can, and looks at what the tap left.
     let is_broken = Cell::new(false);
@@ -62,7 +64,7 @@ pub(super) fn run(
     };
     let looks = Looks {
         tap: if traces.trace.is_some() { Some(&mut tap) } else { None },
-        observers: qlogs.as_ref().map(Qlogs::observers),
+        observers: logs.as_ref().map(Qlogs::observers),
     };
     let mut watch = |progress: afteryou_engines::Progress| {
         let progress = PoolProgress { done: 0, work: progress.done, passed_s: progress.passed_s };
@@ -74,7 +76,7 @@ pub(super) fn run(
     // A trace that failed has ended the run.
     trace.map(|trace| trace.finish(outcome.is_ok())).transpose()?;
     let outcome = outcome?;
-    qlogs.map(Qlogs::finish).transpose().map_err(here)?;
+    logs.map(Qlogs::finish).transpose().map_err(|error| here(error.into()))?;
     report(Event::Done(0, Box::new(outcome)))
 }
 

@@ -2,6 +2,7 @@
 
 use afteryou_scenario::outcome::Totals;
 use afteryou_scenario::Outcome;
+use afteryou_trace::qlog::read;
 use qlog::events::quic::{AckedRanges, QuicFrame};
 use qlog::events::{EventData, JsonEvent};
 use qlog::reader::Event;
@@ -61,8 +62,8 @@ struct Log {
 
 impl Log {
     fn read(path: &Path) -> Log {
-        let afteryou_qlog::Log { header, events } =
-            afteryou_qlog::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let read::Log { header, events } =
+            read::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         assert_eq!((&*header.qlog_version, &*header.qlog_format), (qlog::QLOG_VERSION, "JSON-SEQ"));
         let common = header.trace.common_fields.expect("common fields");
         let mut log = Log {

@@ -238,7 +238,7 @@ fn a_result_that_is_read_draws_what_the_run_drew() {
     let (file, out) = (folder.path().join("both.toml"), folder.path().join("out"));
     std::fs::write(&file, BOTH_DIRECTIONS).unwrap();
     let words = sim(&[file.to_str().unwrap(), "--verbose", "--out", out.to_str().unwrap()]);
-    let outcome = afteryou_report::read(&out.join("result.json")).unwrap();
+    let outcome = afteryou_plot::read(&out.join("result.json")).unwrap();
     let again = folder.path().join("again");
     afteryou_report::write_folder(&outcome, &again).unwrap();
     std::fs::write(again.join("series.csv"), afteryou_report::series_csv(&outcome)).unwrap();

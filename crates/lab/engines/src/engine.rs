@@ -1,7 +1,7 @@
 //! The interface of an engine.
 
 use crate::error::Error;
-use afteryou_scenario::senders::Observers;
+use afteryou_cc::Observers;
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Experiment, Outcome, Passage, Scenario};
 

@@ -43,7 +43,7 @@ fn main() -> Result<(), Failure> {
     let mut paths = std::env::args().skip(1);
     let mut read = || -> Result<Outcome, Failure> {
         let path = paths.next().ok_or("name two results: LEDBAT++'s and CUBIC's")?;
-        Ok(afteryou_report::read(path.as_ref())?)
+        Ok(afteryou_plot::read(path.as_ref())?)
     };
     let sides = [
         Side {

@@ -12,9 +12,9 @@ fn main() -> ExitCode {
         eprintln!("give the result.json of a run, and a folder if pages are wanted");
         return ExitCode::from(2);
     };
-    let outcome = match report::read(&result) {
+    let outcome = match afteryou_plot::read(&result) {
         Ok(outcome) => outcome,
-        Err(error) => return failed(&error),
+        Err(error) => return failed(&error.into()),
     };
     let Some(folder) = arguments.next() else {
         print!("{}", report::text(&outcome, 100, false));

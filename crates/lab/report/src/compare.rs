@@ -9,14 +9,14 @@ pub use names::short_names;
 pub use sweeps::{ComparedMeans, ComparedSweeps};
 
 use crate::error::Error;
-use crate::escape;
-use crate::format::significant;
 use crate::html::{markup, CSS};
-use crate::plan::Plan;
 use crate::rows::{Identity, Row, Rows, Value};
-use crate::svg::{stacked_svg, Scale};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::text::table_text;
+use afteryou_plot::escape;
+use afteryou_plot::format::significant;
+use afteryou_plot::plan::Plan;
+use afteryou_plot::{stacked_svg, Scale};
 use afteryou_scenario::outcome::Outcome;
 
 /// Columns that say which row it is, and none of what was measured.

@@ -1,11 +1,12 @@
 //! How long transfers took, with the background and without: those of flows that end, and those of applications that make several.
 
-use crate::format::{count, number, seconds, size};
 use crate::groups::{members, MOST_ROWS};
 use crate::table::{Cell, Column, Table};
 use crate::tables::{flow_cell, grouped, quantile_cells, runs, table, RUN};
+use afteryou_plot::format::{count, number, seconds};
+use afteryou_plot::names::{shown_as, sizes};
 use afteryou_scenario::outcome::{
-    CompletionCost, CompletionTimes, Completions, Outcome, Quantiles, Run, SizeClass, Totals,
+    CompletionCost, CompletionTimes, Completions, Outcome, Quantiles, Run, Totals,
 };
 use afteryou_scenario::{Flow, Role, Traffic};
 use serde::{Deserialize, Serialize};
@@ -198,11 +199,6 @@ fn times_in(window: &str, totals: &ByFlow<'_>, flows: &[&&Flow]) -> Option<Times
     Some(Times::together(&flows.iter().map(of_flow).collect::<Option<Vec<_>>>()?))
 }
 
-/// The name of `flow`, or of the table that it was written in together with others.
-pub fn shown_as(flow: &Flow, together: bool) -> &str {
-    flow.group.as_deref().filter(|_| together).unwrap_or(&flow.name)
-}
-
 /// Returns whether there are completion times of the foreground.
 pub fn lead(outcome: &Outcome) -> bool {
     completions(outcome, true).iter().any(|completion| completion.role == Role::Foreground)
@@ -293,15 +289,6 @@ pub fn by_size(outcome: &Outcome) -> Option<Table> {
     let note = "From the beginning of a transfer, its handshake included, until its last byte has arrived; transfers under way at \
                 the end are left out. A late segment had not arrived when the next one was due.";
     grouped(2, table("Completion times by size", note, &columns, rows))
-}
-
-/// "10.0 kB to 100 kB", "10.0 MB and more".
-pub fn sizes(class: &SizeClass) -> String {
-    match class.to_bytes {
-        Some(to) if class.from_bytes == 0 => format!("below {}", size(to)),
-        Some(to) => format!("{} to {}", size(class.from_bytes), size(to)),
-        None => format!("{} and more", size(class.from_bytes)),
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Elements of links and flows, and rules for single packets, in words.
 
-use crate::format::{count, short};
+use afteryou_plot::format::{count, short};
 use afteryou_scenario::draw::Distribution;
 use afteryou_scenario::element::{Aggregate, Arq, GilbertElliott, Jitter, LossLaw, RateLaw, Steps};
 use afteryou_scenario::scenario::{Delay, Drop, Every};

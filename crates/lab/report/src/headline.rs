@@ -5,8 +5,9 @@
 //! how much of the link was used, how long its queue was, and each flow's share.
 
 use crate::completions::{completions, Completion, Times};
-use crate::format::{count, ms, number, percent, seconds};
-use crate::{groups, links};
+use crate::groups;
+use afteryou_plot::format::{count, ms, number, percent, seconds};
+use afteryou_plot::names::are_several;
 use afteryou_scenario::outcome::{Comparison, FlowFigures, Outcome, WindowFigures};
 use afteryou_scenario::{Role, Scenario};
 
@@ -190,7 +191,7 @@ fn shared(outcome: &Outcome, window: &WindowFigures) -> Option<String> {
 
 /// Returns whether the data of all flows cross the same link, and no other.
 fn has_one_link(outcome: &Outcome) -> bool {
-    !links::are_several(outcome) && outcome.scenario.hosts.is_empty()
+    !are_several(outcome) && outcome.scenario.hosts.is_empty()
 }
 
 fn background(window: &WindowFigures) -> impl Iterator<Item = &FlowFigures> {

@@ -4,13 +4,13 @@
 //! embedded as JSON. Without scripts, the figure stands where the charts would.
 
 use crate::error::Error;
-use crate::escape;
-use crate::format::{count, moment};
-use crate::palette::{Colour, Style};
-use crate::plan::{Plan, Surroundings, SURROUNDINGS};
-use crate::svg::svg;
 use crate::table::{Cell, Column, Table, Tone};
 use crate::{cost, groups, headline, links, queues, scenario_tables, sets, tables, totals};
+use afteryou_plot::escape;
+use afteryou_plot::format::{count, moment};
+use afteryou_plot::palette::{Colour, Style};
+use afteryou_plot::plan::{Plan, Surroundings, SURROUNDINGS};
+use afteryou_plot::{names, svg};
 use afteryou_scenario::outcome::{Outcome, Verdict};
 use serde::Serialize;
 
@@ -41,7 +41,7 @@ pub fn html(outcome: &Outcome) -> Result<String, Error> {
 pub(crate) fn page(outcome: &Outcome, back: Option<&str>) -> Result<String, Error> {
     let embedded = Embedded { plan: Plan::of(outcome), surroundings: SURROUNDINGS };
     let values = [
-        ("title", escape::html(scenario_tables::title(outcome))),
+        ("title", escape::html(names::title(outcome))),
         ("subtitle", escape::html(&subtitle(outcome))),
         (
             "back",
@@ -88,9 +88,9 @@ fn embed(value: &impl Serialize) -> Result<String, Error> {
 
 fn subtitle(outcome: &Outcome) -> String {
     let parts = [
-        scenario_tables::link_in_words(outcome),
+        names::link_in_words(outcome),
         format!("{} s", moment(outcome.run.duration_s)),
-        scenario_tables::engine_in_words(outcome).to_owned(),
+        names::engine_in_words(outcome).to_owned(),
         format!("seed {}", outcome.scenario.seed),
         scenario_tables::point(outcome),
         format!("afteryou {}", outcome.afteryou_version),

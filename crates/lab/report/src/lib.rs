@@ -2,7 +2,7 @@
 //! The outcome itself is written as JSON.
 //!
 //! ```
-//! use afteryou_report::{brief_text, svg, write_folder};
+//! use afteryou_report::{brief_text, write_folder};
 //! use afteryou_scenario::Experiment;
 //!
 //! # let folder = tempfile::tempdir()?;
@@ -11,7 +11,7 @@
 //! let outcome = afteryou_fluid::run(&runs[0].scenario, &Default::default(), &mut |_| true)?;
 //! print!("{}", brief_text(&outcome, 80, false));
 //! let written = write_folder(&outcome, folder)?; // report.html, figure.svg, series.csv, result.json
-//! assert_eq!(std::fs::read_to_string(&written.figure)?, svg(&outcome)?);
+//! assert_eq!(std::fs::read_to_string(&written.figure)?, afteryou_plot::svg(&outcome)?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -23,8 +23,6 @@
 //! |---|---|
 //! | a folder with everything | [`write_folder`] |
 //! | the page alone | [`html()`] |
-//! | the figure alone | [`svg()`] |
-//! | one quantity of several runs as a figure | [`stacked_svg`] |
 //! | words for a terminal | [`text()`] |
 //! | curves for other programs | [`series_csv`] |
 //! | many runs in a folder, with a page and tables of all | [`Folders`] |
@@ -32,27 +30,22 @@
 //! | many runs: words, page | [`batch_text`], [`brief_batch_text`], [`index_html`] |
 //! | figures for other programs | [`rows`] |
 //! | every packet, for Wireshark | [`Capture`] |
-//! | every sender, for qvis | [`Qlogs`] |
-//! | any figure of saved rows; as PNG | [`plot`], [`png()`] |
+//! | every sender, for qvis | [`qlogs`] |
 //! | several outcomes, figure by figure and on one page | [`Comparison`] |
 //! | sweeps, the means at each point and their differences | [`ComparedSweeps`] |
-//! | figures of given numbers, with published points | [`given`] |
 //! | a page of tables, words and figures | [`page`] |
 //! | pages drawn again | [`redraw`] |
-//! | an outcome from a file | [`read`] |
 //!
-//! Three features, all on by default, bring packages that pages, SVG and words do without. `png` has [`png()`] and [`redraw`], `parquet` has
-//! Parquet, [`Folders`] and [`Parts`], and `dump` has [`Capture`] and [`Qlogs`].
+//! Three features, all on by default, bring packages that pages and words do without. `png` has [`redraw`], `parquet` has
+//! Parquet, [`Folders`] and [`Parts`], and `trace` has [`Capture`] and [`qlogs`].
 //!
 //! # Design
-//! `plan.rs` decides what is drawn and `palette.rs` how, for page and figure alike. `palette/looks.rs` alone has the colour and the mark of each
-//! controller. The page inlines [uPlot](https://github.com/leeoniya/uPlot) (MIT). Links that data cross are shown, and named where there are
-//! several. `output.rs` writes what a user names: a regular file by a rename, a pipe or a device as it is. `result_folder.rs` lists and locks a
-//! run's files, so that the next run removes those alone.
+//! The figures, their plan, colours and names are those of `afteryou-plot`, for page, text and figure alike. The page inlines
+//! [uPlot](https://github.com/leeoniya/uPlot) (MIT). Links that data cross are shown, and named where there are several. Files are written
+//! with `afteryou-files`.
 //!
-//! This crate uses `afteryou-scenario` and `afteryou-dump` and no engine. An engine reports single packets as a
-//! [`Passage`](afteryou_scenario::Passage), some before their time. `pcapng` puts them into order and writes a capture in a second
-//! thread. `qlog` writes files of simulated senders and of a transfer's connections.
+//! This crate uses no engine. An engine reports single packets as a [`Passage`](afteryou_scenario::Passage), some before their time.
+//! `pcapng` puts them into order and writes a capture in a second thread.
 //!
 //! # Why no crate for tables
 //! `comfy-table` 8.0 was tried for [`text()`] and for `afteryou list` (one more package). Its columns must be chosen and narrowed
@@ -65,63 +58,43 @@ mod completions;
 mod cost;
 mod element_words;
 mod error;
-mod escape;
 mod folder;
-mod format;
-pub mod given;
 mod groups;
 mod headline;
 mod html;
 mod links;
-mod output;
 pub mod page;
-mod palette;
-#[cfg(feature = "dump")]
+#[cfg(feature = "trace")]
 mod pcapng;
-mod phases;
-mod plan;
-pub mod plot;
-#[cfg(feature = "png")]
-mod png;
-#[cfg(feature = "dump")]
+#[cfg(feature = "trace")]
 mod qlog;
 mod queues;
 #[cfg(feature = "png")]
 mod redraw;
-mod result_folder;
 pub mod rows;
 mod scenario_tables;
 mod series;
 mod sets;
-mod staged;
-mod svg;
 pub mod table;
 mod tables;
 mod text;
 mod totals;
 
-pub use batch::{index_html, Brief, Estimate, MOST_SHOWN};
+pub use batch::{index_html, Brief, MOST_SHOWN};
 #[cfg(feature = "parquet")]
 pub use batch::{Finished, Folders, Parts, Record};
 pub use compare::{short_names, Compared, ComparedMeans, ComparedSweeps, Comparison};
 pub use error::Error;
-pub use folder::{read, result_json, write_files, write_folder, Written};
+pub use folder::{result_json, write_folder, write_outcome, Written};
 pub use headline::headline;
 pub use html::html;
-pub use output::{write_file, Output};
-#[cfg(feature = "dump")]
+#[cfg(feature = "trace")]
 pub use pcapng::{Capture, UTP_PORT};
-pub use plan::Plan;
-#[cfg(feature = "png")]
-pub use png::png;
-#[cfg(feature = "dump")]
-pub use qlog::{Qlogs, Vantage};
+#[cfg(feature = "trace")]
+pub use qlog::qlogs;
 #[cfg(feature = "png")]
 pub use redraw::redraw;
-pub use result_folder::ResultFolder;
 pub use series::series_csv;
 #[cfg(feature = "parquet")]
-pub use series::series_parquet;
-pub use staged::check_writable;
-pub use svg::{stacked_svg, svg, Scale};
+pub use series::{series_parquet, write_series};
 pub use text::{batch_text, brief_batch_text, brief_text, table_text, text};

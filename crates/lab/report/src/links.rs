@@ -2,32 +2,18 @@
 //!
 //! Shown are links that data cross. Where the scenario has no other, as most have not, no table names it.
 
-use crate::format::{count, interval, number, part, percent, signed_ms};
 use crate::table::{Cell, Column, Table};
 use crate::tables::{grouped, quantile_cells, runs, table, window_pairs, RUN};
-use afteryou_scenario::outcome::{
-    DataLink, LinkComparison, LinkFigures, LinkTotals, Outcome, WindowFigures, BOTTLENECK,
-};
+use afteryou_plot::format::{count, interval, number, part, percent, signed_ms};
+use afteryou_plot::names::are_several;
+use afteryou_scenario::outcome::{DataLink, LinkComparison, LinkFigures, LinkTotals, Outcome, WindowFigures};
 
 /// The column that names the link.
 pub(crate) const LINK: Column = Column::words("link");
 
-/// Returns whether there are several links to show, so that they must be named.
-pub(crate) fn are_several(outcome: &Outcome) -> bool {
-    outcome.data_links().len() > 1
-}
-
 /// Returns whether tables name the links: there are several to show, or the one to show is one of several in the scenario.
 pub(crate) fn are_named(outcome: &Outcome) -> bool {
     are_several(outcome) || outcome.scenario.has_named_links()
-}
-
-/// Returns the name of a curve's flow or link as in the tables: where there are several links, "link" is the first.
-pub(crate) fn shown_name<'a>(outcome: &'a Outcome, of: &'a str) -> &'a str {
-    match of == "link" && are_several(outcome) {
-        true => BOTTLENECK,
-        false => of,
-    }
 }
 
 /// A link in a window of a run: the run's name, the window, the link.

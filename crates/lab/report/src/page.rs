@@ -1,8 +1,8 @@
 //! Pages of tables, words, figures and links, put together by the caller. They need no network and no script.
 
-use crate::escape;
 use crate::html::{markup, CSS};
 use crate::table::Table;
+use afteryou_plot::escape;
 use std::fmt::Write;
 
 /// A page.

@@ -1,9 +1,9 @@
 //! The queues' handling of the packets of each class.
 
-use crate::format::{count, number};
 use crate::links::{self, LINK};
 use crate::table::{Cell, Column, Table};
 use crate::tables::{grouped, quantile_cells, runs, table, RUN};
+use afteryou_plot::format::{count, number};
 use afteryou_scenario::outcome::{ClassCounts, ClassFigures, LinkFigures, Outcome, WindowFigures};
 
 /// Each class at the bottleneck's queue in every window.

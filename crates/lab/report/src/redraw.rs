@@ -2,9 +2,9 @@
 
 use crate::batch::{index_html, Brief, MOST_SHOWN};
 use crate::error::Error;
-use crate::folder::read;
-use crate::result_folder::ResultFolder;
-use crate::{png, svg};
+use crate::folder::write_run;
+use afteryou_files::ResultFolder;
+use afteryou_plot::{png, read, svg, Error as Unread};
 use std::path::{Path, PathBuf};
 
 const RESULT: &str = "result.json";
@@ -19,12 +19,12 @@ pub fn redraw(dir: &Path, png: bool) -> Result<PathBuf, Error> {
         redraw_run(dir, None, png)?;
         return Ok(dir.join("report.html"));
     }
-    let none = |reason: String| Error::NotATable { path: dir.to_owned(), reason };
+    let none = |reason: String| Unread::NotATable { path: dir.to_owned(), reason };
     let entries = std::fs::read_dir(dir).map_err(|error| none(error.to_string()))?;
     let mut folders: Vec<PathBuf> =
         entries.flatten().map(|entry| entry.path()).filter(|path| path.join(RESULT).is_file()).collect();
     if folders.is_empty() {
-        return Err(none(format!("neither it nor a folder in it has a {RESULT}")));
+        return Err(none(format!("neither it nor a folder in it has a {RESULT}")).into());
     }
     // Numbers of runs have leading zeros.
     folders.sort();
@@ -47,7 +47,7 @@ fn redraw_run(dir: &Path, back: Option<&str>, with_png: bool) -> Result<afteryou
     let outcome = read(&dir.join(RESULT))?;
     // `finish` is not called, so the other files of the run stay.
     let mut files = ResultFolder::open(dir)?;
-    files.write_run(&outcome, back)?;
+    write_run(&mut files, &outcome, back)?;
     if with_png {
         files.write(&[("figure.png", png(&svg(&outcome)?)?)])?;
     }

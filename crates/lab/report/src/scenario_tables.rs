@@ -1,11 +1,12 @@
 //! The scenario as tables: what was run.
 
 use crate::element_words::{delayed, dropped, elements, together};
-use crate::format::short;
-use crate::links::{self, LINK};
-use crate::palette;
+use crate::links::LINK;
 use crate::table::{Cell, Column, Table};
 use crate::tables::role;
+use afteryou_plot::format::short;
+use afteryou_plot::names::{are_several, engine_in_words};
+use afteryou_plot::palette;
 use afteryou_scenario::law::{Drawn, Lognormal, Pareto};
 use afteryou_scenario::network::{OneWay, BOTTLENECK};
 use afteryou_scenario::traffic::Command;
@@ -42,7 +43,7 @@ pub fn setting(outcome: &Outcome) -> Table {
 /// The only link that data cross; where there are several they have a table of their own.
 fn link_rows(outcome: &Outcome) -> Vec<(&'static str, String)> {
     let link = &outcome.scenario.link;
-    match links::are_several(outcome) || outcome.scenario.has_named_links() {
+    match are_several(outcome) || outcome.scenario.has_named_links() {
         true => Vec::new(),
         false => {
             let plain = [
@@ -176,54 +177,11 @@ fn path(flow: &Flow) -> String {
     }
 }
 
-/// The outcome's name.
-pub fn title(outcome: &Outcome) -> &str {
-    match outcome.scenario.name.trim() {
-        "" => "Unnamed scenario",
-        name => name,
-    }
-}
-
-/// The link in a few words, or how many there are.
-pub fn link_in_words(outcome: &Outcome) -> String {
-    let (scenario, link) = (&outcome.scenario, &outcome.scenario.link);
-    if scenario.has_named_links() {
-        let rates = || scenario.links().map(|link| link.rate).collect::<Vec<_>>();
-        let slowest = rates().into_iter().min_by_key(|rate| rate.bits_per_second());
-        let fastest = rates().into_iter().max_by_key(|rate| rate.bits_per_second());
-        return match (slowest, fastest) {
-            (Some(slowest), Some(fastest)) if slowest != fastest => {
-                format!("{} links of {slowest} to {fastest}", scenario.links().count())
-            }
-            _ => format!("{} links of {}", scenario.links().count(), link.rate),
-        };
-    }
-    let loss = match link.loss.ratio() {
-        ratio if ratio > 0.0 => format!(", {} random loss", link.loss),
-        _ => String::new(),
-    };
-    let rate = match links::are_several(outcome) {
-        true => format!("{} up, {} down", link.rate, link.back().rate),
-        false => link.rate.to_string(),
-    };
-    format!("{rate}, {} buffer, {}{loss}", link.buffer, link.queue.kind)
-}
-
 /// Returns the point of the sweep and the repetition; empty for a run alone.
 pub fn point(outcome: &Outcome) -> String {
     let settings = outcome.point.iter().map(|(name, value)| format!("{name} {value}"));
     let repetition = (outcome.repetition > 1).then(|| format!("repetition {}", outcome.repetition));
     settings.chain(repetition).collect::<Vec<_>>().join(", ")
-}
-
-/// The engine in words.
-pub fn engine_in_words(outcome: &Outcome) -> &str {
-    match outcome.engine.as_str() {
-        "bed" => "real packets",
-        "sim" => "packet simulation",
-        "fluid" => "fluid model",
-        other => other,
-    }
 }
 
 /// An algorithm with its parameters.

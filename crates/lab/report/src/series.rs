@@ -4,7 +4,7 @@
 mod parquet;
 
 #[cfg(feature = "parquet")]
-pub use parquet::series_parquet;
+pub use parquet::{series_parquet, write_series};
 
 use crate::rows::{Columns, Csv, Row};
 use afteryou_scenario::outcome::{round, Outcome, Run};

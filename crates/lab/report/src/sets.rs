@@ -1,8 +1,8 @@
 //! Flows that the scenario measures together: their goodput, fairness, starvation and transfers.
 
-use crate::format::{count, interval, ms, percent, rate, seconds};
 use crate::table::{Cell, Column, Table};
 use crate::tables::{grouped, runs, table, RUN};
+use afteryou_plot::format::{count, interval, ms, percent, rate, seconds};
 use afteryou_scenario::outcome::{Outcome, SetFigures};
 
 /// More flows than this are a number.

@@ -1,8 +1,8 @@
 //! A table, before anybody decides whether it goes to a page or to a terminal.
 
-use crate::escape::plain;
-use crate::format::NOTHING;
-use crate::palette::Style;
+use afteryou_plot::escape::plain;
+use afteryou_plot::format::NOTHING;
+use afteryou_plot::palette::Style;
 use std::borrow::Cow;
 
 /// A table.

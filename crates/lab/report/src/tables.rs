@@ -1,8 +1,11 @@
 //! The tables of an outcome.
 
-use crate::format::{bound, checked, count, ms, number, percent, rate, seconds, signed_ms, size, NOTHING};
+use crate::groups;
 use crate::table::{Cell, Column, Table, Tone};
-use crate::{groups, palette};
+use afteryou_plot::format::{
+    bound, checked, count, ms, number, percent, rate, seconds, signed_ms, size, NOTHING,
+};
+use afteryou_plot::palette;
 use afteryou_scenario::outcome::{
     Check, CompletionCost, FlowFigures, Outcome, Quantiles, Run, WindowFigures,
 };

@@ -1,10 +1,11 @@
 //! The outcome for a terminal: the headline or the verdict alone, or everything.
 
 use crate::batch::{headline as batch_headline, remarks, tables as batch_tables, Brief};
-use crate::escape::{cut, plain};
-use crate::scenario_tables::{engine_in_words, link_in_words, point, title};
+use crate::scenario_tables::point;
 use crate::table::{Cell, Column, Table, Tone};
 use crate::{completions, cost, headline, links, queues, sets, tables, totals};
+use afteryou_plot::escape::{cut, plain};
+use afteryou_plot::names::{engine_in_words, link_in_words, title};
 use afteryou_scenario::outcome::{Outcome, Verdict};
 use std::collections::BTreeSet;
 use std::fmt::Write;

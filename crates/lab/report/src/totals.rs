@@ -1,10 +1,11 @@
 //! A simulator's counters beyond those of a real network: shares, totals of flows, and its books.
 
-use crate::format::{count, percent, size};
 use crate::groups;
 use crate::links::{self, LINK};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::tables::{flow_cell, grouped, runs, table, RUN};
+use afteryou_plot::format::{count, percent, size};
+use afteryou_plot::names::are_several;
 use afteryou_scenario::outcome::{Ledger, LinkFigures, Outcome, Run, Totals};
 
 /// Each flow's share of the link in every window.
@@ -27,7 +28,7 @@ pub fn shares(outcome: &Outcome) -> Option<Table> {
     };
     let figures = links::in_windows(outcome);
     let several = figures.iter().any(|(.., link)| link.foreground_fairness.is_some());
-    let several_links = links::are_several(outcome);
+    let several_links = are_several(outcome);
     let columns = [
         (Column::words("window"), true),
         (LINK, several_links),

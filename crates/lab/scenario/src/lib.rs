@@ -33,7 +33,7 @@
 //! | `outcome/crossing.rs` | which flows' data cross a link: shares count these |
 //! | `outcome/read.rs`, `schema1.rs`, `schema2.rs` | earlier formats, read into today's types |
 //! | `random.rs`, `draw.rs` | named PCG streams of one seed; times drawn from them, with `libm` |
-//! | [`passage`](Passage), [`senders`] | single packets at links, and events of a sender's controller, for files in other formats |
+//! | [`passage`](Passage) | single packets at links, for files in other formats |
 //! | `support.rs`, `traps.rs` | what an engine cannot run, and warnings |
 //!
 //! [`catalogue`] is the only place where controllers are looked up by name: the built-in list, then what the process has registered. It only
@@ -53,7 +53,6 @@ pub mod flow_set;
 pub mod fluid;
 pub mod hosts;
 pub mod law;
-pub mod lock;
 pub mod network;
 pub mod outcome;
 pub mod passage;
@@ -67,7 +66,6 @@ pub mod route_change;
 mod runaway;
 mod sample;
 pub mod scenario;
-pub mod senders;
 mod sets;
 pub mod support;
 pub mod traffic;

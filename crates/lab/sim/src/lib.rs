@@ -91,8 +91,8 @@ pub use sample::Sample;
 pub use world::{Progress, Steps};
 
 use afteryou_base::Span;
+use afteryou_cc::Observers;
 use afteryou_scenario::outcome::Outcome;
-use afteryou_scenario::senders::Observers;
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Flow, Passage, Scenario};
 use sample::Sampler;

@@ -13,9 +13,9 @@ use crate::record::Recorder;
 use crate::sample::Sampler;
 use crate::tap::Tap;
 use afteryou_base::{Span, Time};
+use afteryou_cc::Observers;
 use afteryou_scenario::network::Network;
 use afteryou_scenario::outcome::{LinkTotals, Run, Totals};
-use afteryou_scenario::senders::Observers;
 use afteryou_scenario::{Record, Scenario};
 
 /// Events between two looks at the watcher's clock.

@@ -4,8 +4,8 @@ use crate::entry::{Drawn, Figure};
 use crate::error::{Error, Result};
 use crate::judge::Sample;
 use crate::reading::Reading;
-use afteryou_report::given::{Chart, Line, Map, Panel, Ring, Rings, Spot};
-use afteryou_report::Estimate;
+use afteryou_plot::given::{Chart, Line, Map, Panel, Ring, Rings, Spot};
+use afteryou_plot::Estimate;
 
 /// Draws the figure as an SVG document, from the samples of each flow that has curves of its own, or of no flow in
 /// particular. `inner` are the samples of inner rings.

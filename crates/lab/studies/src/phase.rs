@@ -5,7 +5,7 @@ use afteryou_fluid::closed::fledbat::Closed;
 use afteryou_fluid::model::Fledbat;
 use afteryou_fluid::orbit::{plane, Axis, Point};
 use afteryou_fluid::Options;
-use afteryou_report::given::{Line, Spot};
+use afteryou_plot::given::{Line, Spot};
 
 /// zeta of the paper's figure of both engines.
 const ZETA: f64 = 0.1;

@@ -16,11 +16,11 @@
 //! ```
 //!
 //! The protocol, the disk and the keys are `afteryou-transfer`'s. This crate is the part that a person sees: the
-//! command line (`args`) and the live display (`live`, from `tally` and `words`). Control from outside is in `ctl`,
+//! command line (`args`) and the live display (`live`, from `tally` and `situation`). Control from outside is in `ctl`,
 //! `signals` and `timetable`. The log is `log`, readiness for a service manager `ready`.
 //!
 //! `stage` has the surroundings of a job. It adds events to the tally in the caller's thread and does not wait for a view that is not read.
-//! `timetable` follows a clock that is passed in. `words` describes a controller's state in a sentence. `network` makes the marking socket,
+//! `timetable` follows a clock that is passed in. `situation` describes a controller's state in a sentence. `network` makes the marking socket,
 //! and one window for a job or for a client's host. `dialing` and `listening` are the two sides of a job.
 
 mod afterwards;
@@ -40,13 +40,13 @@ mod qr;
 mod queue;
 mod ready;
 mod signals;
+pub mod situation;
 mod sources;
 mod stage;
 mod summary;
 pub mod tally;
 mod threads;
 pub mod timetable;
-pub mod words;
 
 use afteryou_terminal::Failure;
 use args::{Common, GetArgs, ReceiveArgs, SendArgs, ServeArgs};

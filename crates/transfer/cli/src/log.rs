@@ -14,7 +14,7 @@
 
 use crate::queue::{Message, Sender};
 use afteryou_terminal::output::{complain, printable};
-use afteryou_transfer::ticket::redact;
+use afteryou_terminal::redact;
 use clap::{ArgAction, Args};
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -210,7 +210,7 @@ mod tests {
     fn who_listens_has_a_window_for_each_host() {
         let server = tls::server(&Identity::ephemeral().unwrap(), &[]).unwrap();
         let common = common(&[]);
-        let logs = Logs::begin(&common, "receive", afteryou_report::Vantage::Server).unwrap();
+        let logs = Logs::begin(&common, "receive", afteryou_trace::qlog::Vantage::Server).unwrap();
         let mut config_for = by_host(&common, server, &logs);
         let mut of = |client: &str| Arc::as_ptr(&config_for(client.parse().unwrap()));
         let first = of("192.0.2.7:1000");

@@ -2,10 +2,10 @@
 
 use super::args::Common;
 use afteryou_base::Time;
+use afteryou_cc::{NewSender, Observed};
 use afteryou_quic::Factory;
-use afteryou_report::{Qlogs, Vantage};
-use afteryou_scenario::senders::{Begun, Observed};
 use afteryou_terminal::Failure;
+use afteryou_trace::qlog::{Qlogs, Vantage};
 use std::sync::Arc;
 
 /// The logs of this process's connections, if they are asked for.
@@ -32,12 +32,12 @@ impl Logs {
     pub fn of(&self, factory: Arc<Factory>) -> Arc<Factory> {
         let Some(logs) = &self.files else { return factory };
         let (logs, listens) = (logs.clone(), self.listens);
-        let begun = Begun { flow: 0, zero: Time::ZERO };
+        let sender = NewSender { flow: 0, zero: Time::ZERO };
         Factory::changed(factory, move |controller, monitor| {
             let monitor = monitor.clone();
             let observer = match listens {
-                true => logs.observer_once(begun, move || monitor.is_admitted()),
-                false => logs.observers().observer(begun),
+                true => logs.observer_once(sender, move || monitor.is_admitted()),
+                false => logs.observers().observer(sender),
             };
             match observer {
                 Some(observer) => Box::new(Observed::new(controller, observer)),

@@ -1,7 +1,7 @@
 //! The state of a job: what its events add up to.
 
 use super::figures::RateUnit;
-use super::words::{self, Hold, Link, Mood, Situation};
+use super::situation::{self, Hold, Link, Mood, Situation};
 use afteryou_transfer::event::{Event, Outcome};
 use afteryou_transfer::pace::{Owner, Pace};
 use std::time::{Duration, Instant};
@@ -284,7 +284,7 @@ impl Tally {
 
     /// Returns the job's state in plain words.
     pub fn words(&self, now: Instant) -> String {
-        words::words(&self.situation(now))
+        situation::words(&self.situation(now))
     }
 
     /// Returns the part of the time, as far as it was seen, that it yielded, in per cent.
@@ -304,7 +304,7 @@ impl Tally {
     /// Returns the words for a pause and its owner, if the job is paused.
     pub fn pause(&self, now: Instant) -> Option<String> {
         let situation = self.situation(now);
-        situation.paused_by.is_some().then(|| words::paused(&situation))
+        situation.paused_by.is_some().then(|| situation::paused(&situation))
     }
 
     /// Returns the bytes that were there before this run.
@@ -336,7 +336,7 @@ impl Tally {
                 self.spent.yielding += time;
             }
         }
-        self.spent.last = Some((now, words::mood(&self.situation(now))));
+        self.spent.last = Some((now, situation::mood(&self.situation(now))));
     }
 }
 

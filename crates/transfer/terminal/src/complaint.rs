@@ -1,7 +1,7 @@
 //! Standard error, whose reader may stall, and text from elsewhere that is safe for it.
 
+use crate::redact::redact;
 use afteryou_base::shown::Shown;
-use afteryou_transfer::ticket::redact;
 use std::io::{self, Write};
 use std::sync::mpsc;
 use std::time::Duration;

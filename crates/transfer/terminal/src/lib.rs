@@ -10,8 +10,10 @@ mod complaint;
 pub mod environment;
 pub mod failure;
 pub mod output;
+mod redact;
 pub mod width;
 
 pub use environment::{is_dumb, no_color};
 pub use failure::Failure;
+pub use redact::redact;
 pub use width::cut;

@@ -3,7 +3,7 @@
 pub use crate::complaint::{complain, complain_within, paint, printable};
 
 use crate::failure::Failure;
-use afteryou_transfer::ticket::redact;
+use crate::redact::redact;
 use anyhow::Context;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 

@@ -22,10 +22,6 @@
 //! The secret has 128 bits. Nobody can try secrets offline: only the listening side, after it has proven to be the
 //! one with the pinned certificate, ever sees something derived from it (`tls.rs`).
 
-mod redact;
-
-pub use redact::redact;
-
 use crate::interfaces;
 use data_encoding::BASE32_NOPAD;
 use serde::{Deserialize, Serialize};

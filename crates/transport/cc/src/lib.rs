@@ -30,7 +30,7 @@
 //!   [`restart`], [`loss_gate`], [`undo`], [`ack_habit`], [`noise`], [`packet_time`],
 //!   [`window_use`], [`rtt`].
 //! - [`script`] drives a controller by a list of events, without a path.
-//! - [`group`] lets several connections share one controller; [`observed`] shows the events of one to a log.
+//! - [`group`] lets several connections share one controller; [`observed`] shows the events of one to a log, and [`observers`] those of all senders of a run.
 //! - [`list`] finds a controller by name and makes it from its [parameter table](afteryou_base::param).
 //!
 //! # Design
@@ -96,6 +96,8 @@ pub mod nice;
 pub mod noise;
 #[cfg(feature = "alloc")]
 pub mod observed;
+#[cfg(feature = "alloc")]
+pub mod observers;
 pub mod packet_time;
 pub mod restart;
 pub mod route_change;
@@ -114,6 +116,8 @@ pub use event::{Ack, Delivered, DeliveryRate, Idle, Loss, Marks, Sent, SpuriousL
 pub use fixed::Bytes16;
 #[cfg(feature = "alloc")]
 pub use observed::{Observed, Observer};
+#[cfg(feature = "alloc")]
+pub use observers::{NewSender, Observers};
 
 /// The example in the book's page about the interface is compiled and run.
 #[cfg(doctest)]

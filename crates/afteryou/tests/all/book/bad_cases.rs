@@ -3,7 +3,7 @@
 //! A file's first comment is the caption: what to see in the figure.
 
 use super::root;
-use afteryou_report::plot::{Data, Figure};
+use afteryou_plot::{Data, Figure};
 use afteryou_scenario::{Experiment, Flow, Outcome, Traffic};
 use std::fmt::Write;
 

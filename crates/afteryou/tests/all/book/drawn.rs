@@ -1,7 +1,7 @@
 //! Figures that `afteryou plot` draws of one result.
 
 use super::root;
-use afteryou_report::plot::{Data, Figure};
+use afteryou_plot::{Data, Figure};
 use afteryou_scenario::Experiment;
 
 /// A file in `scenarios/gallery` and what is drawn of its run.

@@ -4,7 +4,7 @@
 
 use super::drawn::{Drawn, FIGURES};
 use super::root;
-use afteryou_report::plot::{Data, Figure, Kind};
+use afteryou_plot::{Data, Figure, Kind};
 use afteryou_scenario::passage::{Content, Fate, Passage, Time};
 use afteryou_scenario::{Experiment, Outcome, Scenario};
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,7 +2,7 @@
 
 use super::{docs, text, THREADS};
 use afteryou_engines::{each, find, Choices, Lineup, Point};
-use afteryou_report::plot::{Data, Figure};
+use afteryou_plot::{Data, Figure};
 use afteryou_report::rows::{Columns, Csv, Identity, Rows};
 use afteryou_scenario::{Experiment, Outcome};
 use std::path::Path;
@@ -49,7 +49,7 @@ pub fn figures() -> [(String, String); 2] {
             "first-experiment.md should have the setting {set}"
         );
     }
-    let drawn = afteryou_report::svg(first).expect("a figure");
+    let drawn = afteryou_plot::svg(first).expect("a figure");
     [("figures/first-experiment.svg".to_owned(), drawn), ("figures/first-sweep.svg".to_owned(), sweep())]
 }
 

@@ -5,7 +5,7 @@
 use super::words::{class, page, role, sentence, tenths, transport};
 use afteryou_cc::list::Entry;
 use afteryou_cc::Snapshot;
-use afteryou_report::Scale;
+use afteryou_plot::Scale;
 use afteryou_scenario::outcome::{Outcome, Series};
 use afteryou_scenario::{Buffer, Duration, Flow, Link, Rate, Role, Scenario, Window};
 use std::fmt::Write;
@@ -72,7 +72,7 @@ impl Exhibit {
         let title = format!("{}: window in each round trip of {RTT}, packets", self.entry.name);
         let beside = format!("Beside {OTHER}{}", stay());
         let runs = [("Alone", &self.alone.outcome), (&*beside, &self.together.outcome)];
-        afteryou_report::stacked_svg(&title, "cwnd", &runs, Scale::Own)
+        afteryou_plot::stacked_svg(&title, "cwnd", &runs, Scale::Own)
             .unwrap_or_else(|error| panic!("{title}: {error}"))
     }
 

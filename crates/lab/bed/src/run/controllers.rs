@@ -1,8 +1,7 @@
 //! Makes the congestion controllers of a flow's senders, under observation where somebody observes them.
 
 use crate::error::Error;
-use afteryou_cc::{Controller, Setup};
-use afteryou_scenario::senders::{Begun, Observers, Time};
+use afteryou_cc::{Controller, NewSender, Observers, Setup, Time};
 use afteryou_scenario::Flow;
 use std::sync::{Arc, OnceLock};
 
@@ -43,7 +42,7 @@ impl Controllers {
         let (make, known) = (Arc::clone(&self.make), Arc::clone(&zero));
         let observed = move |setup| {
             let zero = known.get().copied().unwrap_or_default();
-            observers.watch(Begun { flow, zero }, make(setup))
+            observers.watch(NewSender { flow, zero }, make(setup))
         };
         (Arc::new(observed), zero)
     }

@@ -29,9 +29,8 @@ pub use end::End;
 
 use crate::error::Error;
 use afteryou_base::Span;
-use afteryou_cc::Snapshot;
+use afteryou_cc::{Observers, Snapshot};
 use afteryou_scenario::outcome::Outcome;
-use afteryou_scenario::senders::Observers;
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Role, Scenario, Traffic};
 use session::Part;

@@ -27,7 +27,7 @@ use crate::run::log::{Log, Timing};
 use crate::run::quic::Quic;
 use crate::run::utp::Utp;
 use crate::wire::Laid;
-use afteryou_scenario::senders::Observers;
+use afteryou_cc::Observers;
 use afteryou_scenario::{Flow, Traffic};
 use afteryou_sim::director::{Id, Opening, Remote};
 use course::Course;

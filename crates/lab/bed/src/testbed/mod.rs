@@ -30,8 +30,8 @@ use crate::run::{self, transfer, End, FlowProgress, Options, Progress, QueueBy, 
 use crate::system::{self, Urgency};
 use crate::wire::{self, Outside, Wire};
 use afteryou_base::{Span, Time};
+use afteryou_cc::Observers;
 use afteryou_scenario::outcome::{Outcome, Run, Transfer};
-use afteryou_scenario::senders::Observers;
 use afteryou_scenario::{Flow, Network, Scenario, Traffic};
 use afteryou_sim::director::logs;
 use flows::{Broken, Counted, Directable, Directed, Direction, Shared};

@@ -2,7 +2,8 @@
 //!
 //! Ours, of uTP and QUIC, are seen by the observer of each controller, as in the simulator. Of the kernel's TCP the log has samples.
 
-use afteryou_scenario::senders::{Begun, Controller, Event, Observer, Observers, Time};
+use afteryou_cc::script::Event;
+use afteryou_cc::{Controller, NewSender, Observer, Observers, Time};
 use afteryou_sim::director::SenderLog;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -45,7 +46,7 @@ impl Logs {
             return also.cloned();
         }
         let (logs, also) = (self.clone(), also.cloned());
-        Some(Observers::new(move |begun: Begun| {
+        Some(Observers::new(move |begun: NewSender| {
             let also = also.as_ref().and_then(|observers| observers.observer(begun));
             let Some(FlowLog { log, next }) = logs.of_flow(begun.flow) else { return also };
             let number = next.fetch_add(1, Ordering::Relaxed);

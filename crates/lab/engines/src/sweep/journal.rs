@@ -6,8 +6,8 @@
 //! is skipped, and its run is made again.
 
 use crate::error::Error;
+use afteryou_files::lock;
 use afteryou_scenario::content::ContentHash;
-use afteryou_scenario::lock;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};

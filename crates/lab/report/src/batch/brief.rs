@@ -1,9 +1,9 @@
 //! The part of a run that is kept when its curves have been written.
 
 use super::short_name;
-use crate::completions::{completions, shown_as, Completion};
+use crate::completions::{completions, Completion};
 use crate::groups::members;
-use crate::scenario_tables::engine_in_words;
+use afteryou_plot::names::{engine_in_words, shown_as};
 use afteryou_scenario::outcome::{
     Comparison, DataLink, FlowFigures, LinkFigures, Outcome, Run, WindowFigures,
 };

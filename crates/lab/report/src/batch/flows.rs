@@ -3,9 +3,9 @@
 use super::brief::FlowBrief;
 use super::{estimate, mbit, without_idle_columns, Points, WINDOW};
 use crate::completions::{Completion, Times};
-use crate::format::{count, number, percent, seconds, signed_ms};
 use crate::table::{Cell, Column, Table};
 use crate::tables::role;
+use afteryou_plot::format::{count, number, percent, seconds, signed_ms};
 use afteryou_scenario::outcome::CompletionCost;
 use afteryou_scenario::Role;
 

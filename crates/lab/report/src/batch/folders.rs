@@ -1,11 +1,11 @@
 //! Many runs on the disk: files of each as it ends, then the page and the tables of all.
 
 use super::{index_html, Brief, MOST_SHOWN};
-use crate::error::Error;
-use crate::output::settle_file;
-use crate::result_folder::ResultFolder;
+use crate::error::{unwritten, Error};
+use crate::folder::write_run;
 use crate::rows::{Columns, Csv, Fixed, Identity, Parquet, Row, Rows};
-use crate::staged::{temporary, unwritten, TEMPORARY};
+use crate::series::write_series;
+use afteryou_files::{settle, temporary, ResultFolder, TEMPORARY};
 use afteryou_scenario::content::ContentHash;
 use afteryou_scenario::Outcome;
 use serde::{Deserialize, Serialize};
@@ -77,8 +77,8 @@ impl Folders {
             let dir = self.out.join(&folder);
             let mut files = ResultFolder::open(&dir)?;
             remove_temporary(&dir)?;
-            files.write_run(outcome, Some("../report.html"))?;
-            files.write_series(outcome, self.parquet)?;
+            write_run(&mut files, outcome, Some("../report.html"))?;
+            write_series(&mut files, outcome, self.parquet)?;
             files.finish()?;
         }
         let rows = Rows::of(outcome, Identity { run: index as u64 + 1, key });
@@ -97,7 +97,7 @@ impl Folders {
         E: From<Error>,
         Records: Iterator<Item = Result<Record, E>>,
     {
-        let mut folder = ResultFolder::open(&self.out)?;
+        let mut folder = ResultFolder::open(&self.out).map_err(Error::from)?;
         remove_temporary(&self.out)?;
         let mut tables = Tables::default();
         let (mut briefs, mut runs) = (Vec::new(), 0);
@@ -117,8 +117,8 @@ impl Folders {
             }
         }
         files.into_iter().try_for_each(|(_, file)| file.finish())?;
-        folder.write(&[("report.html", index_html(title, &briefs, runs))])?;
-        folder.finish()?;
+        folder.write(&[("report.html", index_html(title, &briefs, runs))]).map_err(Error::from)?;
+        folder.finish().map_err(Error::from)?;
         Ok(Finished { page: self.out.join("report.html"), briefs, runs })
     }
 }
@@ -178,7 +178,7 @@ pub(super) fn keep(output: io::Result<Output>, path: &Path) -> Result<(), Error>
     let whole = || {
         let file = output?.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.as_file().sync_all()?;
-        settle_file(file, path)
+        settle(file.into_temp_path(), path)
     };
     whole().map_err(|reason| unwritten(path, reason))
 }

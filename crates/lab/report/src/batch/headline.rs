@@ -5,9 +5,9 @@
 //! queue. All are those of the first window, as in the pictures.
 
 use super::pictures::{completion_ratio, kept, queue_ms};
-use super::statistics::Estimate;
 use super::{Brief, Points};
-use crate::format::{ms, number, percent};
+use afteryou_plot::estimate::Estimate;
+use afteryou_plot::format::{ms, number, percent};
 
 /// A figure in words.
 struct Words {

@@ -14,7 +14,6 @@ mod page;
 mod parts;
 mod pictures;
 mod runs;
-mod statistics;
 
 pub use brief::Brief;
 #[cfg(feature = "parquet")]
@@ -24,11 +23,9 @@ pub use page::index_html;
 #[cfg(feature = "parquet")]
 pub use parts::Parts;
 
-use crate::format::{count, number, NOTHING};
 use crate::table::{Cell, Column, Table};
-pub use statistics::Estimate;
-
-pub(crate) use statistics::{caption, of_difference as estimate_of_difference, FEWEST_FOR_AN_INTERVAL};
+use afteryou_plot::estimate::{caption, Estimate, FEWEST_FOR_AN_INTERVAL};
+use afteryou_plot::format::{count, number, NOTHING};
 use std::collections::BTreeMap;
 
 /// Most runs that a page and a terminal show; tables for programs have all.

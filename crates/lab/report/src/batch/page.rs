@@ -2,8 +2,8 @@
 
 use super::pictures::pictures;
 use super::{headline, remarks, tables, Brief};
-use crate::escape;
 use crate::html::{markup, CSS};
+use afteryou_plot::escape;
 use std::fmt::Write;
 
 const JS: &str = include_str!("../../assets/sweep.js");

@@ -12,9 +12,9 @@
 
 use super::folders::keep;
 use super::Record;
-use crate::error::Error;
+use crate::error::{unwritten, Error};
 use crate::rows::{Columns, Fixed, Parquet, Row, Rows};
-use crate::staged::{temporary, unwritten};
+use afteryou_files::temporary;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

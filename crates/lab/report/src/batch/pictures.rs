@@ -2,7 +2,7 @@
 
 use super::{Brief, Points};
 use crate::completions::Completion;
-use crate::plot::{Data, Figure, Kind};
+use afteryou_plot::{Data, Figure, Kind};
 use afteryou_scenario::outcome::LinkFigures;
 use afteryou_scenario::Role;
 

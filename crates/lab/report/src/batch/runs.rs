@@ -2,9 +2,9 @@
 
 use super::brief::LinkBrief;
 use super::{are_identical, estimate, mbit, without_idle_columns, Brief, Points, WINDOW};
-use crate::format::{count, ms, percent};
 use crate::links::LINK;
 use crate::table::{Cell, Column, Table};
+use afteryou_plot::format::{count, ms, percent};
 use afteryou_scenario::outcome::{FlowFigures, LinkFigures, WindowFigures};
 use afteryou_scenario::Role;
 

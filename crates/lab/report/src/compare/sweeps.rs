@@ -6,13 +6,13 @@
 //! Otherwise it is Welch's. Rows that have no counterpart are counted in the note above the table.
 
 use super::{document, part, relative, short_names, shown, signed, WORTH_A_TONE};
-use crate::batch::{caption, estimate_of_difference, Estimate, FEWEST_FOR_AN_INTERVAL};
 use crate::error::Error;
-use crate::escape;
 use crate::html::markup;
-use crate::plot::{Data, Figure, Kind};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::text::table_text;
+use afteryou_plot::escape;
+use afteryou_plot::estimate::{caption, of_difference, Estimate, FEWEST_FOR_AN_INTERVAL};
+use afteryou_plot::{Data, Error as Undrawn, Figure, Kind};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -103,10 +103,11 @@ impl ComparedSweeps {
         let sweeps = ComparedSweeps { names: short_names(paths), tables, chosen: Vec::new() };
         match sweeps.figures().is_empty() {
             false => Ok(sweeps),
-            true => Err(Error::Plot(format!(
+            true => Err(Undrawn::Plot(format!(
                 "{} have no figure at the same point: compare sweeps over the same values",
                 sweeps.title()
-            ))),
+            ))
+            .into()),
         }
     }
 
@@ -281,7 +282,7 @@ impl ComparedSweeps {
         let draw = |y: String| {
             Figure { kind, x: Some(x.clone()), y, by: by.clone(), ..Figure::default() }.draw_of(all.clone())
         };
-        figures.into_iter().take(MOST_PICTURES).map(draw).collect()
+        Ok(figures.into_iter().take(MOST_PICTURES).map(draw).collect::<Result<_, _>>()?)
     }
 
     /// The rows of all in one table, with a column for the name and none for the controller. A curve's look shows its
@@ -319,7 +320,7 @@ fn check_settings(table: &[Data], files: &[PathBuf]) -> Result<(), Error> {
     for (data, path) in table.iter().zip(files) {
         if !data.columns.iter().any(|name| name == RUN) || !data.columns.iter().any(|name| name == SEED) {
             let reason = format!("it has no columns {RUN} and {SEED}: name runs.csv or flows.csv of a sweep");
-            return Err(Error::NotATable { path: path.clone(), reason });
+            return Err(Undrawn::NotATable { path: path.clone(), reason }.into());
         }
     }
     let sorted = |data: &Data| {
@@ -332,13 +333,14 @@ fn check_settings(table: &[Data], files: &[PathBuf]) -> Result<(), Error> {
     for (data, file) in table.iter().zip(files) {
         let other = sorted(data);
         if other != first {
-            return Err(Error::Plot(format!(
+            return Err(Undrawn::Plot(format!(
                 "{} varies {} and {} varies {}: compare sweeps over the same settings",
                 files[0].display(),
                 words(&first),
                 file.display(),
                 words(&other)
-            )));
+            ))
+            .into());
         }
     }
     Ok(())
@@ -429,7 +431,7 @@ fn compare(rows: &[&Seeds], values: &[Vec<Option<f64>>]) -> Option<(Vec<Mean>, V
                 let of_runs = first.iter().zip(other).map(|((_, one), (_, other))| other - one);
                 Estimate::of(&of_runs.collect::<Vec<f64>>())
             }
-            false => estimate_of_difference(&numbers(first), &numbers(other)),
+            false => of_difference(&numbers(first), &numbers(other)),
         };
         estimate.map(plain)
     };

@@ -3,10 +3,10 @@
 use super::headers::{self, Headers};
 use super::order::{Early, Ready};
 use crate::error::Error;
-use crate::escape::plain;
-use afteryou_dump::pcapng::{self, Packet};
+use afteryou_plot::escape::plain;
 use afteryou_scenario::passage::{Content, DropReason, Ecn, Fate, Passage, Time};
 use afteryou_scenario::Scenario;
+use afteryou_trace::pcapng::{self, Packet};
 use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
 use std::time::Duration;
@@ -33,7 +33,7 @@ impl Encoder {
     /// # Errors
     /// A scenario without a network, or a writer that fails.
     pub fn begin(scenario: &Scenario, writer: Box<dyn Write + Send>) -> Result<Encoder, Error> {
-        let network = scenario.network().map_err(|error| Error::Figure(error.to_string()))?;
+        let network = scenario.network().map_err(|error| afteryou_plot::Error::Figure(error.to_string()))?;
         let comment = format!("{}, seed {}", scenario.name, scenario.seed);
         let mut capture = pcapng::Capture::begin(BufWriter::with_capacity(BUFFER, writer), Some(comment))
             .map_err(failed)?;

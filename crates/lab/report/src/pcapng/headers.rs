@@ -6,10 +6,10 @@
 
 use super::segments::Segments;
 use super::template::{Changes, Template};
-use afteryou_dump::udp::{ipv4, udp};
 use afteryou_scenario::passage::{Content, Ecn, Passage};
 use afteryou_scenario::transport::Protocol;
 use afteryou_scenario::Flow;
+use afteryou_trace::udp::{ipv4, udp};
 use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement};
 use std::collections::BTreeMap;
 

@@ -1,10 +1,9 @@
 //! Curves as Parquet, and as files.
 
 use super::{columns, rows, series_csv};
-use crate::error::Error;
-use crate::result_folder::ResultFolder;
+use crate::error::{unwritten, Error};
 use crate::rows::Parquet;
-use crate::staged::unwritten;
+use afteryou_files::ResultFolder;
 use afteryou_scenario::Outcome;
 use std::io;
 
@@ -19,19 +18,16 @@ pub fn series_parquet(outcome: &Outcome) -> io::Result<Vec<u8>> {
     table.finish()
 }
 
-impl ResultFolder {
-    /// Writes the curves of an outcome: `series.csv` and, with `parquet`, `series.parquet`.
-    ///
-    /// # Errors
-    /// A folder that takes no files.
-    pub fn write_series(&mut self, outcome: &Outcome, parquet: bool) -> Result<(), Error> {
-        self.write(&[("series.csv", series_csv(outcome))])?;
-        if parquet {
-            let name = "series.parquet";
-            let unwritten = |reason| unwritten(&self.dir().join(name), reason);
-            let table = series_parquet(outcome).map_err(unwritten)?;
-            self.write(&[(name, table)])?;
-        }
-        Ok(())
+/// Writes the curves of an outcome into a run's folder: `series.csv` and, with `parquet`, `series.parquet`.
+///
+/// # Errors
+/// A folder that takes no files.
+pub fn write_series(folder: &mut ResultFolder, outcome: &Outcome, parquet: bool) -> Result<(), Error> {
+    folder.write(&[("series.csv", series_csv(outcome))])?;
+    if parquet {
+        let name = "series.parquet";
+        let table = series_parquet(outcome).map_err(|reason| unwritten(&folder.dir().join(name), reason))?;
+        folder.write(&[(name, table)])?;
     }
+    Ok(())
 }

@@ -1,7 +1,9 @@
 //! Files: all or nothing, and clear words when it is nothing.
 
 use crate::common;
-use afteryou_report::{check_writable, read, write_folder};
+use afteryou_files::check_writable;
+use afteryou_plot::read;
+use afteryou_report::write_folder;
 use std::fs;
 use std::path::Path;
 

@@ -2,8 +2,9 @@
 //! again.
 
 use crate::common;
+use afteryou_plot::{read, svg};
 use afteryou_report::rows::{Identity, Rows, Value};
-use afteryou_report::{html, read, series_csv, svg, text, write_folder};
+use afteryou_report::{html, series_csv, text, write_folder};
 use afteryou_scenario::content::ContentHash;
 use afteryou_scenario::outcome::Outcome;
 use std::fs;

@@ -1,7 +1,8 @@
 //! The page and the figure: complete, well-formed, the same every time, and deaf to what names say.
 
 use crate::common;
-use afteryou_report::{html, stacked_svg, svg, Scale};
+use afteryou_plot::{stacked_svg, svg, Scale};
+use afteryou_report::html;
 use afteryou_scenario::outcome::{Mark, Outcome, PhaseSpan};
 
 const HOSTILE: [&str; 5] = [

@@ -3,8 +3,7 @@
 use super::watched::watched;
 use super::SenderLog;
 use afteryou_base::Time;
-use afteryou_cc::Controller;
-use afteryou_scenario::senders::{Begun, Observers};
+use afteryou_cc::{Controller, NewSender, Observers};
 
 /// Observers of the senders of a flow.
 #[derive(Clone, Debug)]
@@ -25,7 +24,7 @@ impl Onlookers {
             None => controller,
         };
         match &self.observers {
-            Some(observers) => observers.watch(Begun { flow: self.flow, zero: Time::ZERO }, controller),
+            Some(observers) => observers.watch(NewSender { flow: self.flow, zero: Time::ZERO }, controller),
             None => controller,
         }
     }

@@ -3,9 +3,8 @@
 use crate::support::{flow, link, run, scenario, utp};
 use afteryou_base::Span;
 use afteryou_cc::script::Event;
-use afteryou_cc::{Controller, Observer, Time};
+use afteryou_cc::{Controller, Observer, Observers, Time};
 use afteryou_scenario::passage::{Content, Fate, Passage};
-use afteryou_scenario::senders::Observers;
 use afteryou_scenario::{Algorithm, Duration, Flow, Law, Link, Scenario, Size, Traffic};
 use afteryou_sim::Watchers;
 use std::collections::BTreeMap;

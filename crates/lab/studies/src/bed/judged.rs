@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::judge::{self, Sample, Value};
 use crate::plan::Chosen;
 use crate::verdict::{Cause, EntryVerdict, Finding, Simulated, Verdict};
-use afteryou_report::Estimate;
+use afteryou_plot::Estimate;
 use std::collections::BTreeMap;
 
 /// Standard deviations by which one run may lie from the mean.

@@ -16,7 +16,7 @@ use crate::entry::{Args, At, Call};
 use crate::error::{Error, Result};
 use crate::grid::GridPoint;
 use crate::reading::Reading;
-use afteryou_report::Estimate;
+use afteryou_plot::Estimate;
 
 /// The readings of a point, one of each seed.
 #[derive(Clone, Debug, PartialEq)]

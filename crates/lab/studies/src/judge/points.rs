@@ -3,7 +3,7 @@
 use super::{mean, Judgement, Sample, Value};
 use crate::entry::{Args, Band};
 use crate::error::Result;
-use afteryou_report::Estimate;
+use afteryou_plot::Estimate;
 
 pub(super) const JUDGEMENTS: &[Judgement] = &[
     Judgement { name: "each", help: "a value of each point: the mean over its seeds", judge: each },

@@ -3,7 +3,7 @@
 use crate::log::LogArgs;
 use crate::timetable::MaxRate;
 use afteryou_scenario::{Algorithm, Dscp};
-use afteryou_transfer::ticket::redact;
+use afteryou_terminal::redact;
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;

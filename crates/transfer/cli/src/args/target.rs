@@ -1,9 +1,10 @@
 //! The target of a job: a ticket as a word, in a file or in the environment, or a host of ssh.
 
 use afteryou_terminal::failure::reason;
+use afteryou_terminal::redact;
 use afteryou_terminal::Failure;
 use afteryou_transfer::ssh::Via;
-use afteryou_transfer::ticket::{redact, Role, Ticket, TicketError};
+use afteryou_transfer::ticket::{Role, Ticket, TicketError};
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::File;

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::packet::{Header, Kind, Packet, HEADER_LEN};
 use afteryou_base::Time;
 use afteryou_cc::Controller;
-use afteryou_dump::qlog::{self, Closed, Shown, Utp};
+use afteryou_trace::qlog::{self, Closed, Shown, Utp};
 use std::net::SocketAddr;
 
 /// The log of a connection.

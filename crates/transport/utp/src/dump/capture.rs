@@ -1,8 +1,8 @@
 //! The capture file of an endpoint's datagrams.
 
-use afteryou_dump::pcapng::{self, Packet};
-use afteryou_dump::spool::File;
-use afteryou_dump::udp::Datagram;
+use afteryou_trace::pcapng::{self, Packet};
+use afteryou_trace::spool::File;
+use afteryou_trace::udp::Datagram;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -3,8 +3,8 @@
 use super::openings::{Opened, Openings};
 use super::Opening;
 use afteryou_base::Time;
-use afteryou_dump::qlog::{About, Connection, Ends, Output, Sender, Vantage};
-use afteryou_dump::spool::{File, Spool};
+use afteryou_trace::qlog::{About, Connection, Ends, Output, Sender, Vantage};
+use afteryou_trace::spool::{File, Spool};
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -34,10 +34,10 @@ mod capture;
 mod logs;
 mod openings;
 
-pub use afteryou_dump::spool::Totals as DumpStatistics;
+pub use afteryou_trace::spool::Totals as DumpStatistics;
 
 use afteryou_base::Time;
-use afteryou_dump::spool::Spool;
+use afteryou_trace::spool::Spool;
 use capture::Capture;
 use logs::Logs;
 use std::io::{self, Write};
@@ -138,14 +138,14 @@ impl Dump {
         capture.packet(
             self.socket.interface,
             at,
-            &afteryou_dump::udp::Datagram { from, to, tos },
+            &afteryou_trace::udp::Datagram { from, to, tos },
             datagram,
             self.snap,
         );
     }
 
     /// Begins the log of a connection, if there are logs.
-    pub(crate) fn log(&self, now: Time, opening: &Opening) -> Option<afteryou_dump::qlog::Connection> {
+    pub(crate) fn log(&self, now: Time, opening: &Opening) -> Option<afteryou_trace::qlog::Connection> {
         let reference = self.socket.zero + Duration::from_nanos(now.0);
         self.logs.as_ref().map(|logs| logs.log(now, reference, self.socket.local, opening))
     }

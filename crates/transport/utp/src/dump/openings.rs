@@ -3,8 +3,8 @@
 //! The address of a SYN may be forged, and a SYN costs nothing. The file is made when the peer has completed the handshake; until then the
 //! first records wait in memory. An opening that comes to nothing leaves nothing.
 
-use afteryou_dump::qlog::Output;
-use afteryou_dump::spool::File;
+use afteryou_trace::qlog::Output;
+use afteryou_trace::spool::File;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -106,7 +106,7 @@ impl fmt::Debug for Opened {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use afteryou_dump::spool::Spool;
+    use afteryou_trace::spool::Spool;
     use std::path::Path;
 
     const RECORD: [u8; 500] = [b'x'; 500];

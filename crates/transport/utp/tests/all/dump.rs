@@ -3,6 +3,7 @@
 use afteryou_base::param::Settings;
 use afteryou_base::{Span, Time};
 use afteryou_cc::cubic::{Cubic, PARAMS};
+use afteryou_trace::qlog::read;
 use afteryou_utp::packet::{Kind, Packet};
 use afteryou_utp::{Config, Connection, Dump, Endpoint, EndpointConfig, Statistics, Stream};
 use pcap_parser::{parse_block_le, Block};
@@ -84,8 +85,8 @@ struct Log {
 
 impl Log {
     fn read(path: &Path) -> Log {
-        let afteryou_qlog::Log { header, events } =
-            afteryou_qlog::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let read::Log { header, events } =
+            read::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let common = header.trace.common_fields.expect("common fields");
         assert_eq!(common.protocol_type.as_deref(), Some(&["UTP".to_owned()][..]));
         let (mut log, mut latest) = (Log::default(), 0.0);

@@ -1,0 +1,3 @@
+//! Figures without a run.
+
+mod figures;
