@@ -1,77 +1,120 @@
-//! Cycles of a graph of files.
+//! Cycles among the modules of each folder.
 
 use crate::source::Source;
-use crate::uses::{Place, Uses};
-use std::collections::{BTreeSet, VecDeque};
+use crate::uses::Use;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::path::PathBuf;
 
-/// Modules that use each other, directly or through others.
+/// Modules that use each other, directly or through others. They are siblings: one module declares them all.
 #[derive(Debug)]
 pub struct Cycle {
-    /// Every file of the cycle.
-    pub files: Vec<PathBuf>,
-    /// A shortest way around: each step's file, the line in it and the path that it names there.
-    pub steps: Vec<(PathBuf, usize, String)>,
+    /// The file of every module of the cycle.
+    pub modules: Vec<PathBuf>,
+    /// A shortest way around.
+    pub steps: Vec<Step>,
+}
+
+/// One module of a cycle uses the next one.
+#[derive(Debug)]
+pub struct Step {
+    /// A file of the first module.
+    pub user: PathBuf,
+    /// The line in it, counted from 1.
+    pub line: usize,
+    /// The path that it names there.
+    pub path: String,
+    /// A file of the next module.
+    pub used: PathBuf,
 }
 
 impl fmt::Display for Cycle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} modules use each other:", self.files.len())?;
-        for (index, (file, line, path)) in self.steps.iter().enumerate() {
-            let next = &self.steps[(index + 1) % self.steps.len()].0;
-            writeln!(f, "  {}:{line} uses {path} of {}", file.display(), next.display())?;
+        writeln!(f, "{} modules use each other:", self.modules.len())?;
+        for Step { user, line, path, used } in &self.steps {
+            writeln!(f, "  {}:{line} uses {path} of {}", user.display(), used.display())?;
         }
-        let around: Vec<_> =
-            self.files.iter().filter(|file| self.steps.iter().all(|step| step.0 != **file)).collect();
-        around.iter().try_for_each(|file| writeln!(f, "  and {}", file.display()))
+        let shown = |file: &PathBuf| self.steps.iter().any(|step| step.user == *file || step.used == *file);
+        let others = self.modules.iter().filter(|file| !shown(file));
+        others.into_iter().try_for_each(|file| writeln!(f, "  module {}", file.display()))
     }
 }
 
-/// Returns every strongly connected component of more than one file, by its first file.
-pub(crate) fn find(source: &Source, uses: &Uses) -> Vec<Cycle> {
-    let reached: Vec<BTreeSet<usize>> = (0..uses.len()).map(|file| reachable(uses, file)).collect();
+/// From a module to those it uses, with the first place of such a use. A module has the number of its file.
+type Graph<'a> = BTreeMap<usize, BTreeMap<usize, &'a Use>>;
+
+/// Returns the cycles among the modules that each file of the crate declares.
+pub(crate) fn find(source: &Source, uses: &[Use]) -> Vec<Cycle> {
+    let folders = 0..source.files.len();
+    folders.flat_map(|folder| among(source, &graph(source, uses, folder))).collect()
+}
+
+/// The modules that `folder` declares. Everything inside one of them counts as its own.
+fn graph<'a>(source: &Source, uses: &'a [Use], folder: usize) -> Graph<'a> {
+    let mut graph = Graph::new();
+    for each in uses {
+        let modules = (source.child_around(each.user, folder), source.child_around(each.used, folder));
+        let (Some(user), Some(used)) = modules else { continue };
+        if user != used {
+            graph.entry(user).or_default().entry(used).or_insert(each);
+        }
+    }
+    graph
+}
+
+/// Every strongly connected component of more than one module, by its first file.
+fn among(source: &Source, graph: &Graph<'_>) -> Vec<Cycle> {
+    let reached: BTreeMap<usize, BTreeSet<usize>> =
+        graph.keys().map(|module| (*module, reachable(graph, *module))).collect();
+    let reaches = |from: usize, to: usize| reached.get(&from).is_some_and(|seen| seen.contains(&to));
     let mut placed: BTreeSet<usize> = BTreeSet::new();
     let mut found = Vec::new();
-    for file in 0..uses.len() {
-        if !reached[file].contains(&file) || placed.contains(&file) {
+    for (module, seen) in &reached {
+        if !reaches(*module, *module) || placed.contains(module) {
             continue;
         }
-        let members: Vec<usize> =
-            reached[file].iter().copied().filter(|other| reached[*other].contains(&file)).collect();
+        let members: Vec<usize> = seen.iter().copied().filter(|other| reaches(*other, *module)).collect();
         placed.extend(&members);
-        found.push(describe(source, uses, &members));
+        found.push(describe(source, graph, &members));
     }
     found
 }
 
-/// Returns the files that a file uses, directly or through others.
-fn reachable(uses: &Uses, from: usize) -> BTreeSet<usize> {
+/// The modules that a module uses, directly or through others.
+fn reachable(graph: &Graph<'_>, from: usize) -> BTreeSet<usize> {
     let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
-    while let Some(file) = open.pop() {
-        open.extend(uses[file].keys().copied().filter(|next| seen.insert(*next)));
+    while let Some(module) = open.pop() {
+        open.extend(
+            graph.get(&module).into_iter().flat_map(BTreeMap::keys).filter(|next| seen.insert(**next)),
+        );
     }
     seen
 }
 
-fn describe(source: &Source, uses: &Uses, members: &[usize]) -> Cycle {
-    let ways = members.iter().filter_map(|start| way_around(uses, *start));
+fn describe(source: &Source, graph: &Graph<'_>, members: &[usize]) -> Cycle {
+    let ways = members.iter().filter_map(|start| way_around(graph, *start));
     let shortest = ways.min_by_key(Vec::len).unwrap_or_default();
-    let step = |(file, place): (usize, Place)| (source.files[file].path.clone(), place.line, place.path);
+    let file = |number: usize| source.files[number].path.clone();
+    let step = |each: &Use| Step {
+        user: file(each.user),
+        line: each.line,
+        path: each.path.clone(),
+        used: file(each.used),
+    };
     Cycle {
-        files: members.iter().map(|file| source.files[*file].path.clone()).collect(),
+        modules: members.iter().map(|module| file(*module)).collect(),
         steps: shortest.into_iter().map(step).collect(),
     }
 }
 
-/// Returns the shortest way from a file back to itself, breadth first.
-fn way_around(uses: &Uses, start: usize) -> Option<Vec<(usize, Place)>> {
+/// The shortest way from a module back to itself, breadth first.
+fn way_around<'a>(graph: &Graph<'a>, start: usize) -> Option<Vec<&'a Use>> {
     let mut open = VecDeque::from([(start, Vec::new())]);
     let mut seen = BTreeSet::new();
-    while let Some((file, way)) = open.pop_front() {
-        for (next, place) in &uses[file] {
+    while let Some((module, way)) = open.pop_front() {
+        for (next, by) in graph.get(&module).into_iter().flatten() {
             let mut longer = way.clone();
-            longer.push((file, place.clone()));
+            longer.push(*by);
             if *next == start {
                 return Some(longer);
             }

@@ -1,16 +1,15 @@
 //! Which modules of a crate use each other, and the cycles among them.
 //!
 //! # Model
-//! A module is a file. Module A *uses* module B if A's code names an item (type, trait, function, constant, static, macro)
-//! that B defines. A name is followed through imports and re-exports to the file of its definition. So `crate::relay::Way`
-//! is a use of `relay/record.rs` if `relay` only re-exports it. A cycle is a strongly connected component of this graph with
-//! more than one module.
+//! A module is a file and everything inside it, so a folder counts as one module among its siblings, and each file in it as one
+//! among those. Module A *uses* module B if A's code names an item (type, trait, function, constant, static, macro) that a file
+//! of B defines, or hands such a name on (`pub use`). A name is followed through imports to the file of its definition. The
+//! files that hand it on count, too: `crate::relay::Way` is a use of `relay/record.rs`, and also of `relay` if that re-exports it.
+//! A cycle is a strongly connected component of more than one module among those that one module declares.
 //!
 //! These are no uses:
-//! - between a module and a module inside it, at any depth. They are one unit, as they are for Rust's privacy, and a file
-//!   that grew too long is split that way. Siblings and cousins count;
-//! - handing on a name (`pub use`, also with a restricted visibility): the module that names it afterwards uses its
-//!   definition;
+//! - between a module and a module inside it, at any depth: they are one unit, as they are for Rust's privacy, and a
+//!   file that grew too long is split that way. Siblings and cousins count;
 //! - code and modules that exist for tests alone (`#[cfg(test)]`);
 //! - calling a method of a value, which names no module.
 //!
@@ -26,7 +25,7 @@ mod packages;
 mod source;
 mod uses;
 
-pub use cycles::Cycle;
+pub use cycles::{Cycle, Step};
 pub use error::Error;
 pub use house::house;
 pub use licences::refused_packages;
@@ -35,7 +34,7 @@ pub use packages::packages;
 use names::Names;
 use std::path::Path;
 
-/// Returns the cycles among the modules of the crate whose root file is `root`, each as its shortest path.
+/// Returns the cycles among the modules of the crate whose root file is `root`, each with a shortest way around.
 ///
 /// # Errors
 /// A file of the crate cannot be read or parsed.

@@ -1,4 +1,4 @@
-//! From a path in a scope to the file that defines the item.
+//! From a path in a scope to the files behind it: the one that defines the item, and those that hand its name on.
 
 use crate::source::{Import, Source};
 use std::collections::BTreeSet;
@@ -11,6 +11,13 @@ pub(crate) struct Names<'a> {
     source: &'a Source,
 }
 
+/// What a path leads to, and the files that hand the name on (`pub use`).
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Found {
+    meaning: Meaning,
+    handed_on_by: BTreeSet<usize>,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Meaning {
     /// A module: a scope.
@@ -19,50 +26,73 @@ enum Meaning {
     Item(usize),
 }
 
+impl Found {
+    fn new(meaning: Meaning) -> Found {
+        Found { meaning, handed_on_by: BTreeSet::new() }
+    }
+
+    fn module(scope: usize) -> BTreeSet<Found> {
+        BTreeSet::from([Found::new(Meaning::Module(scope))])
+    }
+
+    /// The same, after a name whose own way was `way`.
+    fn after(mut self, way: &BTreeSet<usize>) -> Found {
+        self.handed_on_by.extend(way);
+        self
+    }
+}
+
 impl<'a> Names<'a> {
     pub(crate) fn new(source: &'a Source) -> Names<'a> {
         Names { source }
     }
 
-    /// Returns the files that define the items named by `segments` in `scope`: none for modules and for other crates' items, several
-    /// where platforms differ.
-    pub(crate) fn definitions(&self, scope: usize, segments: &[String]) -> BTreeSet<usize> {
-        let item = |meaning| match meaning {
-            Meaning::Item(scope) => Some(self.source.scopes[scope].file),
-            Meaning::Module(_) => None,
-        };
-        self.meanings(scope, segments, 0).into_iter().filter_map(item).collect()
+    /// Returns the files that define the items named by `segments` in `scope`, and those that hand the names on: none for modules
+    /// and for other crates' items, several definitions where platforms differ.
+    pub(crate) fn files(&self, scope: usize, segments: &[String]) -> BTreeSet<usize> {
+        let mut files = BTreeSet::new();
+        for Found { meaning, handed_on_by } in self.meanings(scope, segments, 0) {
+            if let Meaning::Item(scope) = meaning {
+                files.insert(self.source.scopes[scope].file);
+                files.extend(handed_on_by);
+            }
+        }
+        files
     }
 
-    fn meanings(&self, scope: usize, segments: &[String], depth: usize) -> BTreeSet<Meaning> {
-        let mut found = BTreeSet::from([Meaning::Module(scope)]);
+    fn meanings(&self, scope: usize, segments: &[String], depth: usize) -> BTreeSet<Found> {
+        let mut found = Found::module(scope);
         for (position, segment) in segments.iter().enumerate() {
-            let step = |meaning: &Meaning| match *meaning {
-                Meaning::Module(scope) => self.step(scope, segment, position, depth),
+            let step = |from: Found| match from.meaning {
+                Meaning::Module(scope) => self
+                    .step(scope, segment, position, depth)
+                    .into_iter()
+                    .map(|next| next.after(&from.handed_on_by))
+                    .collect(),
                 // A variant, an associated function: it lives with its type.
-                item => BTreeSet::from([item]),
+                Meaning::Item(_) => BTreeSet::from([from]),
             };
-            found = found.iter().flat_map(step).collect();
+            found = found.into_iter().flat_map(step).collect();
         }
         found
     }
 
-    fn step(&self, scope: usize, segment: &str, position: usize, depth: usize) -> BTreeSet<Meaning> {
+    fn step(&self, scope: usize, segment: &str, position: usize, depth: usize) -> BTreeSet<Found> {
         match segment {
-            "crate" if position == 0 => BTreeSet::from([Meaning::Module(0)]),
-            "self" => BTreeSet::from([Meaning::Module(scope)]),
-            "super" => self.source.scopes[scope].parent.into_iter().map(Meaning::Module).collect(),
+            "crate" if position == 0 => Found::module(0),
+            "self" => Found::module(scope),
+            "super" => self.source.scopes[scope].parent.map(Found::module).unwrap_or_default(),
             name => self.lookup(scope, name, depth),
         }
     }
 
-    /// Returns everything that bears a name in a scope: types, values and modules have name spaces of their own.
-    fn lookup(&self, scope: usize, name: &str, depth: usize) -> BTreeSet<Meaning> {
+    /// Everything that bears a name in a scope: types, values and modules have name spaces of their own.
+    fn lookup(&self, scope: usize, name: &str, depth: usize) -> BTreeSet<Found> {
         let here = &self.source.scopes[scope];
-        let mut found: BTreeSet<Meaning> =
-            here.children.get(name).into_iter().flatten().map(|child| Meaning::Module(*child)).collect();
+        let children = here.children.get(name).into_iter().flatten();
+        let mut found: BTreeSet<Found> = children.map(|child| Found::new(Meaning::Module(*child))).collect();
         if here.items.contains(name) {
-            found.insert(Meaning::Item(scope));
+            found.insert(Found::new(Meaning::Item(scope)));
         }
         let named = |import: &&Import| import.name.as_deref() == Some(name);
         found
@@ -73,23 +103,26 @@ impl<'a> Names<'a> {
         let globs = here.imports.iter().filter(|import| import.name.is_none());
         globs
             .flat_map(|glob| self.imported(scope, glob, depth))
-            .flat_map(|meaning| match meaning {
-                Meaning::Module(module) if module != scope && depth < LONGEST_CHAIN => {
-                    self.lookup(module, name, depth + 1)
-                }
+            .flat_map(|from| match from.meaning {
+                Meaning::Module(module) if module != scope && depth < LONGEST_CHAIN => self
+                    .lookup(module, name, depth + 1)
+                    .into_iter()
+                    .map(|next| next.after(&from.handed_on_by))
+                    .collect(),
                 _ => BTreeSet::new(),
             })
             .collect()
     }
 
-    fn imported(&self, scope: usize, import: &Import, depth: usize) -> BTreeSet<Meaning> {
+    fn imported(&self, scope: usize, import: &Import, depth: usize) -> BTreeSet<Found> {
+        let here = &self.source.scopes[scope];
         // `use name::…` of another crate must not find the name that it brings in itself.
         let is_itself = import.path.segments.first() == import.name.as_ref();
-        if is_itself && !self.source.scopes[scope].children.contains_key(&import.path.segments[0])
-            || depth >= LONGEST_CHAIN
-        {
+        if is_itself && !here.children.contains_key(&import.path.segments[0]) || depth >= LONGEST_CHAIN {
             return BTreeSet::new();
         }
-        self.meanings(scope, &import.path.segments, depth + 1)
+        let way = if import.is_reexport { BTreeSet::from([here.file]) } else { BTreeSet::new() };
+        let found = self.meanings(scope, &import.path.segments, depth + 1);
+        found.into_iter().map(|found| found.after(&way)).collect()
     }
 }

@@ -64,7 +64,17 @@ impl Source {
     }
 
     fn is_inside(&self, inner: usize, outer: usize) -> bool {
-        std::iter::successors(Some(inner), |file| self.files[*file].parent).any(|file| file == outer)
+        self.outwards(inner).any(|file| file == outer)
+    }
+
+    /// Returns the module declared by `folder` that a file is, or is inside of.
+    pub(crate) fn child_around(&self, file: usize, folder: usize) -> Option<usize> {
+        self.outwards(file).find(|file| self.files[*file].parent == Some(folder))
+    }
+
+    /// A file, the one that declares it, and so on to the root.
+    fn outwards(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(file), |file| self.files[*file].parent)
     }
 
     /// Reads one file as a scope; its child modules are files in `folder`.

@@ -1,38 +1,33 @@
 //! Which file uses which, and where.
 
 use crate::names::Names;
-use crate::source::{Named, Source};
-use std::collections::BTreeMap;
+use crate::source::Source;
+use std::collections::BTreeSet;
 
-/// The first place in a file that names an item of another file.
-#[derive(Clone, Debug)]
-pub(crate) struct Place {
+/// A file names an item of another file, or names it by way of that file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Use {
+    pub(crate) user: usize,
+    pub(crate) used: usize,
     pub(crate) line: usize,
     pub(crate) path: String,
 }
 
-/// From a file to those it uses, in the order of their numbers.
-pub(crate) type Uses = Vec<BTreeMap<usize, Place>>;
-
-pub(crate) fn between_files(source: &Source, names: &Names<'_>) -> Uses {
-    let mut uses: Uses = vec![BTreeMap::new(); source.files.len()];
+/// Returns all uses, those of each file by the file that it uses and by line.
+pub(crate) fn between_files(source: &Source, names: &Names<'_>) -> Vec<Use> {
+    let mut uses = BTreeSet::new();
     for (id, scope) in source.scopes.iter().enumerate() {
-        let imports = scope.imports.iter().filter(|import| !import.is_reexport).map(|import| &import.path);
-        for named in imports.chain(&scope.paths) {
-            for target in names.definitions(id, &named.segments) {
-                if !source.are_nested(scope.file, target) {
-                    note(&mut uses[scope.file], target, named);
-                }
-            }
+        let imported = scope.imports.iter().map(|import| &import.path);
+        for named in imported.chain(&scope.paths) {
+            let files = names.files(id, &named.segments).into_iter();
+            let others = files.filter(|file| !source.are_nested(scope.file, *file));
+            uses.extend(others.map(|used| Use {
+                user: scope.file,
+                used,
+                line: named.line,
+                path: named.segments.join("::"),
+            }));
         }
     }
-    uses
-}
-
-fn note(uses: &mut BTreeMap<usize, Place>, target: usize, named: &Named) {
-    let place = Place { line: named.line, path: named.segments.join("::") };
-    let earliest = uses.entry(target).or_insert_with(|| place.clone());
-    if place.line < earliest.line {
-        *earliest = place;
-    }
+    uses.into_iter().collect()
 }

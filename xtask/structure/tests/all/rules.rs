@@ -65,11 +65,11 @@ fn a_module_and_those_inside_it_are_one_unit() {
 fn a_name_belongs_to_the_file_that_defines_it_however_it_is_handed_on() {
     let handed_on = |user: &'static str| {
         cycles(&[
-            ("lib.rs", "mod a;\nmod b;"),
-            ("a.rs", "mod kind;\nmod part;\npub use kind::{Kind as Sort, *};\npub use part::part;"),
+            ("lib.rs", "mod a;"),
+            ("a.rs", "mod b;\nmod kind;\nmod part;\npub use kind::{Kind as Sort, *};\npub use part::part;"),
             ("a/kind.rs", "pub enum Kind { One }\npub const MOST: u8 = 3;"),
-            ("a/part.rs", "pub fn part() { crate::b::b() }"),
-            ("b.rs", user),
+            ("a/part.rs", "pub fn part() { super::b::b() }"),
+            ("a/b.rs", user),
         ])
     };
     for user in ["pub fn b() { crate::a::part() }", "use crate::a::*;\npub fn b() { part() }"] {
@@ -80,6 +80,49 @@ fn a_name_belongs_to_the_file_that_defines_it_however_it_is_handed_on() {
     {
         assert_eq!(handed_on(user), [""; 0], "{user}");
     }
+}
+
+#[test]
+fn handing_a_name_on_is_a_use_of_it() {
+    let found = cycles(&[
+        ("lib.rs", "mod a;\nmod b;"),
+        ("a.rs", "pub use crate::b::B;\npub struct A;"),
+        ("b.rs", "pub struct B(crate::a::A);"),
+    ]);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].contains("a.rs:1 uses crate::b::B of b.rs"), "{}", found[0]);
+}
+
+#[test]
+fn naming_an_item_by_way_of_a_module_is_a_use_of_that_module() {
+    let by_way_of = |user: &'static str| {
+        cycles(&[
+            ("lib.rs", "mod entry;\nmod list;\nmod rule;"),
+            ("entry.rs", "pub struct Entry;"),
+            ("list.rs", "pub use crate::entry::Entry;\npub const ALL: [Entry; 1] = [crate::rule::ENTRY];"),
+            ("rule.rs", user),
+        ])
+    };
+    let found = by_way_of("use crate::list::Entry;\npub const ENTRY: Entry = Entry;");
+    assert_eq!(found.len(), 1);
+    assert!(found[0].contains("rule.rs:1 uses crate::list::Entry of list.rs"), "{}", found[0]);
+    assert_eq!(by_way_of("use crate::entry::Entry;\npub const ENTRY: Entry = Entry;"), [""; 0]);
+}
+
+#[test]
+fn a_folder_is_one_module_among_its_siblings() {
+    let found = cycles(&[
+        ("lib.rs", "mod net;\nmod record;"),
+        ("net.rs", "pub struct Net(crate::record::meter::Meter);"),
+        ("record/mod.rs", "pub mod meter;\npub mod tracks;"),
+        ("record/meter.rs", "pub struct Meter;"),
+        ("record/tracks.rs", "use crate::net::Net;\npub struct Tracks(Net);"),
+    ]);
+    assert_eq!(
+        found,
+        ["2 modules use each other:\n  net.rs:1 uses crate::record::meter::Meter of record/meter.rs\n  \
+          record/tracks.rs:1 uses crate::net::Net of net.rs\n  module record/mod.rs\n"]
+    );
 }
 
 #[test]
