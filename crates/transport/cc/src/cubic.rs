@@ -60,10 +60,10 @@
 //! age converge slowly.
 
 use crate::controller::{Controller, Directive, Setup, Snapshot};
+#[cfg(feature = "alloc")]
+use crate::entry::{Class, Entry};
 use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 use crate::hystart::linux::LinuxHyStart;
-#[cfg(feature = "alloc")]
-use crate::list::{Class, Entry};
 use crate::loss_gate::LossGate;
 use crate::slow_start::{EarlyExit, Window, FLOOR_PACKETS, INITIAL_WINDOW};
 use crate::undo::Undo;

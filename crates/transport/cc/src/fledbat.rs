@@ -48,6 +48,8 @@ use crate::clock_skew::CLOCK_SKEW;
 use crate::current_delay::MAX_SAMPLES;
 use crate::delay_meter::{kept, DelayMeter, FILTER, HISTORY};
 use crate::delay_signal::SIGNAL;
+#[cfg(feature = "alloc")]
+use crate::entry::{Class, Entry};
 use crate::event::Ack;
 use crate::fixed::{to_16, Bytes16};
 use crate::ledbat::{INIT_CWND, MIN_CWND, MOST_TARGET};
@@ -55,8 +57,6 @@ use crate::ledbat_core::fledbat::{Params, State};
 use crate::ledbat_core::{AckEvent, Before};
 use crate::ledbat_shell::{Delays, Rule, Shell};
 use crate::ledbat_slow_start::{SlowStart, SLOW_START, SLOW_START_EXIT};
-#[cfg(feature = "alloc")]
-use crate::list::{Class, Entry};
 use crate::route_change::ROUTE_CHANGE;
 use afteryou_base::param::{Key, Settings};
 use afteryou_base::params;

@@ -71,12 +71,12 @@ use crate::controller::{Controller, Directive, Pacing, Snapshot};
 use crate::current_delay::MAX_SAMPLES;
 use crate::delay_meter::{kept, DelayMeter, FILTER, HISTORY};
 use crate::delay_signal::DelaySignal;
+#[cfg(feature = "alloc")]
+use crate::entry::{Class, Entry};
 use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 use crate::fixed::{mul_div, to_16, Bytes16};
 use crate::ledbat_core::ledbatpp::{Before, Params, Phase, State};
 use crate::ledbat_core::AckEvent;
-#[cfg(feature = "alloc")]
-use crate::list::{Class, Entry};
 use crate::restart::ROUNDS;
 use crate::route_change::ROUTE_CHANGE;
 use crate::slowdown::NEVER;

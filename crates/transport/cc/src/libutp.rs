@@ -49,10 +49,10 @@ use crate::base_delay::{difference, BaseDelay, MAX_BINS};
 use crate::clock_skew::{ClockSkew, DriftPenalty};
 use crate::controller::{Controller, Directive, Snapshot};
 use crate::delay_signal::{rtt_us, DelaySignal};
+#[cfg(feature = "alloc")]
+use crate::entry::{Class, Entry};
 use crate::event::{Ack, Idle, Loss, Timeout};
 use crate::fixed::mul_div;
-#[cfg(feature = "alloc")]
-use crate::list::{Class, Entry};
 use afteryou_base::param::{Key, Settings};
 use afteryou_base::params;
 use afteryou_base::units::{Span, Time};

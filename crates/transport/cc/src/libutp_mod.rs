@@ -22,10 +22,10 @@
 //! Those of LEDBAT: latecomers, drift, and an AQM below TARGET, where it takes the share of a Reno flow.
 
 #[cfg(feature = "alloc")]
+use crate::entry::{Class, Entry};
+#[cfg(feature = "alloc")]
 use crate::libutp::Libutp;
 use crate::libutp::{self, BINS, EXIT, MAX_WINDOW, MIN_WINDOW, SKEW, TARGET};
-#[cfg(feature = "alloc")]
-use crate::list::{Class, Entry};
 use afteryou_base::param::Key;
 use afteryou_base::params;
 use afteryou_base::units::Span;

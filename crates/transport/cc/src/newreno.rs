@@ -44,9 +44,9 @@
 //! loss counts as congestion.
 
 use crate::controller::{Controller, Directive, Snapshot};
-use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 #[cfg(feature = "alloc")]
-use crate::list::{Class, Entry};
+use crate::entry::{Class, Entry};
+use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 use crate::loss_gate::LossGate;
 use crate::slow_start::{EarlyExit, Window, FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
 use crate::undo::Undo;

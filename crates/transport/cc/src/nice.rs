@@ -46,9 +46,9 @@ use crate::ack_habit::AckHabit;
 use crate::base_delay::{difference, BaseDelay, MAX_BINS};
 use crate::controller::{Controller, Directive, Pacing, Snapshot};
 use crate::delay_signal::rtt_us;
-use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 #[cfg(feature = "alloc")]
-use crate::list::{Class, Entry};
+use crate::entry::{Class, Entry};
+use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 use crate::noise::{Noise, NOISE, NOISE_PACKETS};
 use crate::slow_start::{FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
 use crate::vegas::{self, Vegas, GAMMA, IS_LINUX};

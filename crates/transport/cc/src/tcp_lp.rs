@@ -56,9 +56,9 @@ use crate::base_delay::difference;
 use crate::clock_drift::{ClockDrift, Gain};
 use crate::controller::{Controller, Directive, Snapshot};
 use crate::delay_signal::{DelaySignal, SIGNAL};
-use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 #[cfg(feature = "alloc")]
-use crate::list::{Class, Entry};
+use crate::entry::{Class, Entry};
+use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 use crate::newreno::NewReno;
 use crate::noise::{Noise, NOISE, NOISE_PACKETS};
 use crate::slow_start::{HYSTART, INITIAL_WINDOW};

@@ -40,9 +40,9 @@
 //! since the base never rises.
 
 use crate::controller::{Controller, Directive, Snapshot};
-use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 #[cfg(feature = "alloc")]
-use crate::list::{Class, Entry};
+use crate::entry::{Class, Entry};
+use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 use crate::newreno::NewReno;
 use crate::slow_start::{FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
 use afteryou_base::param::{Key, Settings};
