@@ -1,6 +1,6 @@
 //! Errors of an experiment on real sockets.
 
-use crate::relay::Way;
+use crate::way::Way;
 use afteryou_scenario::support::Unsupported;
 use std::io;
 use std::net::SocketAddr;

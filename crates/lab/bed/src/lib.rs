@@ -59,6 +59,7 @@ mod support;
 mod system;
 #[cfg(target_os = "linux")]
 pub mod testbed;
+mod way;
 #[cfg(target_os = "linux")]
 pub mod wire;
 

@@ -57,10 +57,11 @@ mod schedule;
 mod wire;
 
 pub use crate::lateness::LATENESS_BOUND_MS;
+pub use crate::way::Way;
 pub use afteryou_sockets::TOS_IS_CARRIED as TOS_IS_KEPT;
 pub use config::{Config, Direction, Flow, Link};
 pub use datagram::Datagram;
-pub use record::{DirectionStatistics, Fate, FlowId, LinkId, LinkStatistics, Record, Statistics, Way};
+pub use record::{DirectionStatistics, Fate, FlowId, LinkId, LinkStatistics, Record, Statistics};
 
 use crate::clock::Clock;
 use crate::error::Error;

@@ -1,8 +1,9 @@
 //! The link that a relay emulates.
 
 use super::datagram::Datagram;
-use super::record::{FlowId, LinkId, Way};
+use super::record::{FlowId, LinkId};
 use crate::error::Error;
+use crate::way::Way;
 use afteryou_aqm::Queue;
 use afteryou_base::Span;
 use afteryou_scenario::{self as scenario, Probability, Rate};

@@ -1,7 +1,7 @@
 //! The sockets of a relay: each flow has a front, which plays the server, and a back, which plays the client.
 
-use super::record::Way;
 use crate::error::Error;
+use crate::way::Way;
 use afteryou_sockets::{bind, Control, Families, Incoming, Messages, Options, Outgoing};
 use socket2::SockRef;
 use std::io;

@@ -1,9 +1,9 @@
 //! Records of a relay's packets.
 
+use crate::way::Way;
 use afteryou_aqm::DropReason;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{Lateness, Packets};
-use std::fmt;
 
 /// A link of a relay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,37 +12,6 @@ pub struct LinkId(pub(super) u32);
 /// A flow of a relay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub(super) u32);
-
-/// A direction: of a link, or of a flow between its client and its server. They are the same for flows that go up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Way {
-    /// From client to server; on a link, the direction of a flow that goes up.
-    Forward,
-    /// From server to client.
-    Reverse,
-}
-
-impl Way {
-    /// Both ways.
-    pub const BOTH: [Way; 2] = [Way::Forward, Way::Reverse];
-
-    /// The other one.
-    pub fn opposite(self) -> Way {
-        match self {
-            Way::Forward => Way::Reverse,
-            Way::Reverse => Way::Forward,
-        }
-    }
-}
-
-impl fmt::Display for Way {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Way::Forward => "forward",
-            Way::Reverse => "reverse",
-        })
-    }
-}
 
 /// One packet in one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,9 @@
 use super::config::{Config, Flow};
 use super::datagram::Datagram;
 use super::output::Fresh;
-use super::record::{DirectionStatistics, Fate, FlowId, LinkId, LinkStatistics, Record, Way};
+use super::record::{DirectionStatistics, Fate, FlowId, LinkId, LinkStatistics, Record};
 use super::wire::{Event, Wire};
+use crate::way::Way;
 use afteryou_aqm::Packet;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::random;
