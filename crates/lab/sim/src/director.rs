@@ -9,7 +9,7 @@
 
 pub use crate::application::logs;
 pub use crate::connection::{utp_config, Dial, Id, Opening, Remote};
-pub use crate::record::SenderLog;
+pub use crate::instruments::SenderLog;
 
 use crate::application::{Application, Stage};
 use crate::calendar::Kind;

@@ -44,7 +44,8 @@
 //! | `net`, `link`, `element` | links, each one way with a meter of its own; delay lines; losses, jitter, changing rates |
 //! | `connection`, `tcp` | two protocol ends with their controllers and timers |
 //! | `application` | when to send and what, one file for each kind of traffic |
-//! | `record`, `sample` | measures, read off counters at the edges of windows and steps |
+//! | `instruments` | what links, senders and applications carry to be measured: meters, delays, logs |
+//! | `record`, `sample` | the recorder on top: it reads those at the edges of windows and steps |
 //! | [`live`], [`director`] | the network and the applications alone, for the testbed |
 //!
 //! A packet is 32 bytes by value. SACK blocks and uTP headers lie in slabs that it points to. A packet counts its hops. A connection's
@@ -75,6 +76,7 @@ mod connection;
 pub mod director;
 mod element;
 mod error;
+mod instruments;
 mod link;
 pub mod live;
 mod net;

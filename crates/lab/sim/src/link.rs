@@ -13,8 +13,8 @@ mod lines;
 
 use crate::calendar::{Kind, Slot};
 use crate::element::{Aggregate, Bucket, Elements, Entry, Exit, VaryingRate};
+use crate::instruments::Meter;
 use crate::packet::{Body, Packet};
-use crate::record::Meter;
 use afteryou_aqm::{Backlog, Class, Dropped, Queue, Statistics};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::OneWay;

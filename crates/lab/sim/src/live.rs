@@ -12,11 +12,12 @@
 
 use crate::calendar::{Kind, Slot};
 use crate::error::Error;
+use crate::instruments::{edges, edges_of, Delays, SenderLog};
 pub use crate::net::Handed;
 use crate::net::{Net, Way};
 use crate::packet::{Body, Packet};
 use crate::record::queues::QueueTracks;
-use crate::record::{edges, edges_of, links, step_of, Delays, SenderLog};
+use crate::record::{links, step_of};
 use crate::tap::Tap;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::{Network, Route};

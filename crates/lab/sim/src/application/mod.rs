@@ -13,8 +13,8 @@ mod web;
 
 use crate::calendar::{Kind, Slot, Timer};
 use crate::connection::{Connections, Dial, News, Template};
+use crate::instruments::{edges, Onlookers, SenderLog, Settings, STALL};
 use crate::net::Net;
-use crate::record::{edges, Onlookers, SenderLog, Settings, STALL};
 use afteryou_base::Time;
 use afteryou_cc::{Observers, Snapshot};
 use afteryou_scenario::network::Route;

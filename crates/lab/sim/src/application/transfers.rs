@@ -1,6 +1,6 @@
 //! Transfers of an application: how many, and how long they took. Its size does not depend on their number.
 
-use crate::record::{edges, Delays};
+use crate::instruments::{edges, Delays};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{
     round, Completions, Levels, Offered, Quantiles, SetTransfers, SizeClass, WindowCompletions, MOST_TIMES,

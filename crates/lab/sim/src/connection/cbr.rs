@@ -1,9 +1,9 @@
 //! Datagrams at a constant rate: a call, and the probe that feels the delay.
 
 use super::Format;
+use crate::instruments::{Delays, StepMean};
 use crate::net::Net;
 use crate::packet::{Body, Packet};
-use crate::record::{Delays, StepMean};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{Quantiles, Totals};
 use std::collections::BTreeMap;

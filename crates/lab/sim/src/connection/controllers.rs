@@ -1,6 +1,6 @@
 //! The controllers of an application's connections: their settings are read and checked once.
 
-use crate::record::Onlookers;
+use crate::instruments::Onlookers;
 use afteryou_base::param::{ParamError, Value};
 use afteryou_cc::list::Tuned;
 use afteryou_cc::{Controller, Setup};

@@ -2,7 +2,7 @@
 
 use super::controllers::Controllers;
 use super::{cbr, outside, tcp, utp, Dial, Ends, Format, Id, Opening};
-use crate::record::Onlookers;
+use crate::instruments::Onlookers;
 use afteryou_aqm::Ecn;
 use afteryou_base::Span;
 use afteryou_scenario::network::Route;

@@ -229,12 +229,6 @@ impl Counters {
     }
 }
 
-/// Converts a window of a scenario.
-pub fn edges(window: &afteryou_scenario::Window) -> (Time, Time) {
-    let at = |at: afteryou_scenario::Duration| Time::ZERO + Span(at.0 .0);
-    (at(window.from), at(window.to))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

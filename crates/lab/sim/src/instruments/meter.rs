@@ -1,7 +1,7 @@
 //! Measures of a link, in all and, where flows of both classes meet, for each class.
 
 use super::delays::{Delays, StepMean};
-use super::lengths::{edges, Lengths};
+use super::lengths::Lengths;
 use super::sender_log::SenderLog;
 use crate::packet::Packet;
 use afteryou_aqm::statistics::Passed;
@@ -286,23 +286,6 @@ impl Meter {
             by_class: self.is_mixed.then(|| [of_class(0), of_class(1)]),
         }
     }
-}
-
-/// When a link has sent what arrives at a time, after `delay`.
-pub fn sent_at(arrives: Time, delay: Span) -> Time {
-    Time(arrives.0.saturating_sub(delay.0))
-}
-
-/// Returns the times at which windows begin or end at a link: for itself, and for those to whom data come from it.
-pub fn edges_at(scenario: &Scenario, network: &Network, link: usize) -> Vec<Time> {
-    let routes = network.flows_on(link).flat_map(|flow| network.routes_of(flow));
-    let mut delays: Vec<Span> = routes.map(|route| route.forward_delay).chain([Span::ZERO]).collect();
-    delays.sort();
-    delays.dedup();
-    let windows = scenario.measure.iter().flat_map(|window| <[Time; 2]>::from(edges(window)));
-    windows
-        .flat_map(|from| delays.iter().map(move |delay| sent_at(from, *delay)).collect::<Vec<_>>())
-        .collect()
 }
 
 #[cfg(test)]

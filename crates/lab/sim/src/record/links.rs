@@ -1,6 +1,6 @@
 //! Figures of links in a window, from their meters alone: the same for every sender.
 
-use super::meter::sent_at;
+use crate::instruments::sent_at;
 use crate::net::Net;
 use afteryou_aqm::Class;
 use afteryou_base::{Span, Time};

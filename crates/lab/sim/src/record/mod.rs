@@ -1,29 +1,15 @@
-//! Measuring: nothing is polled that can be integrated, and nothing is done for each packet that can be read off a counter
+//! The recorder of a run: nothing is polled that can be integrated, and nothing is done for each packet that can be read off a counter
 //! at the edges of a window or a step.
 
-mod after_loss;
-mod delays;
-mod lengths;
-mod levels;
 pub mod links;
-mod meter;
-mod onlookers;
 mod parts;
 pub mod queues;
-mod sender_log;
 mod steps;
 mod tracks;
-mod watched;
-
-pub use after_loss::LossOrder;
-pub use delays::{Delays, StepMean};
-pub use lengths::edges;
-pub use meter::{edges_at, Meter};
-pub use onlookers::Onlookers;
-pub use sender_log::{SenderLog, Settings, STALL};
 
 use crate::application::{Application, HostBytes, Times};
 use crate::connection::Connections;
+use crate::instruments::{edges_of, SenderLog};
 use crate::net::Net;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{
@@ -48,15 +34,6 @@ pub fn step_of(scenario: &Scenario) -> Span {
     let ms = scenario.duration.0.as_nanos() / 1_000_000;
     let step_ms = STEPS_MS.into_iter().find(|step| ms / step <= MOST_POINTS).unwrap_or(ms / MOST_POINTS);
     scenario.sample.map_or(Span::from_millis(step_ms), |sample| sample.0)
-}
-
-/// The instants at which windows begin or end, ascending.
-pub fn edges_of(scenario: &Scenario) -> Vec<Time> {
-    let edges = scenario.measure.iter().flat_map(|window| [window.from, window.to]);
-    let mut edges: Vec<Time> = edges.map(|at| Time(at.0 .0)).collect();
-    edges.sort();
-    edges.dedup();
-    edges
 }
 
 /// Writes down what happens at the edges of windows and steps.

@@ -3,9 +3,9 @@
 //! A flow is active in a step if something arrived, or if it has data to send as the step ends. So a flow that starves counts,
 //! and one that pauses does not. A flow with many connections at the same time counts as its connections.
 
-use super::edges;
 use crate::application::{Application, Open, UploadSlot};
 use crate::connection::Connections;
+use crate::instruments::edges;
 use crate::net::Net;
 use afteryou_base::Time;
 use afteryou_scenario::flow_set::Among;
