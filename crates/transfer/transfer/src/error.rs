@@ -45,6 +45,9 @@ pub enum Error {
     /// The source cannot be sent like this.
     #[error("{0}")]
     Paths(String),
+    /// More patterns than a message may have.
+    #[error(transparent)]
+    Patterns(#[from] crate::filter::TooLong),
     /// A ticket that cannot be read or made.
     #[error(transparent)]
     Ticket(#[from] crate::ticket::TicketError),

@@ -93,14 +93,18 @@ pub mod interfaces;
 pub mod job;
 mod named;
 pub mod pace;
+mod printable;
 pub mod probe;
 mod session;
 pub mod source;
 pub mod ssh;
 pub mod store;
+mod tally;
+mod threads;
 pub mod ticket;
 pub mod tls;
 pub mod wire;
+mod work;
 mod xattrs;
 
 pub use error::Error;

@@ -19,7 +19,6 @@ mod pattern;
 mod patterns;
 
 use crate::entry::EntryPath;
-use crate::error::Error;
 use pattern::{Bytes, Pattern};
 pub use patterns::Patterns;
 use std::collections::HashSet;
@@ -31,6 +30,11 @@ pub const MAX_PATTERNS: usize = 32 * 1024;
 
 /// Bytes that a pattern counts beyond its own.
 pub const EACH: usize = 8;
+
+/// More than [`MAX_PATTERNS`] bytes of patterns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the patterns have more than {MAX_PATTERNS} bytes: use fewer")]
+pub struct TooLong;
 
 /// A list of patterns. Clones share the record of which have matched.
 #[derive(Clone, Debug, Default)]
@@ -51,14 +55,14 @@ impl Filter {
     ///
     /// # Errors
     /// More than [`MAX_PATTERNS`].
-    pub fn new(patterns: Patterns, optional: usize) -> Result<Self, Error> {
+    pub fn new(patterns: Patterns, optional: usize) -> Result<Self, TooLong> {
         let (mut bytes, mut ranges) = (0, Vec::with_capacity(patterns.count()));
         for pattern in patterns.iter() {
             ranges.push(bytes..bytes + pattern.len());
             bytes += pattern.len() + 1;
         }
         if bytes + ranges.len() * (EACH - 1) > MAX_PATTERNS {
-            return Err(Error::Paths(format!("the patterns have more than {MAX_PATTERNS} bytes: use fewer")));
+            return Err(TooLong);
         }
         let parsed: Vec<_> = ranges.into_iter().map(|range| Pattern::new(patterns.bytes(), range)).collect();
         let matched = parsed.iter().map(|_| AtomicBool::new(false)).collect();

@@ -1,13 +1,13 @@
 //! Pull: the side that connects is the sink.
 
 use super::lane::Lane;
-use super::tally::Tally;
 use super::{new_id, store_for_job, Dial, JobOptions, Lanes, Summary};
 use crate::entry::{Entry, EntryPath};
 use crate::error::Error;
 use crate::session::{self, sink, End};
 use crate::store::mirror::Mirror;
 use crate::store::{Near, Store, Verdict};
+use crate::tally::Tally;
 use crate::wire::{Glance, Greeting, Why};
 use quinn::Connection;
 use std::sync::Arc;

@@ -14,8 +14,8 @@
 use super::{Dial, DialError, JobOptions};
 use crate::error::Error;
 use crate::event::Event;
-use crate::job::tally::Tally;
 use crate::session::{self, End};
+use crate::tally::Tally;
 use quinn::{Connection, VarInt};
 use std::future::Future;
 use std::sync::Arc;

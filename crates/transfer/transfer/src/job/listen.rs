@@ -15,9 +15,7 @@
 
 mod books;
 
-use super::tally::Tally;
-use super::work::Work;
-use super::{on_thread, store_for_job, tell_pace, AdmittedTo, StateOf, Summary, MAX_LANES};
+use super::{store_for_job, tell_pace, AdmittedTo, StateOf, Summary, MAX_LANES};
 use crate::error::Error;
 use crate::event::{Event, Listener};
 use crate::extras::Keep;
@@ -25,11 +23,15 @@ use crate::filter::{Filter, Patterns};
 use crate::guard::Guard;
 use crate::inside::Token;
 use crate::pace::Pace;
+use crate::printable::printable;
 use crate::session::{self, sink, source, Control, End};
 use crate::source::{Served, Source, SourceOptions};
 use crate::store::mirror::Mirror;
 use crate::store::Store;
+use crate::tally::Tally;
+use crate::threads::on_thread;
 use crate::wire::{Answer, Greeting, Wishes};
+use crate::work::Work;
 use books::{Books, Entered, Entry, Running};
 use quinn::{Connection, ConnectionError, VarInt};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -544,5 +546,5 @@ fn begun<T>(part: Result<Result<T, Error>, Error>) -> Result<T, Answer> {
 }
 
 fn refused(reason: &str) -> Answer {
-    Answer::Refused { reason: session::printable(reason, 1000) }
+    Answer::Refused { reason: printable(reason, 1000) }
 }

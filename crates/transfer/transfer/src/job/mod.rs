@@ -1,13 +1,12 @@
 //! A job: files to move between two machines, over as many connections and attempts as it takes.
 
-mod gather;
 mod get;
 mod lane;
 mod listen;
 mod send;
-pub(crate) mod tally;
-pub(crate) mod work;
 
+pub use crate::session::StateOf;
+pub use crate::tally::Summary;
 pub use get::get;
 pub use listen::{listen, Arrival, ArrivalOf, ListenOptions, Service, Shutdown};
 pub use send::{send, Outgoing};
@@ -17,15 +16,16 @@ use crate::error::Error;
 use crate::event::{Event, Listener};
 use crate::filter::Filter;
 use crate::pace::Pace;
+use crate::printable::printable;
 use crate::session::{self, End};
 use crate::store::Store;
-use crate::wire::{Answer, Greeting, Spared, State, Wishes};
+use crate::tally::Tally;
+use crate::threads::{on_thread, START_A_THREAD};
+use crate::wire::{Answer, Greeting, Wishes};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tally::Tally;
-use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -37,9 +37,6 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// Learns of a connection whose peer is admitted.
 pub type AdmittedTo = Arc<dyn Fn(&quinn::Connection) + Send + Sync>;
-
-/// Asks for the state of a connection's congestion controller; None where it has none to show.
-pub type StateOf = Arc<dyn Fn(&quinn::Connection) -> Option<State> + Send + Sync>;
 
 /// A connection that is being made.
 pub type Dialling<'a> = Pin<Box<dyn Future<Output = Result<quinn::Connection, DialError>> + Send + 'a>>;
@@ -131,64 +128,12 @@ impl JobOptions {
     }
 }
 
-/// A job's outcome.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
-    /// Entries stored in this run: files, and directories and links that were made.
-    pub stored: u64,
-    /// The files among these.
-    pub stored_files: u64,
-    /// Entries that were there already.
-    pub had: u64,
-    /// Entries left out.
-    pub skipped: u64,
-    /// Entries whose content is there, stored or had, and which differ from the source: see [`crate::store::Kept`].
-    pub incomplete: u64,
-    /// Entries that failed.
-    pub failed: u64,
-    /// Entries removed because they were not sent.
-    pub removed: u64,
-    /// In a dry run, entries that would be stored or replaced.
-    pub would_change: u64,
-    /// In a dry run, entries whose attributes alone would be set.
-    pub would_adjust: u64,
-    /// In a dry run, entries that would be removed.
-    pub would_remove: u64,
-    /// In a dry run, bytes of the files that would change.
-    pub would_bytes: u64,
-    /// Bytes of content moved in this run.
-    pub bytes_moved: u64,
-    /// Why nothing was removed, if something was to be.
-    pub spared: Option<Spared>,
-}
-
-impl Summary {
-    fn and(&self, other: Summary) -> Summary {
-        Summary {
-            stored: self.stored + other.stored,
-            stored_files: self.stored_files + other.stored_files,
-            had: self.had + other.had,
-            // A peer may have reported any number.
-            skipped: self.skipped.saturating_add(other.skipped),
-            incomplete: self.incomplete + other.incomplete,
-            failed: self.failed.saturating_add(other.failed),
-            removed: self.removed + other.removed,
-            would_change: self.would_change + other.would_change,
-            would_adjust: self.would_adjust + other.would_adjust,
-            would_remove: self.would_remove + other.would_remove,
-            would_bytes: self.would_bytes + other.would_bytes,
-            bytes_moved: self.bytes_moved + other.bytes_moved,
-            spared: other.spared.or_else(|| self.spared.clone()),
-        }
-    }
-}
-
-/// Asks the listening side how our packets arrive, and closes the connection.
+/// Asks the listening side how our packets arrive, and says goodbye.
 pub async fn probe(connection: &quinn::Connection) -> Result<Answer, Error> {
     let result = session::greet(connection, &Greeting::Probe).await;
     session::close(connection, &Ok(()));
     match result {
-        Ok((_, Answer::Refused { reason })) => Err(Error::Refused(session::printable(&reason, 500))),
+        Ok((_, Answer::Refused { reason })) => Err(Error::Refused(printable(&reason, 500))),
         Ok((_, answer)) => Ok(answer),
         Err(End::Failed(error)) => Err(error),
         Err(End::Lost(reason)) => Err(Error::GaveUp { seconds: 0, reason }),
@@ -250,26 +195,7 @@ async fn tell_pace(pace: &Pace, tell: impl Fn(Event)) {
     }
 }
 
-/// Runs `work` on a thread of its own, at once: it may wait for the network, which tokio's blocking threads should not
-/// do, and nothing waits for it when the program ends. An error if the system has no thread, or the work panicked.
-pub(crate) fn on_thread<T: Send + 'static>(
-    name: &str,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> impl Future<Output = Result<T, Error>> {
-    let (done, result) = oneshot::channel();
-    let run = move || {
-        // The waiting task may be gone.
-        _ = done.send(work());
-    };
-    let started = start_thread(name, run);
-    async {
-        started?;
-        let panicked = |_| std::io::Error::other("it panicked, which is a mistake in afteryou");
-        result.await.map_err(panicked).map_err(|source| Error::Io { doing: "finish a thread", source })
-    }
-}
-
-/// Opens the store for a job that begins. Its disk may not answer, so a thread of its own looks; where the system has none,
+/// The store for a job that begins. Its disk may not answer, so a thread of its own looks; where the system has none,
 /// small files are stored all the same.
 pub(crate) async fn store_for_job(store: &Store, wishes: &Wishes) -> Result<Store, Error> {
     let (looking, wished) = (store.clone(), wishes.clone());
@@ -277,13 +203,4 @@ pub(crate) async fn store_for_job(store: &Store, wishes: &Wishes) -> Result<Stor
         Err(Error::Io { doing: START_A_THREAD, .. }) => store.for_job(wishes.clone()),
         looked => looked?,
     }
-}
-
-/// The failure, and the next step.
-const START_A_THREAD: &str = "start a thread, raise the limit of processes (ulimit -u)";
-
-/// Starts a thread for which nobody waits.
-pub(crate) fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
-    let started = std::thread::Builder::new().name(format!("afteryou-{name}")).spawn(work);
-    started.map(drop).map_err(|source| Error::Io { doing: START_A_THREAD, source })
 }

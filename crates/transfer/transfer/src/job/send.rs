@@ -1,13 +1,14 @@
 //! Push: the side that connects is the source.
 
 use super::lane::Lane;
-use super::tally::Tally;
-use super::work::Work;
-use super::{new_id, on_thread, Dial, JobOptions, Lanes, Summary};
+use super::{new_id, Dial, JobOptions, Lanes, Summary};
 use crate::error::Error;
 use crate::session::{self, source, End};
 use crate::source::Source;
+use crate::tally::Tally;
+use crate::threads::on_thread;
 use crate::wire::{Greeting, Wishes};
+use crate::work::Work;
 use std::sync::Arc;
 use tracing::{info_span, Instrument};
 

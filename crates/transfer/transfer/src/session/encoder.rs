@@ -16,9 +16,9 @@
 use super::send_window::SendWindow;
 use super::{End, STREAM_GIVEN_UP};
 use crate::entry::Wanted;
-use crate::job::on_thread;
 use crate::pace::{Limit, Pace};
 use crate::source::{EncodeError, Prepared};
+use crate::threads::on_thread;
 use crate::wire::{How, BUNDLE, MAX_BUNDLE, SMALL};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use std::future::{poll_fn, Future};

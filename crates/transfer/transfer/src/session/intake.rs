@@ -13,8 +13,8 @@
 //! costs. Further data wait in quinn's receive window, and then at the source.
 
 use crate::entry::{Wanted, GROUP_BYTES};
-use crate::job::on_thread;
 use crate::store::{Arriving, Delta, Kept, Next, Reception};
+use crate::threads::on_thread;
 use crate::wire::Why;
 use quinn::{ReadError, RecvStream, VarInt};
 use std::future::Future;

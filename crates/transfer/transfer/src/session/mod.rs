@@ -10,10 +10,11 @@ pub(crate) mod source;
 use crate::codec::{CodecError, Incoming, Outgoing};
 use crate::error::Error;
 use crate::inside::Token;
-use crate::wire::{Answer, Greeting, Why};
-use afteryou_base::shown::Shown;
+use crate::printable::printable;
+use crate::wire::{Answer, Greeting, State, Why};
 use quinn::{ConnectionError, VarInt};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The source or the sink is done and goes.
@@ -89,6 +90,9 @@ pub(crate) fn peer(connection: &quinn::Connection) -> String {
     let address = connection.remote_address();
     SocketAddr::new(address.ip().to_canonical(), address.port()).to_string()
 }
+
+/// Asks for the state of a connection's congestion controller; None where it has none to show.
+pub type StateOf = Arc<dyn Fn(&quinn::Connection) -> Option<State> + Send + Sync>;
 
 /// Why a session broke off.
 #[derive(Debug)]
@@ -258,10 +262,4 @@ pub(crate) fn say(why: &Why) -> String {
         Why::Gone => RECEIVING_GONE.to_string(),
         Why::TooManyFiles => "the receiving side has too many files open; raise its limit (ulimit -n)".into(),
     }
-}
-
-/// Returns a peer's words, fit for a terminal: `longest` characters of them.
-pub(crate) fn printable(words: &str, longest: usize) -> String {
-    let end = words.char_indices().nth(longest).map_or(words.len(), |(at, _)| at);
-    Shown(&words[..end]).to_string()
 }

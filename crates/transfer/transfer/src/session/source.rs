@@ -23,18 +23,18 @@ mod glances;
 
 use self::glances::Glances;
 use super::encoder::{self, Note, Order};
-use super::{printable, say, Control, End, RECEIVING_GONE};
+use super::{say, Control, End, StateOf, RECEIVING_GONE};
 use crate::entry::{EntryPath, Kind, Wanted, GROUP_BYTES};
 use crate::error::Error;
 use crate::event::{Event, Outcome};
-use crate::job::work::{Next, Offer, Plan, Work};
-use crate::job::StateOf;
 use crate::pace::{Limit, Owner, Pace};
+use crate::printable::printable;
 use crate::source::EncodeError;
 use crate::wire::{
     Change, FromSink, FromSource, How, Removal, Unsettled, Why, MAX_MESSAGE, MAX_RANGES, MAX_UNSETTLED,
     PAUSED,
 };
+use crate::work::{Next, Offer, Plan, Work};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;

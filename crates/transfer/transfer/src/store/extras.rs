@@ -35,7 +35,7 @@ impl Store {
         let owner = extras.owner.as_ref().map(|owner| self.accounts.numbers(owner));
         let is_whole = keep.has_xattrs() && extras.lacking.is_none();
         let xattrs = is_whole.then(|| extras.xattrs.clone());
-        let lacking = extras.lacking.as_ref().map(|reason| crate::session::printable(reason, 200));
+        let lacking = extras.lacking.as_ref().map(|reason| crate::printable::printable(reason, 200));
         Ok((Some(Arc::new(ToSet { owner, xattrs, keep })), lacking))
     }
 }

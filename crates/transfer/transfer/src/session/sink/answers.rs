@@ -3,9 +3,10 @@
 use super::{Session, Stage, BUSY_RETRY};
 use crate::entry::{Entry, Kind};
 use crate::event::{shown, Event, Outcome};
+use crate::printable::printable;
 use crate::session::intake::{Compared, Received};
 use crate::session::room::Place;
-use crate::session::{printable, say, End};
+use crate::session::{say, End};
 use crate::store::{Delta, Kept, Next, Reception, Verdict};
 use crate::wire::{Change, FromSink, Why};
 use std::sync::atomic::Ordering;

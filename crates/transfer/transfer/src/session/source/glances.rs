@@ -1,8 +1,8 @@
 //! Files that are offered by size and time: in a quick job, many in a message.
 
-use crate::job::work::{Offer, Work};
 use crate::session::End;
 use crate::wire::{FromSource, Glance, MAX_MESSAGE};
+use crate::work::{Offer, Work};
 use std::collections::BTreeMap;
 
 /// Bytes of a message that are left for all but paths and extras.

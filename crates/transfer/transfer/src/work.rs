@@ -20,18 +20,19 @@
 //! The tail of a deep tree costs a round trip for each level of directories. A file is hashed whole before it is offered: the
 //! first byte of a single huge file waits for that (about a second for each GB).
 
+mod gather;
 mod state;
 
-use super::gather::{self, Gathered};
-use super::start_thread;
-use super::tally::Tally;
 use crate::entry::EntryPath;
 use crate::error::Error;
 use crate::event::{Event, Outcome};
 use crate::filter::Filters;
-use crate::session::printable;
+use crate::printable::printable;
 use crate::source::{Item, Prepared, Source, Stopper, Totals};
+use crate::tally::Tally;
+use crate::threads::start_thread;
 use crate::wire::{Extent, LeftOut, Unsettled, MAX_LISTED};
+use gather::Gathered;
 use state::State;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;

@@ -8,11 +8,10 @@
 //! A sink may be offered the same entries again after a reconnect. It counts each path once. The source reports omitted
 //! entries at the end, over each connection the same; the tally counts them once, too.
 
-use super::Summary;
 use crate::entry::EntryPath;
 use crate::event::{shown, Event, Listener, Outcome};
 use crate::filter::Filter;
-use crate::session::printable;
+use crate::printable::printable;
 use crate::wire::{Change, LeftOut, Spared};
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -24,6 +23,58 @@ use tokio::time::{Instant, MissedTickBehavior};
 const TICK: Duration = Duration::from_millis(200);
 /// Ticks that the rate is measured over.
 const TICKS: usize = 10;
+
+/// A job's outcome.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Entries stored in this run: files, and directories and links that were made.
+    pub stored: u64,
+    /// The files among these.
+    pub stored_files: u64,
+    /// Entries that were there already.
+    pub had: u64,
+    /// Entries left out.
+    pub skipped: u64,
+    /// Entries whose content is there, stored or had, and which differ from the source: see [`crate::store::Kept`].
+    pub incomplete: u64,
+    /// Entries that failed.
+    pub failed: u64,
+    /// Entries removed because they were not sent.
+    pub removed: u64,
+    /// In a dry run, entries that would be stored or replaced.
+    pub would_change: u64,
+    /// In a dry run, entries whose attributes alone would be set.
+    pub would_adjust: u64,
+    /// In a dry run, entries that would be removed.
+    pub would_remove: u64,
+    /// In a dry run, bytes of the files that would change.
+    pub would_bytes: u64,
+    /// Bytes of content moved in this run.
+    pub bytes_moved: u64,
+    /// Why nothing was removed, if something was to be.
+    pub spared: Option<Spared>,
+}
+
+impl Summary {
+    pub(crate) fn and(&self, other: Summary) -> Summary {
+        Summary {
+            stored: self.stored + other.stored,
+            stored_files: self.stored_files + other.stored_files,
+            had: self.had + other.had,
+            // A peer may have told of any number.
+            skipped: self.skipped.saturating_add(other.skipped),
+            incomplete: self.incomplete + other.incomplete,
+            failed: self.failed.saturating_add(other.failed),
+            removed: self.removed + other.removed,
+            would_change: self.would_change + other.would_change,
+            would_adjust: self.would_adjust + other.would_adjust,
+            would_remove: self.would_remove + other.would_remove,
+            would_bytes: self.would_bytes + other.would_bytes,
+            bytes_moved: self.bytes_moved + other.bytes_moved,
+            spared: other.spared.or_else(|| self.spared.clone()),
+        }
+    }
+}
 
 /// Counts for all sessions of a job.
 pub(crate) struct Tally {
