@@ -1,6 +1,9 @@
 //! The command line of the engines: one subcommand for each engine of the lab's list.
 
-use crate::runs::traced::{sees_packets, Traces};
+mod traces;
+
+pub use traces::Traces;
+
 use crate::values;
 use afteryou_engines::sweep::Shard;
 use afteryou_engines::{Bed, BedOfKernelQueues, Choices, Engine, Fluid, Pool, ENGINES};
@@ -9,6 +12,7 @@ use afteryou_terminal::Failure;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use traces::sees_packets;
 
 /// Runs of scenario files with an engine: `afteryou sim FILE` and its like.
 pub struct EngineCommand {

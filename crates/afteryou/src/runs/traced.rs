@@ -1,45 +1,16 @@
 //! `--trace` and `--qlog`: one run, with every packet in a file or every sender in a folder.
 
 use super::ended::Ended;
-use afteryou_engines::{Bed, Engine, Event, Fluid, Looks, Point, PoolProgress, Simulator};
+use crate::run_args::Traces;
+use afteryou_engines::{Engine, Event, Looks, Point, PoolProgress};
 use afteryou_files::Output;
 use afteryou_report::{qlogs, Capture, Error};
 use afteryou_scenario::{Outcome, Passage};
 use afteryou_terminal::Failure;
 use afteryou_trace::qlog::Qlogs;
 use std::cell::Cell;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Returns whether the engine has packets and senders, which equations have not.
-pub fn sees_packets(engine: &dyn Engine) -> bool {
-    engine.name() != Fluid.name()
-}
-
-/// Where packets and senders are written.
-#[derive(Clone, Debug, Default)]
-pub struct Traces {
-    /// Every packet into this file.
-    pub trace: Option<PathBuf>,
-    /// Every sender into a file in this folder.
-    pub qlog: Option<PathBuf>,
-}
-
-impl Traces {
-    /// Returns whether `engine` can write what was asked for.
-    pub fn check(&self, engine: &dyn Engine) -> Result<(), Failure> {
-        let Some(option) = self.option().filter(|_| !sees_packets(engine)) else { return Ok(()) };
-        let reason = format!("{option} is not for afteryou {}, which has no packets", engine.name());
-        let [one, other] = [Simulator.name(), Bed.name()];
-        Err(Failure::usage(format!("{reason}: use afteryou {one} or {other}")))
-    }
-
-    /// Returns the option that was given, if any.
-    pub fn option(&self) -> Option<&'static str> {
-        let trace = self.trace.as_ref().map(|_| "--trace");
-        trace.or(self.qlog.as_ref().map(|_| "--qlog"))
-    }
-}
 
 /// Runs `point` and writes its traces, of which nothing appears before all is there. `report` gets the events that a pool's caller
 /// gets.

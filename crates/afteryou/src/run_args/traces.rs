@@ -1,0 +1,35 @@
+//! `--trace` and `--qlog`: which engines have them, and where they lead.
+
+use afteryou_engines::{Bed, Engine, Fluid, Simulator};
+use afteryou_terminal::Failure;
+use std::path::PathBuf;
+
+/// Equations have no packets and no senders.
+pub fn sees_packets(engine: &dyn Engine) -> bool {
+    engine.name() != Fluid.name()
+}
+
+/// Where packets and senders are written.
+#[derive(Clone, Debug, Default)]
+pub struct Traces {
+    /// Every packet into this file.
+    pub trace: Option<PathBuf>,
+    /// Every sender into a file in this folder.
+    pub qlog: Option<PathBuf>,
+}
+
+impl Traces {
+    /// Returns whether `engine` can write what was asked for.
+    pub fn check(&self, engine: &dyn Engine) -> Result<(), Failure> {
+        let Some(option) = self.option().filter(|_| !sees_packets(engine)) else { return Ok(()) };
+        let reason = format!("{option} is not for afteryou {}, which has no packets", engine.name());
+        let [one, other] = [Simulator.name(), Bed.name()];
+        Err(Failure::usage(format!("{reason}: use afteryou {one} or {other}")))
+    }
+
+    /// The option that was given, if any.
+    pub fn option(&self) -> Option<&'static str> {
+        let trace = self.trace.as_ref().map(|_| "--trace");
+        trace.or(self.qlog.as_ref().map(|_| "--qlog"))
+    }
+}
