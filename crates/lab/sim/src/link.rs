@@ -313,18 +313,19 @@ impl Link {
     }
 
     fn bucket(&self) -> Option<&Bucket> {
-        self.elements.as_ref().and_then(|elements| elements.bucket.as_ref())
+        self.elements.as_ref().and_then(|elements| elements.transmitter.bucket.as_ref())
     }
 
     /// Windows begin at these times, as the link sees them: its bucket's contents are part of what it can send in them.
     pub fn note_edges(&mut self, times: Vec<Time>) {
-        if let Some(bucket) = self.elements.as_mut().and_then(|elements| elements.bucket.as_mut()) {
+        if let Some(bucket) = self.elements.as_mut().and_then(|elements| elements.transmitter.bucket.as_mut())
+        {
             bucket.note_at(times);
         }
     }
 
     fn varying_rate(&self) -> Option<&VaryingRate> {
-        self.elements.as_ref().and_then(|elements| elements.rate.as_ref())
+        self.elements.as_ref().and_then(|elements| elements.transmitter.rate.as_ref())
     }
 
     /// Mean rate at which it could have sent between two times, bit/s. The content of its bucket at the first one can leave at once. That is

@@ -1,8 +1,17 @@
-//! Network elements of a link beside its queue, one file each.
+//! Network elements of a link beside its queue, by the place at which they act.
 //!
 //! ```text
-//!   packet ──▶ loss, duplication ──▶ [queue] ▶ transmitter ──▶ propagation, jitter ──▶ wire
+//!   packet ──▶ entrance ──▶ [queue] ▶ transmitter ──▶ wire ──▶ delay line
 //! ```
+//!
+//! | file | has |
+//! |---|---|
+//! | `entrance` | losses (`loss`, `gilbert_elliott`), duplication |
+//! | `transmitter` | rates that change (`varying_rate`), repeat requests (`arq`), the token bucket (`bucket`) |
+//! | `wire` | propagation that changes, jitter |
+//! | `aggregate` | acknowledgements that wait for others, before all of these |
+//!
+//! The book's page "How to add an element" adds one to `wire`, and `tests/how_to_add.rs` executes it.
 //!
 //! A link without elements has none of this and pays one test of an `Option` for each packet. Every element draws from a
 //! random stream of its own, so that another element changes nobody's luck.
@@ -10,20 +19,20 @@
 mod aggregate;
 mod arq;
 mod bucket;
+mod entrance;
 mod gilbert_elliott;
 mod loss;
+mod transmitter;
 mod varying_rate;
 mod wire;
 
-use afteryou_base::{Span, Time};
-use afteryou_scenario::element::{RateLaw, Steps};
+use afteryou_base::Time;
 use afteryou_scenario::network::OneWay;
-use afteryou_scenario::{random, Elements as Spec, Flow, Probability};
+use afteryou_scenario::{random, Flow, Probability};
 pub use aggregate::{Aggregate, Batch};
-use arq::{Arq, Sent};
 pub use bucket::Bucket;
-use loss::Loss;
-use rand_pcg::Pcg64;
+use entrance::Entrance;
+use transmitter::Transmitter;
 pub use varying_rate::VaryingRate;
 use wire::Wire;
 
@@ -53,15 +62,10 @@ pub enum Exit {
 
 /// The elements of a link, or of a flow.
 pub struct Elements {
-    loss: Loss,
-    duplicate: f64,
-    duplicates: Pcg64,
+    entrance: Entrance,
+    /// A rate that changes, or a bucket.
+    pub transmitter: Transmitter,
     wire: Option<Wire>,
-    /// A rate that changes, in place of the link's.
-    pub rate: Option<VaryingRate>,
-    /// A token bucket in place of the link's transmitter.
-    pub bucket: Option<Bucket>,
-    arq: Option<Arq>,
     /// Acknowledgements that wait for others.
     pub aggregate: Option<Aggregate>,
 }
@@ -69,62 +73,44 @@ pub struct Elements {
 impl Elements {
     /// Makes the elements of a link; none if it has none.
     pub fn new(spec: &OneWay, seed: u64) -> Option<Box<Elements>> {
-        let is_plain = spec.link.elements.is_plain() && spec.link.loss.ratio() == 0.0;
+        let (of, independent) = (&spec.link.elements, spec.link.loss);
+        if of.is_plain() && independent.ratio() == 0.0 {
+            return None;
+        }
         let stream = |element: &str| match element {
             "loss" => spec.losses(seed),
             _ => spec.stream_of(element, seed),
         };
-        if is_plain {
-            return None;
-        }
-        let mut elements = Elements::of(&spec.link.elements, spec.link.loss, stream);
-        let burst = spec.link.elements.burst;
-        elements.bucket = burst.map(|burst| Bucket::new(burst.bytes(), spec.link.rate.bits_per_second()));
-        if elements.arq.is_some() && elements.rate.is_none() {
-            let steps = Steps::constant(spec.link.rate);
-            elements.rate = Some(VaryingRate::new(&RateLaw::Steps { steps, period: None }));
-        }
-        // Repeat requests delay some packets: those behind wait.
-        if elements.arq.is_some() && elements.wire.is_none() {
-            elements.wire = Some(Wire::in_order(spec.stream_of("jitter", seed)));
-        }
-        Some(elements)
+        let transmitter = Transmitter::new(of, spec.link.rate, stream);
+        let in_order = || transmitter.holds_up().then(|| Wire::in_order(stream("jitter")));
+        Some(Box::new(Elements {
+            entrance: Entrance::new(of, independent, stream),
+            wire: Wire::new(of, stream).or_else(in_order),
+            aggregate: of.aggregate.as_ref().map(Aggregate::new),
+            transmitter,
+        }))
     }
 
     /// Makes the elements that a flow's data meet before its first link; none if it has none.
     pub fn of_flow(flow: &Flow, seed: u64) -> Option<Box<Elements>> {
+        let of = &flow.elements;
+        if of.is_plain() {
+            return None;
+        }
         let stream = |element: &str| random::stream(seed, &format!("{element} of flow {}", flow.name));
-        (!flow.elements.is_plain()).then(|| Elements::of(&flow.elements, Probability::default(), stream))
-    }
-
-    fn of(spec: &Spec, independent: Probability, stream: impl Fn(&str) -> Pcg64) -> Box<Elements> {
-        let Spec { loss, duplicate, delay, jitter, rate, arq, aggregate, burst: _ } = spec;
-        Box::new(Elements {
-            loss: Loss::new(loss.as_ref(), independent, stream("loss")),
-            duplicate: duplicate.ratio(),
-            duplicates: stream("duplicates"),
-            wire: Wire::new(delay.as_ref(), jitter.as_ref(), stream("jitter")),
-            rate: rate.as_ref().map(VaryingRate::new),
-            bucket: None,
-            arq: arq.as_ref().map(|arq| Arq::new(arq, stream("repeat requests"))),
-            aggregate: aggregate.as_ref().map(Aggregate::new),
-        })
+        Some(Box::new(Elements {
+            entrance: Entrance::new(of, Probability::default(), stream),
+            transmitter: Transmitter::default(),
+            wire: Wire::new(of, stream),
+            aggregate: None,
+        }))
     }
 
     /// A packet begins to be sent, where the rate changes or there is a bucket: when the next one may be, and when it goes onto the
     /// wire.
     pub fn send(&mut self, now: Time, size: u32) -> Option<(Time, Exit)> {
-        if let Some(bucket) = &mut self.bucket {
-            let next = bucket.send(now, size);
-            return Some((next, self.exit(now + Span(1))));
-        }
-        let rate = self.rate.as_mut()?;
-        let Some(arq) = &mut self.arq else {
-            let done = rate.send(now, size);
-            return Some((done, self.exit(done)));
-        };
-        let Sent { done, delay } = arq.send(now, size, rate);
-        Some((done, delay.map_or(Exit::Lost, |delay| self.exit(done + delay))))
+        let (next, sent) = self.transmitter.send(now, size)?;
+        Some((next, sent.map_or(Exit::Lost, |done| self.exit(done))))
     }
 
     /// Decides when a packet that has been sent at `done` goes onto the wire.
@@ -132,17 +118,11 @@ impl Elements {
         self.wire.as_mut().map_or(Exit::InOrder(done), |wire| wire.exit(done))
     }
 
-    /// Decides what becomes of the next packet. A lost packet is not duplicated, a copy is not lost.
+    /// Decides what becomes of the next packet.
     pub fn entry(&mut self, is_reply: bool) -> Entry {
-        if is_reply && self.aggregate.is_some() {
-            return Entry::Waits;
-        }
-        if self.loss.loses() {
-            return Entry::Lost;
-        }
-        match self.duplicate > 0.0 && random::happens(&mut self.duplicates, self.duplicate) {
-            true => Entry::Twice,
-            false => Entry::Once,
+        match is_reply && self.aggregate.is_some() {
+            true => Entry::Waits,
+            false => self.entrance.enter(),
         }
     }
 }

@@ -12,8 +12,7 @@
 use super::Exit;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::draw::Distribution;
-use afteryou_scenario::element::{Jitter, Propagation};
-use afteryou_scenario::Duration;
+use afteryou_scenario::{Duration, Elements};
 use rand_pcg::Pcg64;
 
 /// Both delays.
@@ -30,22 +29,24 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// The delays; none if there are none.
-    pub fn new(delay: Option<&Propagation>, jitter: Option<&Jitter>, random: Pcg64) -> Option<Wire> {
-        let steps = delay.map(|delay| delay.steps.points()).unwrap_or_default();
-        let overtakes =
-            delay.is_some_and(|delay| delay.reorder) || jitter.is_some_and(|jitter| jitter.reorder);
-        (delay.is_some() || jitter.is_some()).then(|| Wire {
-            steps: steps.iter().map(|(at, delay)| (Time(at.0 .0), delay.0)).collect(),
-            step: 0,
-            jitter: jitter.map(|jitter| jitter.law.clone()),
-            random,
-            overtakes,
-            latest: Time::ZERO,
-        })
+    /// Returns the delays of `spec`; none if there are none.
+    pub fn new(spec: &Elements, stream: impl Fn(&str) -> Pcg64) -> Option<Wire> {
+        let mut wire = Wire::in_order(stream("jitter"));
+        let mut has_any = false;
+        if let Some(delay) = &spec.delay {
+            wire.steps = delay.steps.points().iter().map(|(at, delay)| (Time(at.0 .0), delay.0)).collect();
+            wire.overtakes |= delay.reorder;
+            has_any = true;
+        }
+        if let Some(jitter) = &spec.jitter {
+            wire.jitter = Some(jitter.law.clone());
+            wire.overtakes |= jitter.reorder;
+            has_any = true;
+        }
+        has_any.then_some(wire)
     }
 
-    /// No delay at all: packets that come late keep their order.
+    /// Returns no delay at all: packets that come late keep their order.
     pub fn in_order(random: Pcg64) -> Wire {
         Wire { steps: Vec::new(), step: 0, jitter: None, random, overtakes: false, latest: Time::ZERO }
     }
@@ -70,13 +71,14 @@ impl Wire {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use afteryou_scenario::element::Steps;
+    use afteryou_scenario::element::{Jitter, Propagation, Steps};
     use afteryou_scenario::random::stream;
 
     const PACKETS: u64 = 100_000;
 
     fn jitter(law: Distribution, reorder: bool) -> Wire {
-        Wire::new(None, Some(&Jitter { law, reorder }), stream(5, "test")).unwrap()
+        let elements = Elements { jitter: Some(Jitter { law, reorder }), ..Elements::default() };
+        Wire::new(&elements, |_| stream(5, "test")).unwrap()
     }
 
     fn uniform(ms: u64) -> Distribution {
@@ -167,8 +169,9 @@ mod tests {
         let ms = Duration::from_millis;
         for reorder in [false, true] {
             let steps = Steps::new(vec![(ms(0), ms(30)), (ms(100), ms(5)), (ms(200), ms(40))]).unwrap();
-            let delay = Propagation { steps, reorder };
-            let mut wire = Wire::new(Some(&delay), None, stream(1, "test")).unwrap();
+            let delay = Some(Propagation { steps, reorder });
+            let elements = Elements { delay, ..Elements::default() };
+            let mut wire = Wire::new(&elements, |_| stream(1, "test")).unwrap();
             let mut at = |sent: u64| match wire.exit(Time::from_millis(sent)) {
                 Exit::InOrder(at) | Exit::Alone(at) => at.as_micros() / 1000,
                 Exit::Lost => panic!("a wire loses nothing"),
