@@ -7,8 +7,9 @@ use recipe::{added, Recipe};
 
 const RECIPE: Recipe = Recipe {
     page: "add-a-controller.md",
-    package: "transport/cc",
-    needs: &["transport/base"],
+    packages: &["transport/cc"],
+    changes: &["transport/cc/src/lib.rs", "transport/cc/src/list.rs"],
+    has_all_tests: true,
     extra_test: "//! Is it in the list?\n\n#[test]\nfn the_list_has_it() {\n    \
                  assert!(afteryou_cc::list::CONTROLLERS.iter().any(|entry| entry.name == \
                  afteryou_cc::MODULE::ENTRY.name));\n}\n",
@@ -17,7 +18,7 @@ const RECIPE: Recipe = Recipe {
 #[test]
 fn what_the_page_says_makes_a_controller_that_passes_the_property_tests() {
     let followed = RECIPE.follow();
-    let own = format!("{}::tests::", followed.module);
+    let own = format!("{}::tests::", followed.module.as_deref().expect("a new file"));
     followed.ran(&[
         "the_list_has_it ... ok",
         "properties::no_sequence_of_events_breaks_a_controller ... ok",
@@ -49,6 +50,11 @@ fn a_line_is_added_wherever_the_file_has_a_place_for_it_and_nowhere_else() {
         added("//! x\n\npub mod a;\n", "pub mod new;").unwrap(),
         "//! x\n\npub mod new;\npub mod a;\n"
     );
+    assert_eq!(
+        added("use a;\n\n#[cfg(test)]\nmod tests;\n", "/* the others */\nfn b() {}").unwrap(),
+        "use a;\n\nfn b() {}\n\n#[cfg(test)]\nmod tests;\n"
+    );
+    assert_eq!(added("use a;\n", "/* the others */\nfn b() {}").unwrap(), "use a;\n\nfn b() {}\n");
     assert_eq!(added("use a;\n", use_line), None);
     assert_eq!(added("mod a;\n", "pub mod new;"), None);
     let list = "list! {\n    a, f(|x| { x });\n}\n\nfn f() {\n}\n";

@@ -1,10 +1,11 @@
-//! A page of the book that says how to add something to a crate, executed: what it says is done to a copy of the crate, and
-//! the copy's tests must pass. Those are the tests of the whole crate, and of the modules that the page adds or changes: the
+//! A page of the book that says how to add something to crates, executed: what it says is done to copies of the crates, and
+//! the copies' tests must pass. Those are the tests of the first crate, and of its modules that the page adds or changes: the
 //! others' are tried on the crate itself.
 //!
-//! The page needs no marks for that. A paragraph that names a file of the crate is followed by a block for it. If there is
+//! The page needs no marks for that. A paragraph that names a file of a crate is followed by a block for it. If there is
 //! no such file, the block is the file; otherwise each of its paragraphs is to be added: `/* the others */` stands for what
-//! is there already, and a line without it goes beside those that begin alike.
+//! is there already, and a line without it goes beside those that begin alike. A paragraph that begins with it goes to the
+//! end of the file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,22 +14,24 @@ use std::process::Command;
 /// What the page writes for the part of a line that the file has.
 const OTHERS: &str = "/* the others */";
 
-/// A page and its crate.
+/// A page and its crates.
 pub struct Recipe {
     /// The page, in `docs/src`.
     pub page: &'static str,
-    /// The crate's folder in `crates`: a wing and a name.
-    pub package: &'static str,
-    /// Folders of the crates that it depends on.
-    pub needs: &'static [&'static str],
-    /// A test that the copy gets on top of its own; MODULE stands for what the page adds.
+    /// The folders of the crates in `crates`, each a wing and a name. The tests are those of the first one.
+    pub packages: &'static [&'static str],
+    /// The files in `crates` that the page changes, in its order.
+    pub changes: &'static [&'static str],
+    /// The copy gets the crate's integration tests.
+    pub has_all_tests: bool,
+    /// A test that the copy gets on top; MODULE stands for what the page adds.
     pub extra_test: &'static str,
 }
 
 /// What came of it.
 pub struct Followed {
-    /// The module that the page adds.
-    pub module: String,
+    /// The module that the page adds, if any.
+    pub module: Option<String>,
     /// What the tests said.
     said: String,
 }
@@ -43,9 +46,14 @@ impl Followed {
 }
 
 impl Recipe {
-    /// Returns the crate's name, without the words that all names have in common.
-    fn name(&self) -> &str {
-        self.package.rsplit('/').next().unwrap_or(self.package)
+    /// The first crate's folder.
+    fn package(&self) -> &'static str {
+        self.packages[0]
+    }
+
+    /// The first crate's name, without the words that all names have in common.
+    fn name(&self) -> &'static str {
+        self.package().rsplit('/').next().unwrap_or_default()
     }
 
     /// Returns the page's text.
@@ -58,19 +66,20 @@ impl Recipe {
         let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("how_to_add_{}", self.name()));
         self.copy_workspace(&copy);
         let blocks = self.blocks();
-        let files: Vec<&str> = blocks.iter().map(|(file, _)| file.as_str()).collect();
-        let expected = ["lib.rs", "list.rs"].map(|file| format!("crates/{}/src/{file}", self.package));
-        assert_eq!(files[1..], expected, "{files:?}");
-        let file = files[0].to_owned();
-        assert!(!copy.join(&file).exists(), "{file} is not new: the page needs another example");
-        let changed: Vec<PathBuf> = files.iter().map(|file| copy.join(file)).collect();
-        leave_out_tests(&copy.join(format!("crates/{}/src", self.package)), &changed);
-        blocks.iter().for_each(|(file, block)| apply(&copy.join(file), block));
-        let module = Path::new(&file).file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
-        let test = copy.join(format!("crates/{}/tests/listed.rs", self.package));
-        write(&test, &self.extra_test.replace("MODULE", &module));
+        let is_there = |file: &&str| copy.join("crates").join(file).exists();
+        let (changed, new): (Vec<&str>, Vec<&str>) =
+            blocks.iter().map(|(file, _)| file.as_str()).partition(is_there);
+        assert_eq!(changed, self.changes, "the page needs another example, or a file has moved");
+        let module = new.first().and_then(|file| Path::new(file).file_stem()?.to_str()).map(str::to_owned);
+        let kept: Vec<PathBuf> = changed.iter().map(|file| copy.join("crates").join(file)).collect();
+        leave_out_tests(&copy.join(format!("crates/{}/src", self.package())), &kept);
+        blocks.iter().for_each(|(file, block)| apply(&copy.join("crates").join(file), block));
+        let test = copy.join(format!("crates/{}/tests/listed.rs", self.package()));
+        write(&test, &self.extra_test.replace("MODULE", module.as_deref().unwrap_or_default()));
         let (said, complaints) = self.test(&copy);
-        assert!(!complaints.contains(&file), "the compiler warns of the page's file:\n{complaints}");
+        for file in new {
+            assert!(!complaints.contains(file), "the compiler warns of the page's file:\n{complaints}");
+        }
         Followed { module, said }
     }
 
@@ -102,10 +111,9 @@ impl Recipe {
         (said, complaints)
     }
 
-    /// Returns the page's blocks for files of the crate, each with the file's path from the root of the repository.
+    /// The page's blocks for files of the crates, each with the file's path in `crates`.
     fn blocks(&self) -> Vec<(String, String)> {
         let page = self.text();
-        let folder = format!("crates/{}/src/", self.package);
         let (mut blocks, mut paragraph) = (Vec::new(), String::new());
         let mut lines = page.lines();
         while let Some(line) = lines.next() {
@@ -119,8 +127,8 @@ impl Recipe {
             }
             let block: String =
                 lines.by_ref().take_while(|line| *line != "```").flat_map(|l| [l, "\n"]).collect();
-            let is_ours = |word: &&str| word.starts_with(&folder) && word.ends_with(".rs");
-            if let (true, Some(file)) = (line.starts_with("```rust"), paragraph.split('`').find(is_ours)) {
+            let named = paragraph.split('`').find_map(|word| self.named(word));
+            if let (true, Some(file)) = (line.starts_with("```rust"), named) {
                 blocks.push((file.to_owned(), block));
             }
             paragraph.clear();
@@ -128,8 +136,14 @@ impl Recipe {
         blocks
     }
 
-    /// Copies a workspace of the crate and what it needs, with the packages' settings and the locked dependencies of the
-    /// real one.
+    /// The source file of one of the crates that a word of the page names.
+    fn named<'a>(&self, word: &'a str) -> Option<&'a str> {
+        let file = word.strip_prefix("crates/").filter(|file| file.ends_with(".rs"))?;
+        self.packages.iter().any(|package| file.starts_with(&format!("{package}/src/"))).then_some(file)
+    }
+
+    /// A workspace of the crates, with the packages' settings and the locked dependencies of the real one. All other crates are
+    /// the real ones.
     fn copy_workspace(&self, to: &Path) {
         let manifest = read(&root().join("Cargo.toml"));
         let settings =
@@ -139,17 +153,28 @@ impl Recipe {
         let head = "[workspace]\nresolver = \"2\"\nmembers = [\"crates/*/*\"]\n\n";
         // What an earlier run left there must not be taken for ours.
         let _ = fs::remove_dir_all(to.join("crates"));
-        write(&to.join("Cargo.toml"), &format!("{head}{}", &manifest[settings..profiles]));
+        let all = root().canonicalize().expect("the repository");
+        let mut manifest =
+            manifest[settings..profiles].replace("path = \"", &format!("path = \"{}/", all.display()));
+        for package in self.packages {
+            let copied = format!("crates/{package}\"");
+            manifest = manifest.replace(&format!("{}/{copied}", all.display()), &copied);
+        }
+        write(&to.join("Cargo.toml"), &format!("{head}{manifest}"));
         write(&to.join("Cargo.lock"), &read(&root().join("Cargo.lock")));
-        for package in self.needs.iter().chain([&self.package]) {
-            let (from, to) = (root().join("crates").join(package), to.join("crates").join(package));
-            write(&to.join("Cargo.toml"), &read(&from.join("Cargo.toml")));
+        for package in self.packages {
+            let (from, to) = (all.join("crates").join(package), to.join("crates").join(package));
+            let up = format!("path = \"{}/..", from.display());
+            write(&to.join("Cargo.toml"), &read(&from.join("Cargo.toml")).replace("path = \"..", &up));
             copy_folder(&from.join("src"), &to.join("src"));
         }
-        let tests = format!("crates/{}/tests", self.package);
+        if !self.has_all_tests {
+            return;
+        }
+        let tests = format!("crates/{}/tests", self.package());
         copy_folder(&root().join(&tests), &to.join(&tests));
         // What the tests read beside the sources.
-        let vectors = format!("crates/{}/vectors", self.package);
+        let vectors = format!("crates/{}/vectors", self.package());
         if root().join(&vectors).exists() {
             copy_folder(&root().join(&vectors), &to.join(&vectors));
         }
@@ -218,6 +243,12 @@ fn apply(path: &Path, block: &str) {
 
 /// Returns `text` with `paragraph` added, if there is a place for it.
 pub fn added(text: &str, paragraph: &str) -> Option<String> {
+    if let Some(last) = paragraph.strip_prefix(OTHERS) {
+        let end = text.find("\n#[cfg(test)]\n").map_or(text.len(), |tests| tests + 1);
+        let (code, tests) = (text[..end].trim_end(), &text[end..]);
+        let gap = if tests.is_empty() { "" } else { "\n" };
+        return Some(format!("{code}\n{}\n{gap}{tests}", last.trim_end()));
+    }
     let Some((before, after)) = paragraph.split_once(OTHERS) else {
         let alike = paragraph.rsplit_once(' ')?.0;
         let at = text.find(&format!("\n{alike} "))? + 1;
