@@ -82,7 +82,7 @@ impl Elements {
             _ => spec.stream_of(element, seed),
         };
         let transmitter = Transmitter::new(of, spec.link.rate, stream);
-        let in_order = || transmitter.holds_up().then(|| Wire::in_order(stream("jitter")));
+        let in_order = || transmitter.holds_up().then(Wire::in_order);
         Some(Box::new(Elements {
             entrance: Entrance::new(of, independent, stream),
             wire: Wire::new(of, stream).or_else(in_order),

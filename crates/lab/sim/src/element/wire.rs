@@ -12,17 +12,22 @@
 use super::Exit;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::draw::Distribution;
-use afteryou_scenario::{Duration, Elements};
+use afteryou_scenario::element::Propagation;
+use afteryou_scenario::Elements;
 use rand_pcg::Pcg64;
 
-/// Both delays.
+/// A delay behind the transmitter.
+trait Delay: Send {
+    /// Returns the delay of a packet that has been sent at `sent`; these times ascend.
+    fn of(&mut self, sent: Time) -> Span;
+}
+
+/// A delay, and whether packets may overtake one another by it.
+type Part = (Box<dyn Delay>, bool);
+
+/// The delays of a link or a flow.
 pub struct Wire {
-    /// The delay from each time on; empty if there is none.
-    steps: Vec<(Time, Span)>,
-    /// Which of them holds now.
-    step: usize,
-    jitter: Option<Distribution>,
-    random: Pcg64,
+    delays: Vec<Box<dyn Delay>>,
     overtakes: bool,
     /// When the latest packet comes out.
     latest: Time,
@@ -31,35 +36,25 @@ pub struct Wire {
 impl Wire {
     /// Returns the delays of `spec`; none if there are none.
     pub fn new(spec: &Elements, stream: impl Fn(&str) -> Pcg64) -> Option<Wire> {
-        let mut wire = Wire::in_order(stream("jitter"));
-        let mut has_any = false;
-        if let Some(delay) = &spec.delay {
-            wire.steps = delay.steps.points().iter().map(|(at, delay)| (Time(at.0 .0), delay.0)).collect();
-            wire.overtakes |= delay.reorder;
-            has_any = true;
-        }
-        if let Some(jitter) = &spec.jitter {
-            wire.jitter = Some(jitter.law.clone());
-            wire.overtakes |= jitter.reorder;
-            has_any = true;
-        }
-        has_any.then_some(wire)
+        let parts: Vec<Option<Part>> = vec![
+            spec.delay.as_ref().map(|delay| -> Part { (Box::new(Route::new(delay)), delay.reorder) }),
+            spec.jitter.as_ref().map(|jitter| -> Part {
+                (Box::new(Noise { law: jitter.law.clone(), random: stream("jitter") }), jitter.reorder)
+            }),
+        ];
+        let (delays, overtake): (Vec<_>, Vec<bool>) = parts.into_iter().flatten().unzip();
+        let overtakes = overtake.contains(&true);
+        (!delays.is_empty()).then_some(Wire { delays, overtakes, latest: Time::ZERO })
     }
 
     /// Returns no delay at all: packets that come late keep their order.
-    pub fn in_order(random: Pcg64) -> Wire {
-        Wire { steps: Vec::new(), step: 0, jitter: None, random, overtakes: false, latest: Time::ZERO }
+    pub fn in_order() -> Wire {
+        Wire { delays: Vec::new(), overtakes: false, latest: Time::ZERO }
     }
 
-    /// When a packet that has been sent at `done` comes out; times of sending ascend.
-    pub fn exit(&mut self, done: Time) -> Exit {
-        while self.steps.get(self.step + 1).is_some_and(|(from, _)| *from <= done) {
-            self.step += 1;
-        }
-        let propagation = self.steps.get(self.step).map_or(Span::ZERO, |(_, delay)| *delay);
-        let Duration(jitter) =
-            self.jitter.as_ref().map_or_else(Duration::default, |law| law.draw(&mut self.random));
-        let at = done + propagation + jitter;
+    /// Decides when a packet that has been sent at `sent` comes out; times of sending ascend.
+    pub fn exit(&mut self, sent: Time) -> Exit {
+        let at = self.delays.iter_mut().fold(sent, |at, delay| at + delay.of(sent));
         if self.overtakes {
             return Exit::Alone(at);
         }
@@ -68,11 +63,48 @@ impl Wire {
     }
 }
 
+/// Propagation that changes.
+struct Route {
+    /// The delay from each time on.
+    steps: Vec<(Time, Span)>,
+    /// Which of them holds now.
+    step: usize,
+}
+
+impl Route {
+    fn new(delay: &Propagation) -> Route {
+        let steps = delay.steps.points().iter().map(|(at, delay)| (Time(at.0 .0), delay.0)).collect();
+        Route { steps, step: 0 }
+    }
+}
+
+impl Delay for Route {
+    fn of(&mut self, sent: Time) -> Span {
+        while self.steps.get(self.step + 1).is_some_and(|(from, _)| *from <= sent) {
+            self.step += 1;
+        }
+        self.steps.get(self.step).map_or(Span::ZERO, |(_, delay)| *delay)
+    }
+}
+
+/// Jitter.
+struct Noise {
+    law: Distribution,
+    random: Pcg64,
+}
+
+impl Delay for Noise {
+    fn of(&mut self, _sent: Time) -> Span {
+        self.law.draw(&mut self.random).0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use afteryou_scenario::element::{Jitter, Propagation, Steps};
+    use afteryou_scenario::element::{Jitter, Steps};
     use afteryou_scenario::random::stream;
+    use afteryou_scenario::Duration;
 
     const PACKETS: u64 = 100_000;
 
