@@ -6,7 +6,6 @@ use afteryou_engines::{Engine, Event, Looks, Point, PoolProgress};
 use afteryou_files::Output;
 use afteryou_report::{qlogs, Capture, Error};
 use afteryou_scenario::{Outcome, Passage};
-use afteryou_terminal::Failure;
 use afteryou_trace::qlog::Qlogs;
 use std::cell::Cell;
 use std::path::Path;

@@ -4,7 +4,7 @@
 //! states of these counters, so nothing is done for a window while it is open. As in the mean queue, the packet in transmission
 //! is not part of the queue.
 
-use afteryou_base::{Span, Time};
+use afteryou_base::Time;
 use afteryou_scenario::outcome::{round, BucketFigures, FlowAtLink, QueueLength};
 
 /// Counters since the run began.

@@ -1,6 +1,7 @@
 //! Measures of a link, in all and, where flows of both classes meet, for each class.
 
 use super::delays::{Delays, StepMean};
+use super::edges::edges;
 use super::lengths::Lengths;
 use super::sender_log::SenderLog;
 use crate::packet::Packet;
