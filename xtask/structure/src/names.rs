@@ -11,7 +11,7 @@ pub(crate) struct Names<'a> {
     source: &'a Source,
 }
 
-/// What a path leads to, and the files that hand the name on (`pub use`).
+/// The meaning of a path, and the files that hand the name on (`pub use`).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Found {
     meaning: Meaning,

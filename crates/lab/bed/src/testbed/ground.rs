@@ -27,7 +27,7 @@ const UNSENT: Duration = Duration::from_millis(20);
 /// Bounds of that, bytes: a few packets, and what a busy machine needs.
 const UNSENT_BYTES: Range<u32> = 8 << 10..256 << 10;
 
-/// What a run stands on.
+/// The resources of a run that outlive its flows and its wire.
 pub(super) struct Ground {
     queues: Vec<KernelQueue>,
     pub(super) topology: Topology,

@@ -1,4 +1,4 @@
-//! What is measured at one place: links, senders and applications carry these, and the recorder reads them.
+//! Instruments at one place each: links, senders and applications carry them, and the recorder reads them.
 
 mod after_loss;
 mod delays;
