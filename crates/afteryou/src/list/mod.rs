@@ -11,8 +11,8 @@ use afteryou_base::param::{Param, Preset};
 use afteryou_cc::list::Class;
 use afteryou_engines::coverage;
 use afteryou_scenario::catalogue;
-use afteryou_scenario::transport::TRANSPORTS;
 use afteryou_scenario::words::unknown;
+use afteryou_scenario::TransportKind;
 use afteryou_terminal::output;
 use afteryou_terminal::Failure;
 use clap::Args;
@@ -141,8 +141,9 @@ impl List {
                     engines: coverage::of_queue(entry.name),
                 })
                 .collect(),
-            List::Transports => TRANSPORTS
-                .iter()
+            List::Transports => TransportKind::ALL
+                .map(TransportKind::about)
+                .into_iter()
                 .map(|entry| Listed {
                     name: entry.name,
                     class: None,

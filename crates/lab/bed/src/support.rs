@@ -7,7 +7,7 @@ use crate::quic_packet::PAYLOADS;
 use afteryou_scenario::support::Unsupported;
 #[cfg(target_os = "linux")]
 use afteryou_scenario::{Algorithm, Record};
-use afteryou_scenario::{Elements, Flow, Gaps, Scenario, Traffic};
+use afteryou_scenario::{Elements, Flow, Gaps, Scenario, Traffic, TransportKind};
 
 /// Returns whether a checked scenario can be run over the relay.
 ///
@@ -41,7 +41,6 @@ pub fn by_relay(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
 }
 
 fn of_flow_by_relay(flow: &Flow) -> Vec<Unsupported> {
-    let transport = &flow.transport.0;
     let traffic = match flow.traffic {
         Traffic::Chunk(_) => Some("traffic in chunks"),
         Traffic::OnOff { .. } => Some("traffic that goes on and off"),
@@ -50,8 +49,8 @@ fn of_flow_by_relay(flow: &Flow) -> Vec<Unsupported> {
         ref traffic if traffic.has_transfers() => Some("traffic of many transfers"),
         _ => None,
     };
-    let is_tcp = flow.transport.kind() == "tcp";
-    let settings = transport.params.keys().map(|name| format!("transport.{name}"));
+    let is_tcp = flow.transport.kind == TransportKind::Tcp;
+    let settings = flow.transport.params.keys().map(|name| format!("transport.{name}"));
     let tcp = is_tcp.then(|| ("transport".to_owned(), "tcp"));
     let settings = settings.filter(|_| !is_tcp).map(|key| (key, "settings of the transport"));
     let packet = flow.packet.map(|_| ("packet".to_owned(), "settings of the packet"));
@@ -110,13 +109,13 @@ pub fn by_kernel_queues(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
 
 #[cfg(target_os = "linux")]
 fn of_flow_in_testbed(flow: &Flow) -> Vec<Unsupported> {
-    let is_tcp = flow.transport.kind() == "tcp";
-    let skew = flow.transport.0.params.keys().filter(|name| *name == "skew");
+    let is_tcp = flow.transport.kind == TransportKind::Tcp;
+    let skew = flow.transport.params.keys().filter(|name| *name == "skew");
     let skew = skew.map(|name| (format!("transport.{name}"), "a clock that runs faster"));
     let controller = flow.controller.iter().filter(|controller| is_tcp && !is_the_kernels(controller));
     let controller =
         controller.map(|_| ("controller".to_owned(), "parameters of the kernel's congestion control"));
-    let is_odd = flow.transport.kind() == "quic"
+    let is_odd = flow.transport.kind == TransportKind::Quic
         && flow.packet.is_some_and(|packet| !PAYLOADS.contains(&packet.payload.bytes()));
     let packet = is_odd.then(|| {
         let (least, most) = (PAYLOADS.start(), PAYLOADS.end());

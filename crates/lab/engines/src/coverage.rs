@@ -10,7 +10,7 @@
 //! ```
 
 use crate::engines::ENGINES;
-use afteryou_scenario::{Experiment, Scenario};
+use afteryou_scenario::{Experiment, Scenario, TransportKind};
 
 /// Returns the names of the engines that have a controller; nothing if there is no such controller.
 pub fn of_controller(name: &str) -> Vec<&'static str> {
@@ -24,10 +24,11 @@ pub fn of_queue(name: &str) -> Vec<&'static str> {
 
 /// Returns the names of the engines that have a transport; nothing if there is no such transport.
 pub fn of_transport(name: &str) -> Vec<&'static str> {
-    // Bare datagrams have no controller: they carry constant rates alone.
-    let load = match name {
-        "udp" => "traffic = { cbr = \"64 kbit/s\", payload = \"160 B\" }",
-        _ => "controller = \"cubic\"",
+    let load = match TransportKind::of_name(name) {
+        // Bare datagrams have no controller: they carry constant rates alone.
+        Ok(TransportKind::Udp) => "traffic = { cbr = \"64 kbit/s\", payload = \"160 B\" }",
+        Ok(TransportKind::Tcp | TransportKind::Utp | TransportKind::Quic) => "controller = \"cubic\"",
+        Err(_) => return Vec::new(),
     };
     knowing("flow.probe.transport", "droptail", &format!("transport = {name:?}\n{load}"))
 }

@@ -10,7 +10,9 @@ use afteryou_plot::palette;
 use afteryou_scenario::law::{Drawn, Lognormal, Pareto};
 use afteryou_scenario::network::{OneWay, BOTTLENECK};
 use afteryou_scenario::traffic::Command;
-use afteryou_scenario::{Algorithm, Direction, Duration, Flow, Law, Link, Outcome, Traffic, Transport};
+use afteryou_scenario::{
+    Algorithm, Direction, Duration, Flow, Law, Link, Outcome, Traffic, Transport, TransportKind,
+};
 
 /// The link, the run and who ran it.
 pub fn setting(outcome: &Outcome) -> Table {
@@ -202,12 +204,14 @@ fn moment(at: Duration) -> String {
 }
 
 fn transport(transport: &Transport) -> String {
-    let name = match transport.kind() {
-        "utp" => "uTP".to_owned(),
-        other => other.to_uppercase(),
+    let name = match transport.kind {
+        TransportKind::Tcp => "TCP",
+        TransportKind::Utp => "uTP",
+        TransportKind::Quic => "QUIC",
+        TransportKind::Udp => "UDP",
     };
-    let params = transport.0.params.iter().map(|(name, value)| format!(", {name} {value}"));
-    params.fold(name, |text, param| text + &param)
+    let params = transport.params.iter().map(|(name, value)| format!(", {name} {value}"));
+    params.fold(name.to_owned(), |text, param| text + &param)
 }
 
 /// A law in words: "exponential, mean 20 ms".

@@ -91,5 +91,5 @@ pub use record::Record;
 pub use route_change::RouteChange;
 pub use scenario::{Flow, Link, Role, Scenario, Window};
 pub use traffic::{Gaps, Traffic};
-pub use transport::Transport;
+pub use transport::{Transport, TransportKind};
 pub use units::{Buffer, Duration, Probability, Rate, Size};

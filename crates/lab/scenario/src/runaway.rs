@@ -57,7 +57,7 @@ fn reacts_to_loss_alone(flow: &Flow) -> bool {
 }
 
 fn has_limit(flow: &Flow) -> bool {
-    flow.transport.0.params.contains_key("rwnd")
+    flow.transport.params.contains_key("rwnd")
 }
 
 fn loses(link: &Link) -> bool {

@@ -16,7 +16,7 @@ use crate::random;
 use crate::record::Record;
 use crate::route_change::RouteChange;
 use crate::traffic::{Gaps, Traffic};
-use crate::transport::{Protocol, Transport};
+use crate::transport::{Protocol, Transport, TransportKind};
 use crate::units::{Buffer, Duration, Probability, Rate, Size};
 use afteryou_aqm::{Limit, Queue, Site};
 use schemars::JsonSchema;
@@ -442,12 +442,13 @@ impl Flow {
             payload: Size::from_bytes(payload),
             overhead: Size::from_bytes(overhead),
         };
-        match (self.packet, &self.traffic, self.transport.kind()) {
+        match (self.packet, &self.traffic, self.transport.kind) {
             (Some(format), ..) => format,
             (None, Traffic::Cbr { payload, .. }, _) => own((payload.bytes(), UDP_OVERHEAD)),
-            (None, _, "utp") => own(UTP_PACKET),
-            (None, _, "quic") => own(QUIC_PACKET),
-            (None, ..) => own(TCP_PACKET),
+            (None, _, TransportKind::Utp) => own(UTP_PACKET),
+            (None, _, TransportKind::Quic) => own(QUIC_PACKET),
+            // The programs of a command over bare datagrams make packets of any size.
+            (None, _, TransportKind::Tcp | TransportKind::Udp) => own(TCP_PACKET),
         }
     }
 

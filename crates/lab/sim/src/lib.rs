@@ -96,7 +96,7 @@ use afteryou_base::Span;
 use afteryou_cc::Observers;
 use afteryou_scenario::outcome::Outcome;
 use afteryou_scenario::support::Unsupported;
-use afteryou_scenario::{Flow, Passage, Scenario};
+use afteryou_scenario::{Flow, Passage, Scenario, TransportKind};
 use sample::Sampler;
 use world::Looks;
 
@@ -106,12 +106,12 @@ use world::Looks;
 /// Everything in it that only real packets can do.
 pub fn supports(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
     let reason = |flow: &Flow| {
-        let (key, what) = match (flow.traffic.is_command(), flow.transport.kind()) {
+        let (key, what) = match (flow.traffic.is_command(), flow.transport.kind) {
             (true, _) => ("traffic", "a command sends real packets: use afteryou bed"),
-            (false, "quic") => {
+            (false, TransportKind::Quic) => {
                 ("transport", "the simulator has no QUIC: use utp or tcp, or run it with afteryou bed")
             }
-            (false, _) => return None,
+            (false, TransportKind::Tcp | TransportKind::Utp | TransportKind::Udp) => return None,
         };
         Some(Unsupported::of_flow(flow, key, format!("flow {:?}: {what}", flow.name)))
     };

@@ -9,7 +9,7 @@ use super::utp::Utp;
 use crate::error::Error;
 use afteryou_cc::{Observers, Time};
 use afteryou_scenario::outcome::Transfer;
-use afteryou_scenario::{Flow, Role, Traffic};
+use afteryou_scenario::{Flow, Role, Traffic, TransportKind};
 use afteryou_utp::Endpoint;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -47,18 +47,21 @@ impl Ends {
         [at_client, at_server]: [Place<'_>; 2],
     ) -> Result<Ends, Error> {
         let bytes = Bytes::open(source, seed, &flow.name)?;
-        let (pair, zero) = match flow.transport.kind() {
-            "quic" => {
+        let (pair, zero) = match flow.transport.kind {
+            TransportKind::Quic => {
                 let quic = Quic::new(flow, observers)?;
                 let (client, zero) = at_client.bind(|address| quic.sender(address, None))?;
                 let server = at_server.bind(|address| quic.receiver(address))?;
                 (Pair::Quic(Box::new((client, server))), zero)
             }
-            _ => {
+            TransportKind::Utp => {
                 let utp = Utp::new(flow, observers)?;
                 let (config, zero) = utp.sender();
                 let client = at_client.bind(|address| Endpoint::bind(address, config))?;
                 (Pair::Utp(client, at_server.bind(|address| Endpoint::bind(address, utp.receiver()))?), zero)
+            }
+            TransportKind::Tcp | TransportKind::Udp => {
+                return Err(failed(flow, "only uTP and QUIC have transfers of their own here"));
             }
         };
         Ok(Ends { flow: flow.clone(), bytes, zero, pair })

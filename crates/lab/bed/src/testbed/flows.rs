@@ -28,7 +28,7 @@ use crate::run::quic::Quic;
 use crate::run::utp::Utp;
 use crate::wire::Laid;
 use afteryou_cc::Observers;
-use afteryou_scenario::{Flow, Traffic};
+use afteryou_scenario::{Flow, Traffic, TransportKind};
 use afteryou_sim::director::{Id, Opening, Remote};
 use course::Course;
 use receiving::Receiver;
@@ -103,22 +103,26 @@ impl Directable {
             at: addresses.receiver,
             shared: shared.clone(),
         };
-        let (protocol, receiver) = match (&spec.traffic, spec.transport.kind()) {
+        let (protocol, receiver) = match (&spec.traffic, spec.transport.kind) {
             (Traffic::Cbr { .. }, _) => (Protocol::Datagrams, listening.datagrams(topology)?),
-            (_, "tcp") => {
+            (_, TransportKind::Tcp) => {
                 let protocol = tcp::Tcp::new(spec, shared.logs.of_flow(index))?;
                 topology.namespace(Side::Senders).run(|| protocol.try_socket(addresses.sender))??;
                 (Protocol::Tcp(protocol), listening.tcp(topology)?)
             }
-            (_, "quic") => {
+            (_, TransportKind::Quic) => {
                 let protocol = Quic::new(spec, observers.map(|observers| (index, observers)))?;
                 let receiver = listening.quic(topology, &protocol)?;
                 (Protocol::Quic(protocol), receiver)
             }
-            _ => {
+            (_, TransportKind::Utp) => {
                 let protocol = Utp::new(spec, observers.map(|observers| (index, observers)))?;
                 let receiver = listening.utp(topology, protocol.receiver())?;
                 (Protocol::Utp(protocol), receiver)
+            }
+            (_, TransportKind::Udp) => {
+                let reason = "bare datagrams carry constant rates alone".to_owned();
+                return Err(Error::Flow { flow: spec.name.clone(), reason });
             }
         };
         Ok(Directable {

@@ -7,7 +7,7 @@ use crate::run::ends::Place;
 use crate::run::log::Log;
 use crate::run::{transfer, Options, Source};
 use afteryou_cc::Observers;
-use afteryou_scenario::{Flow, Traffic};
+use afteryou_scenario::{Flow, Traffic, TransportKind};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicU64;
@@ -69,7 +69,7 @@ impl Opening<'_> {
         if flow.traffic.is_command() {
             return Ok(Ends::Command);
         }
-        let is_transfer = ["utp", "quic"].contains(&flow.transport.kind())
+        let is_transfer = matches!(flow.transport.kind, TransportKind::Utp | TransportKind::Quic)
             && matches!(flow.traffic, Traffic::Bulk | Traffic::Size(_))
             && flow.active.is_empty();
         if !is_transfer {

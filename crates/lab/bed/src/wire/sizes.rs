@@ -2,7 +2,7 @@
 
 use crate::quic_packet::HEADERS;
 use afteryou_scenario::transport::Protocol;
-use afteryou_scenario::{Flow, Scenario, Traffic};
+use afteryou_scenario::{Flow, Scenario, Traffic, TransportKind};
 
 /// Bytes of headers that a packet has by itself beside those of IP: TCP with timestamps, UDP, and UDP with uTP or QUIC.
 const TCP: u64 = 20 + 12;
@@ -76,14 +76,14 @@ impl OfFlow {
     fn new(flow: &Flow) -> OfFlow {
         let format = flow.packet_format();
         let is_datagram = matches!(flow.traffic, Traffic::Cbr { .. });
-        let is_utp = flow.transport.kind() == "utp" && !is_datagram && !flow.traffic.is_command();
+        let is_utp = flow.transport.kind == TransportKind::Utp && !is_datagram && !flow.traffic.is_command();
         let own = match (is_datagram, flow.transport.protocol()) {
             (true, _) => V4 + UDP,
             (_, Ok(Protocol::Tcp(_))) => V4 + TCP,
             (_, Ok(Protocol::Utp(_))) => V4 + UTP,
             (_, Ok(Protocol::Quic(_))) => V4 + QUIC,
-            // Of other protocols nothing is known: their packets count as they are.
-            _ => format.overhead.bytes(),
+            // Nothing is known of a program's datagrams: they count as they are.
+            (_, Ok(Protocol::Udp) | Err(_)) => format.overhead.bytes(),
         };
         let framing = format.overhead.bytes() as i64 - own as i64;
         OfFlow { framing, full: format.payload.bytes() as u32, overhead: format.overhead.bytes(), is_utp }

@@ -4,7 +4,9 @@ use super::common::{beside_others, judged, spoiled, within};
 use afteryou_bed::run::Options;
 use afteryou_bed::{testbed, Error};
 use afteryou_scenario::outcome::{Outcome, Totals};
-use afteryou_scenario::{Algorithm, Duration, Experiment, Record, Scenario, Transport, Window};
+use afteryou_scenario::{
+    Algorithm, Duration, Experiment, Record, Scenario, Transport, TransportKind, Window,
+};
 
 pub fn scenario(flows: &str) -> Scenario {
     let text = format!(
@@ -181,14 +183,14 @@ fn every_form_of_traffic_sends_what_it_sends_in_the_simulator() {
         let mut scenario = scenario(&FORMS.iter().map(flow).collect::<String>());
         scenario.link.rate = "50 Mbit/s".parse().unwrap();
         // The simulator has no QUIC. Its handshake is as long as TCP's, its initial window is uTP's: it lies between the two.
-        let stands_in = |kind: &'static str| {
+        let stands_in = |transport: Transport| {
             let mut offered = scenario.clone();
-            let quic = offered.flow.iter_mut().filter(|flow| flow.transport.kind() == "quic");
-            quic.for_each(|flow| flow.transport = Transport(Algorithm::named(kind)));
+            let quic = offered.flow.iter_mut().filter(|flow| flow.transport.kind == TransportKind::Quic);
+            quic.for_each(|flow| flow.transport = transport.clone());
             afteryou_sim::run(&offered, &mut |_| true).unwrap().run.totals
         };
         let Some(outcome) = run(&scenario) else { return };
-        for (utp, tcp) in stands_in("utp").iter().zip(&stands_in("tcp")) {
+        for (utp, tcp) in stands_in(Transport::utp()).iter().zip(&stands_in(Transport::tcp())) {
             let real = outcome.run.totals.iter().find(|real| real.flow == utp.flow).unwrap();
             let begun = |totals: &Totals| totals.completions.as_ref().map_or(0, |all| all.begun);
             let [real, utp, tcp] = [real, utp, tcp].map(|one| (begun(one), one.received_bytes as f64));

@@ -2,7 +2,7 @@
 
 use afteryou_engines::{coverage, ENGINES};
 use afteryou_scenario::catalogue;
-use afteryou_scenario::transport::TRANSPORTS;
+use afteryou_scenario::TransportKind;
 
 #[test]
 fn every_algorithm_is_known_by_the_simulator_and_those_with_equations_by_the_fluid() {
@@ -29,14 +29,11 @@ fn every_algorithm_is_known_by_the_simulator_and_those_with_equations_by_the_flu
 #[test]
 fn the_bed_knows_every_transport_and_tcp_where_it_has_namespaces() {
     let known =
-        TRANSPORTS.iter().map(|entry| (entry.name, coverage::of_transport(entry.name).contains(&"bed")));
-    assert_eq!(
-        known.collect::<Vec<_>>(),
-        [("tcp", cfg!(target_os = "linux")), ("utp", true), ("quic", true), ("udp", true)]
-    );
+        TransportKind::ALL.map(|kind| (kind.name(), coverage::of_transport(kind.name()).contains(&"bed")));
+    assert_eq!(known, [("tcp", cfg!(target_os = "linux")), ("utp", true), ("quic", true), ("udp", true)]);
     assert_eq!(coverage::of_transport("quic"), ["fluid", "bed"]);
-    for entry in TRANSPORTS.iter().filter(|entry| entry.name != "quic") {
-        assert_eq!(coverage::of_transport(entry.name)[..2], ["sim", "fluid"], "{}", entry.name);
+    for kind in [TransportKind::Tcp, TransportKind::Utp, TransportKind::Udp] {
+        assert_eq!(coverage::of_transport(kind.name())[..2], ["sim", "fluid"], "{kind:?}");
     }
 }
 

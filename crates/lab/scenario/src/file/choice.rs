@@ -21,8 +21,8 @@ pub(crate) fn queue(node: &Node) -> Result<Algorithm> {
 
 /// A transport.
 pub(crate) fn transport(node: &Node) -> Result<Transport> {
-    let check = |algorithm: &Algorithm| Transport(algorithm.clone()).protocol().map(drop);
-    choose(node, "transport", &[], check).map(Transport)
+    let check = |algorithm: &Algorithm| Transport::try_from(algorithm.clone())?.protocol().map(drop);
+    at(node, Transport::try_from(choose(node, "transport", &[], check)?))
 }
 
 type Check = fn(&Algorithm) -> std::result::Result<(), Error>;

@@ -3,6 +3,7 @@
 use super::keys::{Key, Takes, LOGNORMAL, NORMAL, ROOT, TRAFFIC};
 use super::range::MOST_PER_DECADE;
 use crate::traffic::Gaps;
+use crate::transport::TransportKind;
 use afteryou_aqm::list::QUEUES;
 use afteryou_base::param::{Kind, Param};
 use afteryou_cc::list::CONTROLLERS;
@@ -97,7 +98,10 @@ fn takes(takes: Takes) -> Value {
         }
         Takes::Queue => choices(QUEUES.iter().map(|entry| (entry.name, entry.summary, entry.params))),
         Takes::Transport => choices(
-            crate::transport::TRANSPORTS.iter().map(|entry| (entry.name, entry.summary, entry.params)),
+            TransportKind::ALL
+                .map(TransportKind::about)
+                .into_iter()
+                .map(|entry| (entry.name, entry.summary, entry.params)),
         ),
         Takes::Traffic => json!({ "anyOf": [
             { "const": "bulk" },

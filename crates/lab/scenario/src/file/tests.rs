@@ -5,7 +5,7 @@ mod ranges;
 mod routes;
 
 use super::*;
-use crate::transport::{Protocol, UtpRecovery};
+use crate::transport::{Protocol, TransportKind, UtpRecovery};
 use crate::Traffic;
 use afteryou_base::Span;
 
@@ -263,8 +263,8 @@ fn defaults_are_those_of_the_manual() {
     let scenario = &run.scenario;
     let names: Vec<_> = scenario.flow.iter().map(|flow| flow.name.as_str()).collect();
     assert_eq!(names, ["cubic", "cubic 2", "cbr"]);
-    let kinds: Vec<_> = scenario.flow.iter().map(|flow| flow.transport.kind()).collect();
-    assert_eq!(kinds, ["tcp", "tcp", "udp"]);
+    let kinds: Vec<_> = scenario.flow.iter().map(|flow| flow.transport.kind).collect();
+    assert_eq!(kinds, [TransportKind::Tcp, TransportKind::Tcp, TransportKind::Udp]);
     assert_eq!((scenario.seed, scenario.baseline, scenario.link.queue.kind.as_str()), (1, false, "droptail"));
     let window = &scenario.measure[0];
     assert_eq!(

@@ -38,7 +38,7 @@ fn assert_finishes(controller: &str, transport: &Transport) {
         let totals = outcome.totals("one");
         let what = format!("{controller} over {transport}, {rtt_ms} ms, {} %", loss * 100.0);
         // The ns-2 era waits at least a second for what it cannot see: lost retransmissions, small windows.
-        let waits = if transport.0.params.is_empty() { 0.0 } else { 1.5 * totals.timeouts as f64 };
+        let waits = if transport.params.is_empty() { 0.0 } else { 1.5 * totals.timeouts as f64 };
         let patience = patience_s(rtt_ms as f64 / 1e3, loss) + waits;
         let seconds = totals.completed_in_s.unwrap_or(f64::INFINITY);
         println!("{what}: {seconds:.1} of {patience:.1} s, {} timeouts", totals.timeouts);

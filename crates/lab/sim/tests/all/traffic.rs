@@ -6,7 +6,9 @@ use crate::support::{flow, link, ms, run, scenario, utp, Look};
 use afteryou_scenario::law::Drawn;
 use afteryou_scenario::outcome::Completions;
 use afteryou_scenario::traffic::Web;
-use afteryou_scenario::{Duration, Experiment, Flow, Law, Link, Outcome, Probability, Role, Size, Traffic};
+use afteryou_scenario::{
+    Duration, Experiment, Flow, Law, Link, Outcome, Probability, Role, Size, Traffic, TransportKind,
+};
 
 const KB: u64 = 1000;
 
@@ -34,7 +36,7 @@ fn a_short_transfer_takes_one_and_a_half_round_trips_and_the_time_to_send() {
     for rtt_ms in [5, 50, 135, 250] {
         both(|make| {
             let flow = make("cubic", rtt_ms);
-            let (utp, sizes) = (flow.transport.kind() == "utp", flow.packet_format());
+            let (utp, sizes) = (flow.transport.kind == TransportKind::Utp, flow.packet_format());
             // One packet: a second one would be paced.
             let bytes = sizes.payload.bytes();
             let traffic = Traffic::Arrivals { arrivals: Law::Fixed(ms(1000)), size: Law::Fixed(size(bytes)) };

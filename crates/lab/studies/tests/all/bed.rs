@@ -1,6 +1,7 @@
 //! The bed set is about two hours of traffic, and each of its runs is one that the testbed takes.
 
 use afteryou_engines::{Bed, Engine};
+use afteryou_scenario::TransportKind;
 use afteryou_studies::bed::{days, set, Cost};
 use afteryou_studies::choice;
 
@@ -25,7 +26,9 @@ fn the_testbed_takes_every_run_of_the_set() {
             assert!(refused.is_empty(), "{at}: {refused:?}");
             let controllers =
                 point.scenario.flow.iter().filter_map(|flow| Some((flow, flow.controller.as_ref()?)));
-            for (flow, controller) in controllers.filter(|(flow, _)| flow.transport.kind() == "tcp") {
+            for (flow, controller) in
+                controllers.filter(|(flow, _)| flow.transport.kind == TransportKind::Tcp)
+            {
                 assert_eq!(
                     controller.kind, "cubic",
                     "{at}: the kernel has no {:?} for {}",
