@@ -5,7 +5,7 @@ use crate::result::Result;
 use crate::rules;
 use crate::scenario::Scenario;
 use crate::signals::Signals;
-use afteryou_engines::{find, Choices, Engine as _, Error, Lineup, Simulator};
+use afteryou_engines::{find, Choices, Error, Lineup};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -29,7 +29,7 @@ pub fn run(py: Python<'_>, scenario: &Scenario, engine: &str, seed: Option<u64>)
     let mut signals = Signals::default();
     match rules::used(&point.scenario) {
         None => outcome = py.detach(|| point.run_with(engine, &mut |_| signals.go_on())),
-        Some((flow, rule)) if engine.name() != Simulator.name() => {
+        Some((flow, rule)) if !engine.capabilities().on_one_thread => {
             let engine = engine.name();
             return Err(PyValueError::new_err(format!(
                 "flow {flow:?} has the rule {rule:?} in Python, which runs in \"sim\", not in {engine:?}"

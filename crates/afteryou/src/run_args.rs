@@ -6,13 +6,13 @@ pub use traces::Traces;
 
 use crate::values;
 use afteryou_engines::sweep::Shard;
-use afteryou_engines::{Bed, BedOfKernelQueues, Choices, Engine, Fluid, Pool, ENGINES};
+use afteryou_bed::run::QueueBy;
+use afteryou_engines::{Bed, Choices, Engine, Pool, ENGINES};
 use afteryou_scenario::Experiment;
 use afteryou_terminal::Failure;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use traces::sees_packets;
 
 /// Runs of scenario files with an engine: `afteryou sim FILE` and its like.
 pub struct EngineCommand {
@@ -157,19 +157,12 @@ Exit codes:
   2    a file or the command line is invalid, or the engine does not support a setting of a file
   130  interrupted";
 
-/// Returns whether the engine follows from closed forms, as only one does.
-fn explains(engine: &dyn Engine) -> bool {
-    engine.name() == Fluid.name()
-}
-
-/// Returns whether the engine starts programs, and lets the kernel queue, as only one does.
-fn has_real_packets(engine: &dyn Engine) -> bool {
-    engine.name() == Bed.name()
-}
+/// The bed whose links the kernel queues at.
+static BED_OF_KERNEL_QUEUES: Bed = Bed::new().queued_by(QueueBy::Kernel);
 
 fn after_help(engine: &dyn Engine) -> String {
     let name = engine.name();
-    let explain = match explains(engine) {
+    let explain = match engine.capabilities().explains {
         true => format!(
             "  afteryou {name} --explain scenarios/two-fledbat.toml\n  \
              afteryou {name} --explain --json scenarios/two-fledbat.toml\n"
@@ -186,7 +179,7 @@ fn after_help(engine: &dyn Engine) -> String {
 
 fn subcommand(engine: &'static dyn Engine) -> Command {
     let command = Command::new(engine.name());
-    let command = match explains(engine) {
+    let command = match engine.capabilities().explains {
         true => command.arg(
             Arg::new(EXPLAIN)
                 .long(EXPLAIN)
@@ -200,12 +193,12 @@ fn subcommand(engine: &'static dyn Engine) -> Command {
     let traces = [(TRACE, "FILE", TRACE_HELP), (QLOG, "DIR", QLOG_HELP)];
     let command = traces.into_iter().fold(command, |command, (name, value, help)| {
         let arg = Arg::new(name).long(name).value_name(value).help(help);
-        let arg = arg.conflicts_with("shard").hide(!sees_packets(engine));
+        let arg = arg.conflicts_with("shard").hide(!engine.capabilities().traces);
         command.arg(arg.value_parser(clap::value_parser!(PathBuf)))
     });
     // After the arguments, whose own description would take the place of the engine's.
     let command = RunArgs::augment_args(command).about(engine.summary()).after_help(after_help(engine));
-    if !has_real_packets(engine) {
+    if !engine.capabilities().real_packets {
         return command;
     }
     let clean = Arg::new(CLEAN).long(CLEAN).help(CLEAN_HELP).action(ArgAction::SetTrue);
@@ -236,12 +229,12 @@ impl FromArgMatches for EngineCommand {
         let none = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
         let (name, matches) = matches.subcommand().ok_or_else(none)?;
         let engine = afteryou_engines::find(name).map_err(|_| none())?;
-        let explain = explains(engine) && matches.get_flag(EXPLAIN);
+        let explain = engine.capabilities().explains && matches.get_flag(EXPLAIN);
         let traces = Traces { trace: matches.get_one(TRACE).cloned(), qlog: matches.get_one(QLOG).cloned() };
-        let clean = has_real_packets(engine) && matches.get_flag(CLEAN);
+        let clean = engine.capabilities().real_packets && matches.get_flag(CLEAN);
         let is_by_kernel = || matches.get_one::<String>(QUEUE_BY).is_some_and(|who| who == KERNEL);
-        let engine = match has_real_packets(engine) && is_by_kernel() {
-            true => &BedOfKernelQueues,
+        let engine = match engine.capabilities().real_packets && is_by_kernel() {
+            true => &BED_OF_KERNEL_QUEUES,
             false => engine,
         };
         Ok(EngineCommand { engine, explain, clean, traces, runs: RunArgs::from_arg_matches(matches)? })

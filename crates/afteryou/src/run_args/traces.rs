@@ -1,13 +1,8 @@
 //! `--trace` and `--qlog`: which engines have them, and where they lead.
 
-use afteryou_engines::{Bed, Engine, Fluid, Simulator};
+use afteryou_engines::{Engine, ENGINES};
 use afteryou_terminal::Failure;
 use std::path::PathBuf;
-
-/// Equations have no packets and no senders.
-pub fn sees_packets(engine: &dyn Engine) -> bool {
-    engine.name() != Fluid.name()
-}
 
 /// Where packets and senders are written.
 #[derive(Clone, Debug, Default)]
@@ -21,10 +16,11 @@ pub struct Traces {
 impl Traces {
     /// Returns whether `engine` can write what was asked for.
     pub fn check(&self, engine: &dyn Engine) -> Result<(), Failure> {
-        let Some(option) = self.option().filter(|_| !sees_packets(engine)) else { return Ok(()) };
+        let Some(option) = self.option().filter(|_| !engine.capabilities().traces) else { return Ok(()) };
         let reason = format!("{option} is not for afteryou {}, which has no packets", engine.name());
-        let [one, other] = [Simulator.name(), Bed.name()];
-        Err(Failure::usage(format!("{reason}: use afteryou {one} or {other}")))
+        let able = ENGINES.iter().filter(|engine| engine.capabilities().traces);
+        let names: Vec<_> = able.map(|engine| engine.name()).collect();
+        Err(Failure::usage(format!("{reason}: use afteryou {}", names.join(" or "))))
     }
 
     /// The option that was given, if any.

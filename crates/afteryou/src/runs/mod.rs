@@ -16,8 +16,7 @@ pub(crate) use sweep::{build, is_within};
 
 use crate::run_args::{EngineCommand, RunArgs};
 use afteryou_engines::sweep::Folder;
-use afteryou_engines::Engine as _;
-use afteryou_engines::{Bed, Event, Jobs, Lineup, AHEAD};
+use afteryou_engines::{Event, Jobs, Lineup, AHEAD};
 use afteryou_files::ResultFolder;
 use afteryou_report::{self as report, Brief, MOST_SHOWN};
 use afteryou_scenario::{Experiment, Outcome};
@@ -48,16 +47,16 @@ struct Job<'a> {
 /// system allows that; this has to come before the first thread.
 #[cfg(target_os = "linux")]
 fn become_root_if_needed(command: &EngineCommand, files: &[File]) -> Result<(), Failure> {
-    if command.engine.name() != Bed.name() {
+    if !command.engine.capabilities().real_packets {
         return Ok(());
     }
+    let shows_packets = command.traces.trace.is_some();
     let needs_root = |file: &File| -> Result<bool, Failure> {
         let runs = file.experiment.runs(command.runs.seed, Some(1)).map_err(Failure::usage)?;
-        Ok(runs.iter().any(|run| afteryou_bed::run::supports(&run.scenario).is_err()))
+        Ok(runs.iter().any(|run| command.engine.needs_root(&run.scenario, shows_packets)))
     };
-    let is_by_kernel = command.engine.version() != Bed.version();
     let needs = files.iter().map(needs_root).collect::<Result<Vec<_>, _>>()?;
-    match is_by_kernel || command.traces.trace.is_some() || needs.contains(&true) {
+    match needs.contains(&true) {
         true => Ok(afteryou_bed::net::become_root_of_own_namespace()?),
         false => Ok(()),
     }

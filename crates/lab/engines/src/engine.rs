@@ -24,6 +24,19 @@ pub struct Looks<'a> {
     pub observers: Option<Observers>,
 }
 
+/// The abilities of an engine beyond running scenarios.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    /// [`Engine::traced`] shows single packets and senders.
+    pub traces: bool,
+    /// Closed forms explain a scenario without a run.
+    pub explains: bool,
+    /// Packets are real: they take real time, programs are started, and the kernel may queue.
+    pub real_packets: bool,
+    /// Controllers are called on the thread that called [`Engine::run`], so they may belong to an interpreter of that thread.
+    pub on_one_thread: bool,
+}
+
 /// Runs scenarios. An engine holds no state of a run: one object serves all threads of a pool.
 ///
 /// An engine of your own works with [plans](crate::Plan) and [pools](crate::Pool) like those of the
@@ -43,6 +56,17 @@ pub trait Engine: Sync {
     /// Returns the use of its answers, and their limits: a few sentences.
     fn description(&self) -> &str {
         ""
+    }
+
+    /// Returns the abilities of the engine beyond running scenarios. Callers ask for these, and not for a name.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+    }
+
+    /// Returns whether a run of `scenario` needs the rights of root, or a namespace in which the user has them. `shows_packets`: with a
+    /// [tap](Looks::tap).
+    fn needs_root(&self, _scenario: &Scenario, _shows_packets: bool) -> bool {
+        false
     }
 
     /// Returns whether the engine can run `scenario`, a checked one.

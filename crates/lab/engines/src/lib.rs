@@ -28,6 +28,7 @@
 //! |---|---|
 //! | an engine by name, all engines | [`find`], [`ENGINES`] |
 //! | can this engine run that scenario? | [`Engine::supports`] |
+| what else an engine can do | [`Engine::capabilities`] |
 //! | every run of an experiment | [`Plan::new`] |
 //! | a name for a run that is the same on every machine | [`Point::hash`] |
 //! | one run | [`Point::run`] |
@@ -57,10 +58,10 @@ mod point;
 mod pool;
 pub mod sweep;
 
-pub use engine::{Engine, Looks, Progress};
+pub use engine::{Capabilities, Engine, Looks, Progress};
 pub use engines::{find, Fluid, Simulator, ENGINES};
 #[cfg(feature = "bed")]
-pub use engines::{Bed, BedOfKernelQueues, Beds};
+pub use engines::Bed;
 pub use error::{Error, Source};
 pub use lineup::{Choices, Lineup};
 pub use ordered::each;

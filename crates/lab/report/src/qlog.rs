@@ -16,7 +16,7 @@ pub fn qlogs(scenario: &Scenario, folder: &Path) -> Result<Qlogs, Error> {
     let flows = scenario
         .flow
         .iter()
-        .map(|flow| LoggedFlow { name: flow.name.clone(), protocol: flow.transport.kind().to_uppercase() });
+        .map(|flow| LoggedFlow { name: flow.name.clone(), protocol: flow.transport.kind.name().to_uppercase() });
     let title = format!("{}, seed {}", scenario.name, scenario.seed);
     Ok(Qlogs::of_run(&title, flows.collect(), folder)?)
 }

@@ -1,19 +1,65 @@
 //! Real packets over real sockets.
 
-use crate::engine::{Engine, Looks, Progress};
+use crate::engine::{Capabilities, Engine, Looks, Progress};
 use crate::error::Error;
 use afteryou_bed::run::{self, Options, QueueBy};
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Outcome, Scenario};
 
-/// Real packets, [`afteryou_bed`], with its [default options](Options). It runs over its relay where that supports the
-/// scenario, which needs no privileges. Otherwise, on Linux, it runs in the network namespaces of its testbed.
+/// Real packets, [`afteryou_bed`]. A run is over its relay where that supports the scenario, which needs no privileges. Otherwise, on Linux,
+/// it is in the network namespaces of its testbed.
 #[derive(Clone, Copy, Debug)]
-pub struct Bed;
+pub struct Bed {
+    queue_by: QueueBy,
+    in_namespaces: bool,
+    at_once: usize,
+}
+
+impl Bed {
+    /// Returns a bed with the queues of afteryou that makes one run at a time: two emulations would make each other late.
+    pub const fn new() -> Bed {
+        Bed { queue_by: QueueBy::Afteryou, in_namespaces: false, at_once: 1 }
+    }
+
+    /// The same with queues by `queue_by` at the links that data cross. The kernel's are in namespaces alone. Results with them have a
+    /// version of their own.
+    pub const fn queued_by(self, queue_by: QueueBy) -> Bed {
+        Bed { queue_by, ..self }
+    }
+
+    /// The same in namespaces for every scenario, with `at_once` runs at the same time, at least one: for scenarios so slow that a core
+    /// serves more than one, on a machine without other work. The lateness of results shows whether it went well.
+    pub const fn in_namespaces(self, at_once: usize) -> Bed {
+        let at_once = if at_once == 0 { 1 } else { at_once };
+        Bed { in_namespaces: true, at_once, ..self }
+    }
+
+    fn is_by_kernel(&self) -> bool {
+        self.queue_by == QueueBy::Kernel
+    }
+
+    /// Returns whether a run is in namespaces. The relay sees payloads of sockets and no packets.
+    fn leaves_relay(&self, scenario: &Scenario, shows_packets: bool) -> bool {
+        self.in_namespaces || self.is_by_kernel() || shows_packets || run::supports(scenario).is_err()
+    }
+}
+
+impl Default for Bed {
+    fn default() -> Bed {
+        Bed::new()
+    }
+}
 
 impl Engine for Bed {
     fn name(&self) -> &str {
         "bed"
+    }
+
+    fn version(&self) -> &str {
+        match self.queue_by {
+            QueueBy::Afteryou => env!("CARGO_PKG_VERSION"),
+            QueueBy::Kernel => concat!(env!("CARGO_PKG_VERSION"), "+kernel-queues"),
+        }
     }
 
     fn summary(&self) -> &str {
@@ -26,63 +72,19 @@ impl Engine for Bed {
          measurement is invalid: the report has the lateness."
     }
 
-    fn supports(&self, scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
-        let by_relay = run::supports(scenario);
-        #[cfg(target_os = "linux")]
-        return by_relay.or_else(|_| afteryou_bed::testbed::supports(scenario));
-        #[cfg(not(target_os = "linux"))]
-        by_relay
-    }
-
-    fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
-        observed(scenario, watch, Looks::default())
-    }
-
-    fn traced(
-        &self,
-        scenario: &Scenario,
-        watch: &mut dyn FnMut(Progress) -> bool,
-        looks: Looks<'_>,
-    ) -> Result<Outcome, Error> {
-        observed(scenario, watch, looks)
-    }
-
-    /// Returns 1: two emulations would make each other late.
-    fn at_once(&self) -> usize {
-        1
-    }
-}
-
-/// [`Bed`] with the kernel's own queues at the links that data cross, on Linux.
-#[derive(Clone, Copy, Debug)]
-pub struct BedOfKernelQueues;
-
-impl Engine for BedOfKernelQueues {
-    fn name(&self) -> &str {
-        Bed.name()
-    }
-
-    /// Returns a version of its own: the results are others than those of our own queues.
-    fn version(&self) -> &str {
-        concat!(env!("CARGO_PKG_VERSION"), "+kernel-queues")
-    }
-
-    fn summary(&self) -> &str {
-        "Run scenario files with real packets and the kernel's own queues, in network namespaces"
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { traces: true, real_packets: true, ..Capabilities::default() }
     }
 
     fn supports(&self, scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
-        #[cfg(target_os = "linux")]
-        return afteryou_bed::testbed::supports(scenario)
-            .and_then(|()| afteryou_bed::testbed::by_kernel_queues(scenario));
-        #[cfg(not(target_os = "linux"))]
-        {
-            let _ = scenario;
-            Err(vec![Unsupported::new(
-                "link.queue",
-                "the kernel queues on Linux alone: leave --queue-by out",
-            )])
+        match self.queue_by {
+            QueueBy::Afteryou => over_relay_or_in_namespaces(scenario),
+            QueueBy::Kernel => by_kernel_queues(scenario),
         }
+    }
+
+    fn needs_root(&self, scenario: &Scenario, shows_packets: bool) -> bool {
+        cfg!(target_os = "linux") && self.leaves_relay(scenario, shows_packets)
     }
 
     fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
@@ -93,62 +95,57 @@ impl Engine for BedOfKernelQueues {
         &self,
         scenario: &Scenario,
         watch: &mut dyn FnMut(Progress) -> bool,
-        looks: Looks<'_>,
+        Looks { tap, observers }: Looks<'_>,
     ) -> Result<Outcome, Error> {
-        if let Err(reasons) = self.supports(scenario) {
-            return Err(reasons.into_iter().next().map_or(Error::Interrupted, Error::Unsupported));
+        let options = Options { observers, queue_by: self.queue_by, ..Options::default() };
+        let mut observe = |at: &run::Progress| watch(progress(scenario, at));
+        if !self.leaves_relay(scenario, tap.is_some()) {
+            return run::run(scenario, &options, &mut observe).map_err(failed);
         }
-        let outcome = in_testbed(scenario, watch, looks, QueueBy::Kernel)?;
-        // The name of the result has the version.
-        let Outcome { run, baseline, transfers, .. } = outcome;
-        let outcome = Outcome::new(self.name(), self.version(), scenario.clone(), run, baseline);
-        Ok(Outcome { transfers, ..outcome })
+        #[cfg(target_os = "linux")]
+        let outcome =
+            afteryou_bed::testbed::tapped(scenario, &options, &mut observe, tap).map_err(failed)?;
+        #[cfg(not(target_os = "linux"))]
+        let outcome = match (tap, self.supports(scenario).err().into_iter().flatten().next()) {
+            (Some(_), _) => return Err(Error::NoPackets { engine: self.name().to_owned() }),
+            (None, Some(reason)) => return Err(Error::Unsupported(reason)),
+            (None, None) => run::run(scenario, &options, &mut observe).map_err(failed)?,
+        };
+        match self.queue_by {
+            QueueBy::Afteryou => Ok(outcome),
+            // The name of the result has the version.
+            QueueBy::Kernel => {
+                let Outcome { run, baseline, transfers, .. } = outcome;
+                let outcome = Outcome::new(self.name(), self.version(), scenario.clone(), run, baseline);
+                Ok(Outcome { transfers, ..outcome })
+            }
+        }
     }
 
     fn at_once(&self) -> usize {
-        Bed.at_once()
+        self.at_once
     }
 }
 
-fn observed(
-    scenario: &Scenario,
-    watch: &mut dyn FnMut(Progress) -> bool,
-    looks: Looks<'_>,
-) -> Result<Outcome, Error> {
-    // The relay sees payloads of sockets and no packets.
-    if looks.tap.is_some() || run::supports(scenario).is_err() {
-        return in_testbed(scenario, watch, looks, QueueBy::Afteryou);
-    }
-    let options = Options { observers: looks.observers, ..Options::default() };
-    run::run(scenario, &options, &mut |at| watch(progress(scenario, at))).map_err(failed)
-}
-
-/// Runs `scenario` in network namespaces, whether it needs them or not.
 #[cfg(target_os = "linux")]
-pub(super) fn in_testbed(
-    scenario: &Scenario,
-    watch: &mut dyn FnMut(Progress) -> bool,
-    Looks { tap, observers }: Looks<'_>,
-    queue_by: QueueBy,
-) -> Result<Outcome, Error> {
-    let options = Options { observers, queue_by, ..Options::default() };
-    let mut observe = |at: &run::Progress| watch(progress(scenario, at));
-    afteryou_bed::testbed::tapped(scenario, &options, &mut observe, tap).map_err(failed)
+fn over_relay_or_in_namespaces(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+    run::supports(scenario).or_else(|_| afteryou_bed::testbed::supports(scenario))
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn in_testbed(
-    scenario: &Scenario,
-    watch: &mut dyn FnMut(Progress) -> bool,
-    looks: Looks<'_>,
-    _: QueueBy,
-) -> Result<Outcome, Error> {
-    if looks.tap.is_some() {
-        return Err(Error::NoPackets { engine: Bed.name().to_owned() });
-    }
-    // Refuses what needs namespaces.
-    let options = Options { observers: looks.observers, ..Options::default() };
-    run::run(scenario, &options, &mut |at| watch(progress(scenario, at))).map_err(failed)
+fn over_relay_or_in_namespaces(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+    run::supports(scenario)
+}
+
+#[cfg(target_os = "linux")]
+fn by_kernel_queues(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+    afteryou_bed::testbed::supports(scenario)?;
+    afteryou_bed::testbed::by_kernel_queues(scenario)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn by_kernel_queues(_: &Scenario) -> Result<(), Vec<Unsupported>> {
+    Err(vec![Unsupported::new("link.queue", "the kernel queues on Linux alone: leave --queue-by out")])
 }
 
 fn progress(scenario: &Scenario, at: &run::Progress) -> Progress {

@@ -1,7 +1,7 @@
 //! As differential equations.
 
 use super::passes::Passes;
-use crate::engine::{Engine, Progress};
+use crate::engine::{Capabilities, Engine, Progress};
 use crate::error::Error;
 use afteryou_fluid::Options;
 use afteryou_scenario::support::Unsupported;
@@ -24,6 +24,10 @@ impl Engine for Fluid {
         "Windows and queues are smooth, without randomness or single packets, and the answer takes milliseconds. \
          `afteryou list controllers` shows which controllers have a model. The section [fluid] of a file chooses \
          the effects that the equations include, and their start values."
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { explains: true, ..Capabilities::default() }
     }
 
     fn supports(&self, scenario: &Scenario) -> Result<(), Vec<Unsupported>> {

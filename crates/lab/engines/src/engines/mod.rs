@@ -4,16 +4,12 @@
 
 #[cfg(feature = "bed")]
 mod bed;
-#[cfg(feature = "bed")]
-mod beds;
 mod fluid;
 mod passes;
 mod sim;
 
 #[cfg(feature = "bed")]
-pub use bed::{Bed, BedOfKernelQueues};
-#[cfg(feature = "bed")]
-pub use beds::Beds;
+pub use bed::Bed;
 pub use fluid::Fluid;
 pub use sim::Simulator;
 
@@ -26,7 +22,7 @@ pub static ENGINES: &[&dyn Engine] = &[
     &Simulator,
     &Fluid,
     #[cfg(feature = "bed")]
-    &Bed,
+    &Bed::new(),
 ];
 
 /// Returns the engine with this name.

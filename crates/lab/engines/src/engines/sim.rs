@@ -1,7 +1,7 @@
 //! Packet by packet.
 
 use super::passes::Passes;
-use crate::engine::{Engine, Looks, Progress};
+use crate::engine::{Capabilities, Engine, Looks, Progress};
 use crate::error::Error;
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Outcome, Passage, Scenario};
@@ -22,6 +22,10 @@ impl Engine for Simulator {
 
     fn description(&self) -> &str {
         "The same file and seed give the same result on every machine."
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { traces: true, on_one_thread: true, ..Capabilities::default() }
     }
 
     fn supports(&self, scenario: &Scenario) -> Result<(), Vec<Unsupported>> {

@@ -18,7 +18,7 @@ use crate::judge::Sample;
 use crate::plan::{measure_key, Chosen};
 use crate::runs::{self, Making, Run};
 use crate::verdict::EntryVerdict;
-use afteryou_engines::{Beds, Engine, Point, Pool, PoolProgress, Simulator};
+use afteryou_engines::{Bed, Engine, Point, Pool, PoolProgress, Simulator};
 use afteryou_scenario::content::ContentHash;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -176,7 +176,7 @@ impl Tested<'_> {
         let run = |point: &GridPoint| -> Result<Point> {
             let mut point = point.clone();
             point.set.extend(self.real.iter().cloned());
-            Ok(Point::new(&Beds::of(1), point.scenario(self.grid, 1)?))
+            Ok(Point::new(&Bed::new(), point.scenario(self.grid, 1)?))
         };
         self.points.iter().map(run).collect()
     }
@@ -219,10 +219,12 @@ pub fn run(
         return Err(Error::NotInBedSet);
     }
     let real = Batch::of(&tested, Tested::real)?;
-    let (mut kept, mut spoiled) = real.make(&Beds::of(setting.beds), setting, cache, Phase::Bed, progress)?;
+    let (mut kept, mut spoiled) =
+        real.make(&Bed::new().in_namespaces(setting.beds), setting, cache, Phase::Bed, progress)?;
     for _ in 0..AGAIN {
         if spoiled > 0 {
-            (kept, spoiled) = real.make(&Beds::of(1), setting, cache, Phase::Again, progress)?;
+            (kept, spoiled) =
+                real.make(&Bed::new().in_namespaces(1), setting, cache, Phase::Again, progress)?;
         }
     }
     let seeds = Batch::of(&tested, |tested| tested.simulated(set.seeds))?;

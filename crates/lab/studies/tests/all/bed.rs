@@ -21,7 +21,7 @@ fn the_testbed_takes_every_run_of_the_set() {
     let set = set().unwrap();
     for tested in set.tested(&choice::all().unwrap()).unwrap() {
         for point in tested.real().unwrap() {
-            let refused = Bed.supports(&point.scenario).err().unwrap_or_default();
+            let refused = Bed::new().supports(&point.scenario).err().unwrap_or_default();
             let at = format!("{}/{}", tested.chosen.entry.id, tested.check.id);
             assert!(refused.is_empty(), "{at}: {refused:?}");
             let controllers =
