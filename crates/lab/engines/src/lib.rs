@@ -28,7 +28,7 @@
 //! |---|---|
 //! | an engine by name, all engines | [`find`], [`ENGINES`] |
 //! | can this engine run that scenario? | [`Engine::supports`] |
-| what else an engine can do | [`Engine::capabilities`] |
+//! | what else an engine can do | [`Engine::capabilities`] |
 //! | every run of an experiment | [`Plan::new`] |
 //! | a name for a run that is the same on every machine | [`Point::hash`] |
 //! | one run | [`Point::run`] |
@@ -59,9 +59,9 @@ mod pool;
 pub mod sweep;
 
 pub use engine::{Capabilities, Engine, Looks, Progress};
-pub use engines::{find, Fluid, Simulator, ENGINES};
 #[cfg(feature = "bed")]
 pub use engines::Bed;
+pub use engines::{find, Fluid, Simulator, ENGINES};
 pub use error::{Error, Source};
 pub use lineup::{Choices, Lineup};
 pub use ordered::each;

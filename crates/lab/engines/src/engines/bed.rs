@@ -103,8 +103,7 @@ impl Engine for Bed {
             return run::run(scenario, &options, &mut observe).map_err(failed);
         }
         #[cfg(target_os = "linux")]
-        let outcome =
-            afteryou_bed::testbed::tapped(scenario, &options, &mut observe, tap).map_err(failed)?;
+        let outcome = afteryou_bed::testbed::tapped(scenario, &options, &mut observe, tap).map_err(failed)?;
         #[cfg(not(target_os = "linux"))]
         let outcome = match (tap, self.supports(scenario).err().into_iter().flatten().next()) {
             (Some(_), _) => return Err(Error::NoPackets { engine: self.name().to_owned() }),
