@@ -66,7 +66,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         println!("SKIPPED: the machine was too slow for the emulation, so there is nothing to compare with");
         return Ok(ExitCode::SUCCESS);
     }
-    let simulated = afteryou_sim::run(&real.scenario, &mut |_| true)?;
+    let simulated = afteryou_sim::run(&real.scenario.clone().checked()?, &mut |_| true)?;
     println!("{:<48} {:>10} {:>10} {:>8}", "", "real", "simulated", "differ");
     let mut agree = true;
     for Pair { what, real, simulated, whole } in pairs(&real, &simulated) {

@@ -10,7 +10,9 @@
 
 use afteryou_bed::run::{run, Options};
 use afteryou_cc::list::{find, Class, CONTROLLERS};
-use afteryou_scenario::{Algorithm, Duration, Flow, Link, Outcome, Role, Scenario, Transport, Window};
+use afteryou_scenario::{
+    Algorithm, Checked, Duration, Flow, Link, Outcome, Role, Scenario, Transport, Window,
+};
 use std::error::Error;
 use std::process::ExitCode;
 
@@ -50,7 +52,7 @@ impl Request {
     }
 }
 
-fn scenario(controller: &str, duration: Duration) -> Result<Scenario, Box<dyn Error>> {
+fn scenario(controller: &str, duration: Duration) -> Result<Checked, Box<dyn Error>> {
     let algorithm: Algorithm = controller.parse()?;
     let role = match find(&algorithm.kind).map(|entry| entry.class) {
         Some(Class::Background) => Role::Background,
@@ -61,11 +63,12 @@ fn scenario(controller: &str, duration: Duration) -> Result<Scenario, Box<dyn Er
         controller: Some(algorithm),
         ..Flow::new("alone", role, "", "50 ms".parse()?)
     };
-    Ok(Scenario {
+    let scenario = Scenario {
         measure: vec![Window { name: "all".to_owned(), from: "0 s".parse()?, to: duration }],
         flow: vec![flow],
         ..Scenario::new(controller, duration, Link::new("20 Mbit/s".parse()?, "200 ms".parse()?))
-    })
+    };
+    Ok(scenario.checked()?)
 }
 
 fn goodput_mbit(outcome: &Outcome) -> f64 {
@@ -82,7 +85,7 @@ struct Measured {
 
 impl Measured {
     /// Runs until `runs` are valid; takes what it repeats off `repetitions`.
-    fn new(scenario: &Scenario, runs: usize, repetitions: &mut usize) -> Result<Measured, Box<dyn Error>> {
+    fn new(scenario: &Checked, runs: usize, repetitions: &mut usize) -> Result<Measured, Box<dyn Error>> {
         let mut measured = Measured::default();
         while measured.valid.len() < runs {
             let outcome = run(scenario, &Options::default(), &mut |_| true)?;

@@ -25,7 +25,9 @@
 
 use afteryou_fluid::closed::{self, fledbat, ledbat, DelayLoop, Equilibrium, Symmetric};
 use afteryou_fluid::model::LedbatPp;
-use afteryou_scenario::{Buffer, Duration, Flow, Link, Outcome, Rate, Role, Scenario, Transport, Window};
+use afteryou_scenario::{
+    Buffer, Checked, Duration, Flow, Link, Outcome, Rate, Role, Scenario, Transport, Window,
+};
 use std::error::Error;
 use std::fmt;
 use std::process::ExitCode;
@@ -258,11 +260,11 @@ impl Point {
         (from_s, from_s + measured_s)
     }
 
-    fn scenario(&self, kind: Kind, expected: Option<&Expected>) -> Result<Scenario, Box<dyn Error>> {
+    fn scenario(&self, kind: Kind, expected: Option<&Expected>) -> Result<Checked, Box<dyn Error>> {
         let (from_s, to_s) = self.window_s(kind, expected);
         let at = |s: f64| Duration::from_millis((s * 1e3) as u64);
         let buffer = Buffer::Time(Duration::from_millis(self.buffer_ms));
-        Ok(Scenario {
+        let scenario = Scenario {
             measure: vec![Window { name: "settled".to_owned(), from: at(from_s), to: at(to_s) }],
             flow: (0..self.flows).map(|index| self.flow(index)).collect::<Result<_, _>>()?,
             ..Scenario::new(
@@ -270,7 +272,8 @@ impl Point {
                 at(to_s),
                 Link::new(Rate::from_bits(self.mbit_s * 1_000_000), buffer),
             )
-        })
+        };
+        Ok(scenario.checked()?)
     }
 
     /// Returns the mean queue of saws in step, packets.

@@ -20,7 +20,7 @@
 //! connection, so 15 % of "twice the smoothed delay" is almost always more than any queue. Ours yields, as its paper says.
 
 use afteryou_scenario::outcome::WindowFigures;
-use afteryou_scenario::Experiment;
+use afteryou_scenario_file::Experiment;
 use std::error::Error;
 use std::process::ExitCode;
 

@@ -11,7 +11,7 @@
 //! - lower effort alone uses at least 95 % of the link.
 
 use afteryou_scenario::outcome::{class_name, WindowFigures};
-use afteryou_scenario::Experiment;
+use afteryou_scenario_file::Experiment;
 use std::error::Error;
 use std::process::ExitCode;
 

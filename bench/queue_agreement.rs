@@ -8,7 +8,7 @@
 //! 10 % of the link, or a delay by more than 10 % of itself and more than 0.3 ms, which is what an idle machine adds here.
 
 use afteryou_bed::run::{run, Options};
-use afteryou_scenario::{Duration, Flow, Link, Outcome, Role, Scenario, Transport, Window};
+use afteryou_scenario::{Checked, Duration, Flow, Link, Outcome, Role, Scenario, Transport, Window};
 use std::error::Error;
 use std::process::ExitCode;
 
@@ -17,7 +17,7 @@ const LEAST_MS: f64 = 0.3;
 /// A run that the machine spoils is repeated so often.
 const ATTEMPTS: u32 = 5;
 
-fn scenario(queue: &str, run: u64) -> Result<Scenario, Box<dyn Error>> {
+fn scenario(queue: &str, run: u64) -> Result<Checked, Box<dyn Error>> {
     let rtt = "40 ms".parse()?;
     let utp = |name: &str, role, controller: &str| -> Result<Flow, Box<dyn Error>> {
         let controller = Some(controller.parse()?);
@@ -27,12 +27,13 @@ fn scenario(queue: &str, run: u64) -> Result<Scenario, Box<dyn Error>> {
     let upload = Flow { start, ..utp("upload", Role::Foreground, "cubic")? };
     let call = Flow::cbr("call", Role::Foreground, "64 kbit/s".parse()?, "160 B".parse()?, rtt);
     let link = Link { queue: queue.parse()?, ..Link::new("20 Mbit/s".parse()?, "500 ms".parse()?) };
-    Ok(Scenario {
+    let scenario = Scenario {
         seed: run + 1,
         measure: vec![Window { name: "both".to_owned(), from: "10 s".parse()?, to: "60 s".parse()? }],
         flow: vec![utp("backup", Role::Background, "ledbat++,restart=true")?, upload, call],
         ..Scenario::new(format!("{queue}, run {run}"), "60 s".parse()?, link)
-    })
+    };
+    Ok(scenario.checked()?)
 }
 
 /// Returns the shares of backup and upload, then mean and p95 of the call's delay, ms.
@@ -43,7 +44,7 @@ fn figures(outcome: &Outcome) -> [f64; 4] {
 }
 
 /// Runs the scenario on real sockets; returns `None` if the machine was too busy each time.
-fn real(scenario: &Scenario) -> Result<Option<[f64; 4]>, Box<dyn Error>> {
+fn real(scenario: &Checked) -> Result<Option<[f64; 4]>, Box<dyn Error>> {
     for _ in 0..ATTEMPTS {
         let outcome = run(scenario, &Options::default(), &mut |_| true)?;
         if !outcome.run.lateness.is_some_and(|lateness| lateness.spoiled()) {

@@ -10,7 +10,7 @@
     reason = "the simulator has no clock; what measures its speed needs one"
 )]
 
-use afteryou_scenario::{Duration, Flow, Link, Role, Scenario, Transport};
+use afteryou_scenario::{Checked, Duration, Flow, Link, Role, Scenario, Transport};
 use std::error::Error;
 use std::process::Command;
 use std::time::Instant;
@@ -126,7 +126,7 @@ const CASES: &[Case] = &[
 ];
 
 impl Case {
-    fn scenario(&self) -> Result<Scenario, Box<dyn Error>> {
+    fn scenario(&self) -> Result<Checked, Box<dyn Error>> {
         let link = Link::new(self.rate.parse()?, afteryou_scenario::Buffer::Packets(self.buffer_packets));
         let flow = (0..self.flows).map(|i| Flow {
             start: Duration::from_millis(i as u64 * 37 % 1000),
@@ -139,7 +139,7 @@ impl Case {
             )
         });
         let duration = Duration::from_secs_f64(self.seconds);
-        Ok(Scenario { flow: flow.collect(), ..Scenario::new(self.name, duration, link) })
+        Ok(Scenario { flow: flow.collect(), ..Scenario::new(self.name, duration, link) }.checked()?)
     }
 
     /// Returns the seconds and packets of the fastest of `runs`.

@@ -7,7 +7,7 @@
     reason = "the simulator has no clock; what measures its speed needs one"
 )]
 
-use afteryou_scenario::Experiment;
+use afteryou_scenario_file::Experiment;
 use std::error::Error;
 use std::time::Instant;
 

@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         flow: vec![backup("first backup"), second, call],
         ..Scenario::new("two backups and a call", "12 s".parse()?, link)
     };
-    let outcome = run(&scenario, &Options::default(), &mut |progress| {
+    let outcome = run(&scenario.checked()?, &Options::default(), &mut |progress| {
         eprint!("\r{:4.1} s ", progress.elapsed_s);
         true // continue
     })?;

@@ -1,7 +1,7 @@
 //! Errors as exceptions of the module `afteryou.errors`.
 
 use afteryou_engines::Error;
-use afteryou_scenario::file::FileError;
+use afteryou_scenario_file::FileError;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 

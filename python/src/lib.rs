@@ -1,6 +1,6 @@
 //! afteryou for Python: the native half of the package `afteryou`.
 //!
-//! Everything is a thin cover of a crate of the project. These are [`scenario`] of `afteryou-scenario`, [`run`] of
+//! Everything is a thin cover of a crate of the project. These are [`scenario`] of `afteryou-scenario-file`, [`run`] of
 //! `afteryou-engines`, [`result`] and [`table`] of `afteryou-report`, [`analysis`] of `afteryou-fluid`, [`study`] of
 //! `afteryou-studies`, [`command`] of the command line, [`sweep`] the folders of sweeps, [`steering`] a flow for the
 //! Gymnasium environment. Errors become exceptions of `afteryou.errors` ([`errors`]). The interpreter is released while an

@@ -11,7 +11,8 @@ use afteryou_cc::list::{Class, Entry};
 use afteryou_cc::{
     Ack, Controller, Directive, Idle, Loss, Needs, Pacing, Setup, Snapshot, SpuriousLoss, Timeout,
 };
-use afteryou_scenario::{catalogue, Scenario};
+use afteryou_notation::catalogue;
+use afteryou_scenario::Scenario;
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -1,7 +1,7 @@
 //! Scenario files as values.
 
 use crate::errors;
-use afteryou_scenario::Experiment;
+use afteryou_scenario_file::Experiment;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;

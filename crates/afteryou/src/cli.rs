@@ -12,7 +12,7 @@ use crate::runs;
 use crate::study::{self, StudyArgs};
 use crate::{demo, list};
 use afteryou_cc::list::Entry;
-use afteryou_scenario::catalogue;
+use afteryou_notation::catalogue;
 use afteryou_terminal::output;
 use afteryou_terminal::{redact, Failure};
 use afteryou_transfer_cli::TransferCommand;

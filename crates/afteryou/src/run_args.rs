@@ -5,10 +5,10 @@ mod traces;
 pub use traces::Traces;
 
 use crate::values;
-use afteryou_engines::sweep::Shard;
 use afteryou_bed::run::QueueBy;
+use afteryou_engines::sweep::Shard;
 use afteryou_engines::{Bed, Choices, Engine, Pool, ENGINES};
-use afteryou_scenario::Experiment;
+use afteryou_scenario_file::Experiment;
 use afteryou_terminal::Failure;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use std::fmt;

@@ -1,6 +1,6 @@
 //! Values that need more than their type to be right. A refusal is one sentence with what to write.
 
-use afteryou_scenario::{Algorithm, Duration, Rate};
+use afteryou_scenario::{discipline, Algorithm, Duration, Rate};
 use std::path::PathBuf;
 
 /// An upload that arrives needs half a second to take over from any background flow. It must stay for eight seconds, a third
@@ -18,7 +18,7 @@ const MOST_RTT: Duration = Duration::from_millis(2_000);
 /// Parses a queue that exists, with parameters that it takes.
 pub fn queue(text: &str) -> Result<Algorithm, afteryou_scenario::Error> {
     let algorithm: Algorithm = text.parse()?;
-    algorithm.queue()?;
+    discipline(&algorithm)?;
     Ok(algorithm)
 }
 

@@ -16,7 +16,7 @@ pub fn run(data: &[u8]) {
         build(text);
     }
     if let Ok(outcome) = serde_json::from_slice::<Outcome>(data) {
-        let _ = outcome.scenario.check();
+        let _ = outcome.scenario.clone().checked();
         if let Some(baseline) = &outcome.baseline {
             Outcome::compare(&outcome.scenario, &outcome.run, baseline);
         }
@@ -43,7 +43,7 @@ fn build(text: &str) {
     let Ok(algorithm) = text.parse::<Algorithm>() else {
         return;
     };
-    let _ = algorithm.queue();
+    let _ = afteryou_scenario::discipline(&algorithm);
     if let Ok((entry, overrides)) = algorithm.controller() {
         let controller =
             entry.build(&overrides, afteryou_cc::Setup::of(1352)).expect("checked parameters are taken");

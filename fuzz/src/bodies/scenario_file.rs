@@ -1,11 +1,11 @@
 //! Any bytes as a scenario file.
 
-use afteryou_scenario::Experiment;
+use afteryou_scenario_file::Experiment;
 
 /// Most runs that are made of one input: a sweep may have many.
 const MOST_RUNS: usize = 200;
 
-/// Checks that what is accepted makes runs that pass their own check, and that what is refused has a reason.
+/// Checks that what is accepted makes runs, and baselines with the network that a check makes, and that what is refused has a reason.
 pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
@@ -21,7 +21,8 @@ pub fn run(data: &[u8]) {
         return;
     };
     for planned in runs.iter().take(MOST_RUNS) {
-        planned.scenario.check().expect("a run of a checked file is a scenario");
-        planned.scenario.without_background().check().expect("so is its baseline");
+        let baseline = planned.scenario.without_background();
+        let again = baseline.clone().into_scenario().checked().expect("so is its baseline");
+        assert_eq!(baseline, again);
     }
 }

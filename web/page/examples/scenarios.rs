@@ -3,7 +3,7 @@
 
 mod support;
 
-use afteryou_scenario::Experiment;
+use afteryou_scenario_file::Experiment;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -10,8 +10,8 @@ use crate::run::Written;
 use afteryou_aqm::list::QUEUES;
 use afteryou_base::param::Param;
 use afteryou_engines::{find, Choices, Lineup};
-use afteryou_scenario::algorithm::Overrides;
-use afteryou_scenario::{catalogue, Buffer, Flow, Link, Role, Scenario};
+use afteryou_notation::{catalogue, Overrides};
+use afteryou_scenario::{discipline, Buffer, Flow, Link, Role, Scenario};
 use dial::{Dial, Form};
 use serde::Serialize;
 use toml_edit::Item;
@@ -96,7 +96,7 @@ fn of_link(link: &Link, path: Vec<Step>, item: &Item) -> Group {
     dials.slide("buffer", "Buffer", buffer, unit, range, Form::Log);
     let kinds: Vec<_> = QUEUES.iter().map(|entry| (entry.about.name, entry.about.summary)).collect();
     dials.algorithm("queue", "Queue discipline", &link.queue.kind, kinds);
-    if let Ok((entry, overrides)) = link.queue.queue() {
+    if let Ok((entry, overrides)) = discipline(&link.queue) {
         dials.parameters("queue", entry.about.params, &overrides);
     }
     if link.elements.loss.is_none() {

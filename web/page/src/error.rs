@@ -1,6 +1,6 @@
 //! Errors as the page shows them: words, and the place in the text if there is one.
 
-use afteryou_scenario::file::FileError;
+use afteryou_scenario_file::FileError;
 use serde::Serialize;
 use thiserror::Error;
 

@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use afteryou_engines::find;
-use afteryou_scenario::Scenario;
+use afteryou_scenario::{Checked, Scenario};
 
 /// Most packets of a run on the page: about a minute, in which a change of the scenario cancels it.
 pub const MOST_PACKETS: f64 = 1e8;
@@ -22,7 +22,7 @@ pub fn packets(scenario: &Scenario) -> f64 {
 }
 
 /// Returns whether the page runs `scenario`. Not if it asks for real packets, or is too large.
-pub fn takes(scenario: &Scenario) -> bool {
+pub fn takes(scenario: &Checked) -> bool {
     check(scenario).is_ok() && find("sim").is_ok_and(|sim| sim.supports(scenario).is_ok())
 }
 

@@ -7,7 +7,8 @@ use afteryou_fluid::Quantity;
 use afteryou_plot::Plan;
 use afteryou_scenario::content::ContentHash;
 use afteryou_scenario::outcome::{Comparison, Run, Series, WindowFigures};
-use afteryou_scenario::{Experiment, Outcome};
+use afteryou_scenario::Outcome;
+use afteryou_scenario_file::Experiment;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

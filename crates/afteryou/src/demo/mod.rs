@@ -13,7 +13,7 @@ use afteryou_bed::run::{self, End, Options, Progress, Source};
 use afteryou_bed::Error;
 use afteryou_files::ResultFolder;
 use afteryou_report as report;
-use afteryou_scenario::{Outcome, Scenario};
+use afteryou_scenario::{Checked, Outcome};
 use afteryou_terminal::output;
 use afteryou_terminal::Failure;
 use anyhow::Context;
@@ -35,7 +35,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
             path.display()
         )));
     }
-    let scenario = timetable::scenario(&args, file_bytes);
+    let scenario = timetable::scenario(&args, file_bytes).checked()?;
     let sources = args.file.iter().map(|path| (timetable::BACKUP.to_owned(), Source::File(path.clone())));
     let end = End::Sizes; // a file ends its demo
     let options = Options { sources: BTreeMap::from_iter(sources), end, ..Options::default() };
@@ -69,7 +69,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
 /// Runs the scenario with the kernel's TCP.
 #[cfg(target_os = "linux")]
 fn run_real(
-    scenario: &Scenario,
+    scenario: &Checked,
     options: &Options,
     observe: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Outcome, Error> {
@@ -79,7 +79,7 @@ fn run_real(
 /// Runs the scenario without it: the testbed is for Linux; the relay refuses the upload with a message.
 #[cfg(not(target_os = "linux"))]
 fn run_real(
-    scenario: &Scenario,
+    scenario: &Checked,
     options: &Options,
     observe: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Outcome, Error> {

@@ -12,8 +12,7 @@
 
 use crate::demo_args::DemoArgs;
 use afteryou_scenario::scenario::{Flow, Role, Scenario, Window};
-use afteryou_scenario::{Algorithm, Duration, Rate, Size};
-use afteryou_scenario::{Gaps, Traffic, Transport};
+use afteryou_scenario::{Algorithm, Duration, Gaps, Rate, Size, Traffic, Transport};
 
 /// The transfer that must not be noticed.
 pub const BACKUP: &str = "backup";
@@ -138,7 +137,7 @@ mod tests {
     #[test]
     fn thirty_seconds_have_the_time_table_of_the_readme() {
         let scenario = scenario(&args(&[]), None);
-        scenario.check().unwrap();
+        scenario.clone().checked().unwrap();
         assert_eq!(times(&scenario), [(3.0, 10.0), (12.0, 22.0), (14.0, 22.0), (25.0, 30.0)]);
         assert_eq!(scenario.flow[0].controller.as_ref().unwrap().to_string(), "ledbat++,restart=true");
     }
@@ -146,11 +145,11 @@ mod tests {
     #[test]
     fn every_length_and_every_file_makes_a_scenario_that_can_run() {
         for seconds in ["24", "25", "30", "600"] {
-            scenario(&args(&["--seconds", seconds]), None).check().unwrap();
+            scenario(&args(&["--seconds", seconds]), None).checked().unwrap();
         }
         for bytes in [1, 100_000, 1_000_000, 1 << 40] {
             let scenario = scenario(&args(&[]), Some(bytes));
-            scenario.check().unwrap();
+            scenario.clone().checked().unwrap();
             assert_eq!(scenario.flow[0].traffic, Traffic::Size(Size::from_bytes(bytes)));
         }
     }

@@ -1,9 +1,9 @@
 //! `afteryou compare`: results or sweeps, figure by figure and on one page.
 
 use super::{failure, plot};
+use afteryou_notation::unknown;
 use afteryou_plot::read;
 use afteryou_report::{short_names, ComparedSweeps, Comparison, Error};
-use afteryou_scenario::words::unknown;
 use afteryou_scenario::Outcome;
 use afteryou_terminal::{output, Failure};
 use clap::Args;

@@ -3,7 +3,7 @@
 use crate::list::wrap::wrap;
 use crate::run_args::RunArgs;
 use afteryou_fluid::{Analysis, Options, Quantity};
-use afteryou_scenario::Experiment;
+use afteryou_scenario_file::Experiment;
 use afteryou_terminal::output;
 use afteryou_terminal::Failure;
 use serde::Serialize;

@@ -113,7 +113,8 @@ fn simulated(count: u32, flows: [&str; 2]) -> (Vec<f64>, f64, Analysis) {
     let outcome: Outcome = serde_json::from_str(&text(&output.stdout)).expect("an outcome");
     let window = &outcome.run.windows[0];
     let rates = window.flows.iter().map(|flow| flow.goodput_bit_s / 8.0 / 1400.0).collect();
-    let analysis = explain(&outcome.scenario, &Options::default()).expect("closed forms");
+    let scenario = outcome.scenario.checked().expect("a scenario");
+    let analysis = explain(&scenario, &Options::default()).expect("closed forms");
     (rates, window.bottleneck().unwrap().queuing_delay.expect("a delay").mean_ms, analysis)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use afteryou_bed::run::{run, Options};
-//! use afteryou_scenario::Experiment;
+//! use afteryou_scenario_file::Experiment;
 //!
 //! let file = r#"
 //! duration = "2 s"

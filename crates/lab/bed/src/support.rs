@@ -6,14 +6,13 @@
 use crate::quic_packet::PAYLOADS;
 use afteryou_scenario::support::Unsupported;
 #[cfg(target_os = "linux")]
-use afteryou_scenario::{Algorithm, Record};
-use afteryou_scenario::{Elements, Flow, Gaps, Scenario, Traffic, TransportKind};
+use afteryou_scenario::{Algorithm, Checked, Elements, Flow, Gaps, Record, Traffic, TransportKind};
 
 /// Returns whether a checked scenario can be run over the relay.
 ///
 /// # Errors
 /// Everything in it that cannot, in the order of the file's sections.
-pub fn by_relay(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+pub fn by_relay(scenario: &Checked) -> Result<(), Vec<Unsupported>> {
     let mut reasons = Vec::new();
     if scenario.has_named_links() {
         reasons.push(Unsupported::new("link", not_yet("an experiment of named links ([[link]])")));
@@ -68,7 +67,7 @@ fn of_flow_by_relay(flow: &Flow) -> Vec<Unsupported> {
 /// # Errors
 /// Everything in it that cannot, in the order of the file's sections.
 #[cfg(target_os = "linux")]
-pub fn by_testbed(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+pub fn by_testbed(scenario: &Checked) -> Result<(), Vec<Unsupported>> {
     let reasons: Vec<_> = scenario.flow.iter().flat_map(of_flow_in_testbed).collect();
     answer(reasons)
 }
@@ -79,7 +78,7 @@ pub fn by_testbed(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
 /// # Errors
 /// Everything in it that the kernel's queues cannot do.
 #[cfg(target_os = "linux")]
-pub fn by_kernel_queues(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+pub fn by_kernel_queues(scenario: &Checked) -> Result<(), Vec<Unsupported>> {
     let mut reasons = Vec::new();
     if !scenario.hosts.is_empty() {
         let reason = "the kernel does not queue at the links of hosts: leave --queue-by out";
@@ -90,7 +89,7 @@ pub fn by_kernel_queues(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
                       queues and losses out of record, or the option --queue-by";
         reasons.push(Unsupported::new("record", reason));
     }
-    let Ok(network) = scenario.network() else { return answer(reasons) };
+    let network = scenario.network();
     for (index, way) in network.links.iter().enumerate() {
         if network.flows_with_data_on(index).next().is_none() {
             continue;
@@ -154,7 +153,7 @@ fn not_yet(what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use afteryou_scenario::Experiment;
+    use afteryou_scenario_file::Experiment;
 
     fn keys(text: &str) -> Vec<String> {
         let text = format!("duration = \"9 s\"\n[link]\nrate = \"1 Mbit/s\"\nbuffer = \"9 packets\"\n{text}");

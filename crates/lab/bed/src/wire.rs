@@ -42,7 +42,7 @@ use crate::system::{self, Urgency};
 use afteryou_base::Span;
 use afteryou_scenario::outcome::Lateness;
 use afteryou_scenario::passage::Content;
-use afteryou_scenario::{Passage, Record, Scenario};
+use afteryou_scenario::{Checked, Passage, Record, Scenario};
 use afteryou_sim::director::SenderLog;
 use afteryou_sim::live::{Live, Measured};
 use connections::Connections;
@@ -150,9 +150,8 @@ impl Wire {
     /// Starts the wire of a topology, which has one.
     ///
     /// # Errors
-    /// A scenario that contradicts itself, a second wire, no real-time priority where it is needed.
-    pub fn start(topology: &mut Topology, scenario: &Scenario, options: Options) -> Result<Wire, Error> {
-        scenario.check()?;
+    /// A second wire, no real-time priority where it is needed.
+    pub fn start(topology: &mut Topology, scenario: &Checked, options: Options) -> Result<Wire, Error> {
         let taken = || Error::Tun(io::Error::other("the devices of this topology have a wire already"));
         let tuns = topology.take_tuns().ok_or_else(taken)?;
         let (scenario, mtu) = (scenario.clone(), topology.mtu());
@@ -226,13 +225,12 @@ fn prepare(options: &Options) -> Result<bool, Error> {
 }
 
 fn forward(
-    scenario: &Scenario,
+    scenario: &Checked,
     tuns: &[Tun; 2],
     options: Options,
     mtu: u32,
     stop: &EventFd,
 ) -> Result<Report, Error> {
-    let network = scenario.network()?;
     let Options { clock, mut tap, routes, passed, outside, logs, .. } = options;
     let is_tapped = tap.is_some();
     let mut marked = Vec::new();
@@ -242,7 +240,7 @@ fn forward(
         }
     };
     let tap = is_tapped.then_some(&mut show as &mut dyn FnMut(&Passage<'_>));
-    let mut live = Live::new(scenario, &network, tap)?;
+    let mut live = Live::new(scenario, scenario.network(), tap)?;
     if scenario.record.contains(&Record::Events) {
         live.note_drops(&logs);
     }

@@ -10,7 +10,8 @@
 //! ```
 
 use crate::engines::ENGINES;
-use afteryou_scenario::{Experiment, Scenario, TransportKind};
+use afteryou_scenario::{Checked, TransportKind};
+use afteryou_scenario_file::Experiment;
 
 /// Returns the names of the engines that have a controller; nothing if there is no such controller.
 pub fn of_controller(name: &str) -> Vec<&'static str> {
@@ -42,7 +43,7 @@ fn knowing(key: &str, queue: &str, flow: &str) -> Vec<&'static str> {
     known.map(|(name, _)| name).collect()
 }
 
-fn scenario(queue: &str, flow: &str) -> Option<Scenario> {
+fn scenario(queue: &str, flow: &str) -> Option<Checked> {
     let text = format!(
         "duration = \"10 s\"\n[link]\nrate = \"10 Mbit/s\"\nbuffer = \"100 packets\"\nqueue = {queue:?}\n\
          [[flow]]\nname = \"probe\"\nrtt = \"50 ms\"\n{flow}\n"

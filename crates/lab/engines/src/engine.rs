@@ -3,7 +3,8 @@
 use crate::error::Error;
 use afteryou_cc::Observers;
 use afteryou_scenario::support::Unsupported;
-use afteryou_scenario::{Experiment, Outcome, Passage, Scenario};
+use afteryou_scenario::{Checked, Outcome, Passage};
+use afteryou_scenario_file::Experiment;
 
 /// The progress of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -65,23 +66,23 @@ pub trait Engine: Sync {
 
     /// Returns whether a run of `scenario` needs the rights of root, or a namespace in which the user has them. `shows_packets`: with a
     /// [tap](Looks::tap).
-    fn needs_root(&self, _scenario: &Scenario, _shows_packets: bool) -> bool {
+    fn needs_root(&self, _scenario: &Checked, _shows_packets: bool) -> bool {
         false
     }
 
-    /// Returns whether the engine can run `scenario`, a checked one.
+    /// Returns whether the engine can run `scenario`.
     ///
     /// # Errors
     /// Everything in the scenario that it cannot run, with the keys in the file. [`run`](Self::run) refuses the same.
-    fn supports(&self, scenario: &Scenario) -> Result<(), Vec<Unsupported>>;
+    fn supports(&self, scenario: &Checked) -> Result<(), Vec<Unsupported>>;
 
-    /// Runs `scenario`, and once more without its background flows if [`Scenario::baseline`] asks for it. The engine calls
+    /// Runs `scenario`, and once more without its background flows if [`baseline`](afteryou_scenario::Scenario::baseline) asks for it. The engine calls
     /// `watch` now and then with its progress, and ends the run when `watch` returns false.
     ///
     /// # Errors
     /// [`Error::Interrupted`] if `watch` returned false, [`Error::Refused`] if the scenario is at fault, [`Error::Failed`] if
     /// the engine is.
-    fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error>;
+    fn run(&self, scenario: &Checked, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error>;
 
     /// Runs as [`run`](Self::run) does, with `looks`, which do not see the baseline. The outcome is the same.
     ///
@@ -90,7 +91,7 @@ pub trait Engine: Sync {
     /// that does not have them.
     fn traced(
         &self,
-        _scenario: &Scenario,
+        _scenario: &Checked,
         _watch: &mut dyn FnMut(Progress) -> bool,
         looks: Looks<'_>,
     ) -> Result<Outcome, Error> {

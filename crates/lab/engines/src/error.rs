@@ -1,7 +1,7 @@
 //! Errors of plans and runs.
 
-use afteryou_scenario::file::FileError;
 use afteryou_scenario::support::Unsupported;
+use afteryou_scenario_file::FileError;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use afteryou_engines::{find, Choices, Plan, Pool};
-//! use afteryou_scenario::Experiment;
+//! use afteryou_scenario_file::Experiment;
 //! use std::sync::atomic::AtomicBool;
 //!
 //! let file = "

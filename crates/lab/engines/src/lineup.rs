@@ -4,9 +4,8 @@ use crate::engine::Engine;
 use crate::point::Point;
 use crate::Result;
 use afteryou_scenario::content::{ContentHash, Hasher};
-use afteryou_scenario::file::{Planned, Runs};
-use afteryou_scenario::traps::Traps;
-use afteryou_scenario::Experiment;
+use afteryou_scenario_file::traps::Traps;
+use afteryou_scenario_file::{Experiment, Planned, Runs};
 
 /// Settings of a plan that replace those of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use crate::lineup::{Choices, Lineup};
 use crate::point::Point;
 use crate::Result;
 use afteryou_scenario::content::ContentHash;
-use afteryou_scenario::Experiment;
+use afteryou_scenario_file::Experiment;
 use serde::{Deserialize, Serialize};
 
 /// Every run of an experiment, in order: the combinations of its sweep, each with all repetitions.

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::Result;
 use afteryou_scenario::content::ContentHash;
 use afteryou_scenario::outcome::content_hash;
-use afteryou_scenario::{Outcome, Scenario};
+use afteryou_scenario::{Checked, Outcome};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct Point {
     /// Version of the engine.
     pub version: String,
     /// The scenario to run.
-    pub scenario: Scenario,
+    pub scenario: Checked,
     /// Where in a sweep this is: the varied settings and their values.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub settings: BTreeMap<String, String>,
@@ -36,7 +36,7 @@ fn first_repetition() -> u32 {
 
 impl Point {
     /// Creates a point outside of any sweep.
-    pub fn new(engine: &dyn Engine, scenario: Scenario) -> Point {
+    pub fn new(engine: &dyn Engine, scenario: Checked) -> Point {
         let (name, version) = (engine.name().to_owned(), engine.version().to_owned());
         Point { engine: name, version, scenario, settings: BTreeMap::new(), repetition: first_repetition() }
     }

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::network::{Network, Sender};
 use crate::options::Options;
 use crate::plan;
-use afteryou_scenario::Scenario;
+use afteryou_scenario::{Checked, Scenario};
 use groups::Group;
 
 /// A number that follows from a scenario.
@@ -57,8 +57,7 @@ impl Analysis {
 ///
 /// # Errors
 /// As [`crate::run`], but for what only a run can show.
-pub fn explain(scenario: &Scenario, options: &Options) -> Result<Analysis, Error> {
-    scenario.check()?;
+pub fn explain(scenario: &Checked, options: &Options) -> Result<Analysis, Error> {
     let network = plan::network(scenario, options)?;
     let mut analysis = Analysis::default();
     let groups = groups(scenario, &network);
@@ -131,6 +130,11 @@ mod tests {
     use super::*;
     use crate::options::{Feedback, RoundTrip};
     use afteryou_scenario::{Duration, Flow, Role, Size, Traffic};
+
+    /// The same for a scenario without a fault.
+    fn explain(scenario: &Scenario, options: &Options) -> Result<Analysis, Error> {
+        super::explain(&scenario.clone().checked().unwrap(), options)
+    }
 
     fn scenario(controllers: &[&str], buffer: &str) -> Scenario {
         let link = afteryou_scenario::Link::new("10 Mbit/s".parse().unwrap(), buffer.parse().unwrap());

@@ -14,6 +14,7 @@
 //! scenario.flow = ["a", "b"].map(|name| Flow::new(name, Role::Background, "fledbat", rtt)).to_vec();
 //! scenario.measure = vec![Window { name: "late".into(), from: Duration::from_millis(30_000), to: end }];
 //!
+//! let scenario = scenario.checked()?;
 //! let analysis = explain(&scenario, &Options::default())?;
 //! let expected = analysis.value("fledbat × 2, 50 ms", "delay at rest").unwrap();
 //! let outcome = run(&scenario, &Options::default(), &mut |_| true)?;
@@ -22,7 +23,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`Scenario`](afteryou_scenario::Scenario) goes in, an [`Outcome`](afteryou_scenario::Outcome) comes out, as from the
+//! A [checked scenario](afteryou_scenario::Checked) goes in, an [`Outcome`](afteryou_scenario::Outcome) comes out, as from the
 //! simulator. Windows and queues are smooth quantities, and the answer is there at once: [`run`]. [`explain`] states what
 //! follows from a scenario without running it, from the [closed forms](closed). [`Network`] and [`Trajectory`] are the
 //! equations themselves, for the study of a single curve. [`orbit`] samples them, [`curve`] measures the samples, and

@@ -9,7 +9,7 @@ use crate::support;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::transport::Protocol;
-use afteryou_scenario::{Buffer, Flow, Scenario, Traffic};
+use afteryou_scenario::{Buffer, Checked, Flow, Scenario, Traffic};
 
 /// A scenario as equations.
 pub struct Plan {
@@ -76,7 +76,7 @@ impl Plan {
 ///
 /// # Errors
 /// Everything in it that has none, in the order of the file's sections; a run that is too long if there is nothing else.
-pub fn supports(scenario: &Scenario, options: &Options) -> Result<(), Vec<Unsupported>> {
+pub fn supports(scenario: &Checked, options: &Options) -> Result<(), Vec<Unsupported>> {
     let reasons = support::without_equations(scenario, options);
     if !reasons.is_empty() {
         return Err(reasons);

@@ -6,7 +6,7 @@ use crate::plan::Plan;
 use crate::record::Recorder;
 use crate::trajectory::Trajectory;
 use afteryou_scenario::outcome::{Outcome, Run};
-use afteryou_scenario::Scenario;
+use afteryou_scenario::{Checked, Scenario};
 
 /// The events of a run so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,19 +24,18 @@ const WATCH_EVERY: u64 = 1 << 14;
 /// called now and then with how far the run is; it ends everything by returning false.
 ///
 /// # Errors
-/// A scenario that contradicts itself, anything in it that has no fluid model, a run of too many steps, an interruption.
+/// Anything in the scenario that has no fluid model, a run of too many steps, an interruption.
 pub fn run(
-    scenario: &Scenario,
+    scenario: &Checked,
     options: &Options,
     watch: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Outcome, Error> {
-    scenario.check()?;
     let run = integrate(scenario, options, watch)?;
     let baseline = match scenario.baseline {
         true => Some(integrate(&scenario.without_background(), options, watch)?),
         false => None,
     };
-    Ok(Outcome::new("fluid", env!("CARGO_PKG_VERSION"), scenario.clone(), run, baseline))
+    Ok(Outcome::new("fluid", env!("CARGO_PKG_VERSION"), Scenario::clone(scenario), run, baseline))
 }
 
 fn integrate(

@@ -199,7 +199,7 @@ mod tests {
             assert!(contrast(text.dark, dark_paper) >= 4.5, "{text:?}");
         }
         let controllers =
-            afteryou_scenario::catalogue::controllers().into_iter().map(|entry| Some(entry.about.name));
+            afteryou_notation::catalogue::controllers().into_iter().map(|entry| Some(entry.about.name));
         let flows = controllers.chain([None]).map(|name| looks::of(name, 0).colour);
         for curve in flows.chain(OTHER).chain(LINKS) {
             assert!(contrast(curve.light, light_paper) >= 3.0, "{curve:?}");

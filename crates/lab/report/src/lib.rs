@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use afteryou_report::{brief_text, write_folder};
-//! use afteryou_scenario::Experiment;
+//! use afteryou_scenario_file::Experiment;
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let folder = folder.path();

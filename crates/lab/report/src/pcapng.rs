@@ -18,7 +18,7 @@ mod template;
 
 use crate::error::Error;
 use afteryou_scenario::passage::Passage;
-use afteryou_scenario::Scenario;
+use afteryou_scenario::Checked;
 use batch::Batch;
 use encoder::Encoder;
 use std::io::Write;
@@ -48,8 +48,8 @@ impl Capture {
     /// Begins the capture of a run of `scenario`, whose passages [`packet`](Self::packet) takes. The writer needs no buffer.
     ///
     /// # Errors
-    /// A scenario without a network, a writer that fails, or no thread.
-    pub fn begin(scenario: &Scenario, writer: impl Write + Send + 'static) -> Result<Capture, Error> {
+    /// A writer that fails, or no thread.
+    pub fn begin(scenario: &Checked, writer: impl Write + Send + 'static) -> Result<Capture, Error> {
         let encoder = Encoder::begin(scenario, Box::new(writer))?;
         let (full, batches) = sync_channel(BATCHES);
         let (give_back, written) = channel();
@@ -120,16 +120,17 @@ fn write(mut encoder: Encoder, batches: &Receiver<Batch>, give_back: &Sender<Bat
 mod tests {
     use super::*;
     use afteryou_scenario::passage::{Content, Ecn, Fate, Time};
-    use afteryou_scenario::{Duration as Span, Flow, Link, Role};
+    use afteryou_scenario::{Duration as Span, Flow, Link, Role, Scenario};
     use etherparse::TcpOptionElement;
     use pcap_file::pcapng::{Block, PcapNgReader};
     use std::io::Seek;
 
     /// One flow over one link for a second.
-    fn scenario() -> Scenario {
+    fn scenario() -> Checked {
         let link = Link::new("1 Mbit/s".parse().unwrap(), "10 packets".parse().unwrap());
         let flow = Flow::new("a", Role::Foreground, "cubic", Span::from_millis(10));
-        Scenario { flow: vec![flow], ..Scenario::new("", Span::from_millis(1000), link) }
+        let scenario = Scenario { flow: vec![flow], ..Scenario::new("", Span::from_millis(1000), link) };
+        scenario.checked().unwrap()
     }
 
     fn passage(known_ms: u64, at_ms: u64, packet: &[u8]) -> Passage<'_> {

@@ -13,10 +13,10 @@ use std::path::Path;
 /// # Errors
 /// A folder that cannot be made or written to, or that another run is writing to.
 pub fn qlogs(scenario: &Scenario, folder: &Path) -> Result<Qlogs, Error> {
-    let flows = scenario
-        .flow
-        .iter()
-        .map(|flow| LoggedFlow { name: flow.name.clone(), protocol: flow.transport.kind.name().to_uppercase() });
+    let flows = scenario.flow.iter().map(|flow| LoggedFlow {
+        name: flow.name.clone(),
+        protocol: flow.transport.kind.name().to_uppercase(),
+    });
     let title = format!("{}, seed {}", scenario.name, scenario.seed);
     Ok(Qlogs::of_run(&title, flows.collect(), folder)?)
 }

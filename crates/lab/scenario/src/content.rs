@@ -19,7 +19,7 @@
 //! # Ok::<(), afteryou_scenario::Error>(())
 //! ```
 
-use crate::error::Error;
+use afteryou_notation::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
@@ -77,7 +77,7 @@ impl Hasher {
 /// A value that JSON cannot hold, such as a map whose keys are lists.
 pub fn canonical<T: Serialize + ?Sized>(value: &T) -> Result<String, Error> {
     let cannot =
-        |error: serde_json::Error| Error::Scenario(format!("this value has no content hash: {error}"));
+        |error: serde_json::Error| Error::Contradiction(format!("this value has no content hash: {error}"));
     let mut text = String::new();
     write(&serde_json::to_value(value).map_err(cannot)?, &mut text);
     Ok(text)

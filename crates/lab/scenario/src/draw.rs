@@ -2,8 +2,8 @@
 //! functions from `libm`.
 
 use crate::points::Points;
-use crate::units::Duration;
 use afteryou_base::Span;
+use afteryou_notation::Duration;
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 use schemars::JsonSchema;

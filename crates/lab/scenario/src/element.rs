@@ -18,12 +18,12 @@ mod steps;
 
 pub use delay::{Aggregate, Jitter, Propagation};
 pub use loss::{GilbertElliott, LossLaw};
-pub(crate) use markov::MOST_STATES;
+pub use markov::MOST_STATES;
 pub use markov::{Arq, Markov, State};
 pub use rate::{RateLaw, OPPORTUNITY_BYTES};
 pub use steps::Steps;
 
-use crate::units::{Probability, Size};
+use afteryou_notation::{Probability, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -90,7 +90,7 @@ impl Elements {
     }
 
     /// The first element that is wrong by itself, and why.
-    pub(crate) fn check(&self) -> Result<(), (&'static str, String)> {
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
         if let Some(Err((at, why))) = self.delay.as_ref().map(|delay| delay.steps.check()) {
             return Err(("delay", format!("step {}: {why}", at + 1)));
         }

@@ -1,8 +1,7 @@
 //! Sets of flows that a window measures together.
 
-use crate::error::Error;
-use crate::units::{Duration, Probability};
 use afteryou_base::Span;
+use afteryou_notation::{Duration, Error, Probability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,11 +67,11 @@ impl FlowSet {
     }
 
     /// Returns whether its step suits a window of this length.
-    pub(crate) fn check_step(&self, length: Duration) -> Result<(), Error> {
+    pub fn check_step(&self, length: Duration) -> Result<(), Error> {
         let least = Duration((length.0 / MOST_STEPS).max(SHORTEST_STEP));
         match (least..=length).contains(&self.step) {
             true => Ok(()),
-            false => Err(Error::Scenario(format!(
+            false => Err(Error::Contradiction(format!(
                 "step = {} is no step for a window of {length}: use {least} to {length}",
                 self.step
             ))),

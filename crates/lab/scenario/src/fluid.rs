@@ -1,6 +1,6 @@
 //! Settings of the fluid engine alone: the effects that its equations include, and their start values.
 
-use crate::units::Duration;
+use afteryou_notation::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -3,7 +3,7 @@
 //! Every host has an uplink and a downlink, which are named links of the scenario, and a share in round-trip times: that of two
 //! hosts' path is the mean of theirs. A server that is no bottleneck has neither.
 
-use crate::units::Duration;
+use afteryou_notation::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

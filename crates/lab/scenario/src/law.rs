@@ -6,10 +6,9 @@
 //! they are the same bits on every machine. A draw is rounded to whole bytes or nanoseconds.
 
 use crate::draw::normal;
-use crate::error::Error;
 use crate::random::uniform;
-use crate::units::{Duration, Rate, Size};
 use afteryou_base::Span;
+use afteryou_notation::{Duration, Error, Rate, Size};
 use rand_pcg::Pcg64;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -139,9 +138,9 @@ impl<Q: Quantity> Law<Q> {
     }
 
     /// Checks that it is a law. If not, returns what is wrong.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub fn check(&self) -> Result<(), Error> {
         let Law::Drawn(drawn) = self else { return Ok(()) };
-        let wrong = |what: &str| Err(Error::Scenario(what.to_owned()));
+        let wrong = |what: &str| Err(Error::Contradiction(what.to_owned()));
         let backwards = |from: &Q, to: &Q| from.amount() > to.amount();
         match drawn {
             Drawn::Uniform(from, to) if backwards(from, to) => {

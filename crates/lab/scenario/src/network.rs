@@ -13,7 +13,6 @@
 //! ```
 
 use crate::element::Propagation;
-use crate::error::Error;
 use crate::hosts::{Host, Hosts};
 use crate::path::Direction;
 use crate::random;
@@ -21,9 +20,9 @@ pub use crate::route::{Access, Rerouted, Route};
 use crate::route_change::RouteChange;
 use crate::scenario::{Flow, Link, PacketFormat, Scenario};
 use crate::traffic::Traffic;
-use crate::words::unknown;
-use afteryou_aqm::{Backlog, Queue};
+use afteryou_aqm::Queue;
 use afteryou_base::{Span, Time};
+use afteryou_notation::{unknown, Error};
 use rand_pcg::Pcg64;
 use std::collections::HashMap;
 
@@ -33,11 +32,9 @@ pub const BOTTLENECK: &str = "bottleneck";
 pub const REVERSE_PATH: &str = "reverse path";
 
 /// Most links in each direction of a path.
-pub(crate) const MOST_HOPS: usize = 100;
-/// Most places on the routes of one flow in one direction, where each route has as many as the longest of the scenario.
-const MOST_PLACES: usize = 128;
+pub const MOST_HOPS: usize = 100;
 /// Most links of a scenario.
-pub(crate) const MOST_LINKS: usize = 10_000;
+pub const MOST_LINKS: usize = 10_000;
 
 /// A link in one direction.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,6 +114,19 @@ impl Network {
         rates.min().unwrap_or_default()
     }
 
+    /// Returns the same links with the routes of these flows alone.
+    pub(crate) fn of_flows(&self, flows: &[usize]) -> Network {
+        fn chosen<T: Clone>(all: &[T], flows: &[usize]) -> Vec<T> {
+            flows.iter().map(|flow| all[*flow].clone()).collect()
+        }
+        Network {
+            links: self.links.clone(),
+            routes: chosen(&self.routes, flows),
+            rerouted: chosen(&self.rerouted, flows),
+            hosts: chosen(&self.hosts, flows),
+        }
+    }
+
     /// Returns the time that a data packet of `bytes` takes over the flow's path without queues: sending on each link,
     /// then propagation.
     fn empty_path(&self, flow: usize, bytes: u32) -> Span {
@@ -176,38 +186,6 @@ impl Network {
         let any = move |flow: &usize| self.routes_of(*flow).any(crosses) || accesses(&self.hosts[*flow]);
         (0..self.routes.len()).filter(any)
     }
-
-    /// Finds a link whose buffer holds no packet of a flow that crosses it: such a link passes nothing.
-    fn too_small(&self, flows: &[Flow]) -> Option<TooSmall> {
-        let too_small = |link: usize, flow: &Flow, bytes: u64| {
-            let Link { rate, buffer, .. } = self.links[link].link;
-            let size = u32::try_from(bytes).unwrap_or(u32::MAX);
-            let holds = buffer.limit(rate).admits(Backlog::default(), size);
-            (!holds).then(|| TooSmall { link, flow: flow.name.clone(), bytes })
-        };
-        let routes = (0..flows.len()).flat_map(|flow| self.routes_of(flow).map(move |route| (flow, route)));
-        let mut routes = routes.map(|(flow, route)| (&flows[flow], route));
-        routes.find_map(|(flow, route)| {
-            let format = flow.packet_format();
-            let (ack, data) = (format.overhead.bytes(), format.payload.bytes() + format.overhead.bytes());
-            let data = route.forward.iter().map(move |link| (*link, data));
-            let mut packets = data.chain(route.reverse.iter().map(move |link| (*link, ack)));
-            packets.find_map(|(link, bytes)| too_small(link, flow, bytes))
-        })
-    }
-}
-
-/// A buffer that holds no packet of a flow.
-struct TooSmall {
-    link: usize,
-    flow: String,
-    bytes: u64,
-}
-
-/// A link that is wrong, by its place among the scenario's links, and why.
-pub(crate) struct WrongLink {
-    pub(crate) link: usize,
-    pub(crate) error: Error,
 }
 
 impl Scenario {
@@ -242,7 +220,7 @@ impl Scenario {
     }
 
     /// The named links by their place; nothing in the short form.
-    pub(crate) fn links_by_name(&self) -> HashMap<&str, usize> {
+    pub fn links_by_name(&self) -> HashMap<&str, usize> {
         let named = self.links().enumerate().filter_map(|(i, link)| Some((link.name.as_deref()?, i)));
         named.collect()
     }
@@ -259,7 +237,7 @@ impl Scenario {
             (Traffic::Downloads { downloads, .. }, [first, ..]) if *downloads as usize <= hosts.len() => {
                 Ok(first.download())
             }
-            (Traffic::Downloads { downloads, .. }, [_, ..]) => Err(Error::Scenario(format!(
+            (Traffic::Downloads { downloads, .. }, [_, ..]) => Err(Error::Contradiction(format!(
                 "flow {:?} has {downloads} downloads on {} hosts: each has one at most",
                 flow.name,
                 hosts.len()
@@ -283,44 +261,6 @@ impl Scenario {
         changes.into_iter().map(after).collect()
     }
 
-    /// Checks that it is a change of routes. If not, returns what is wrong.
-    pub(crate) fn check_route_change(&self, change: &RouteChange) -> Result<(), Error> {
-        let wrong = |what: String| Err(Error::Scenario(format!("a change of routes {what}")));
-        if change.at >= self.duration {
-            return wrong(format!("at {} is not in the run: use a time below {}", change.at, self.duration));
-        }
-        if change.path.is_none() && change.rtt.is_none() {
-            return wrong("changes nothing: write path = …, rtt = … or both".to_owned());
-        }
-        let concerned: Vec<&Flow> = self.flow.iter().filter(|flow| change.concerns(flow)).collect();
-        if let (Some(name), true) = (&change.flow, concerned.is_empty()) {
-            let names: Vec<&str> = self.flow.iter().map(|flow| flow.name.as_str()).collect();
-            return Err(unknown("flow", name, &names));
-        }
-        if let Some(flow) = concerned.iter().find(|flow| flow.hosts.is_some()) {
-            return wrong(format!("names flow {:?}, which runs between hosts: their routes stay", flow.name));
-        }
-        let most = self.most_changes();
-        let too_many =
-            |flow: &&&Flow| self.route_change.iter().filter(|other| other.concerns(flow)).count() > most;
-        match concerned.iter().find(too_many) {
-            Some(flow) => wrong(format!(
-                "is one of more than {most} of flow {:?}: use fewer with paths as long as these",
-                flow.name
-            )),
-            None => Ok(()),
-        }
-    }
-
-    /// Most changes of a flow's route, by the longest path of the scenario.
-    fn most_changes(&self) -> usize {
-        let of_flows = self.flow.iter().filter_map(|flow| flow.path.as_ref());
-        let paths = of_flows.chain(self.route_change.iter().filter_map(|change| change.path.as_ref()));
-        let longest = paths.map(|path| path.forward.len().max(path.reverse.len())).max().unwrap_or(1);
-        // Between two hosts there are two links.
-        MOST_PLACES / longest.max(2).next_power_of_two() - 1
-    }
-
     /// Checks that `flow` has routes after each change of routes. If not, returns the reason.
     pub(crate) fn check_rerouted(&self, flow: &Flow) -> Result<(), Error> {
         self.rerouted(flow, &self.links_by_name()).map(drop)
@@ -336,62 +276,9 @@ impl Scenario {
         let access =
             |host: &Host| Ok(Access { up: link(&host.up)?, down: link(&host.down)?, rtt: host.rtt.0 });
         match host.is_empty() {
-            true => Err(Error::Scenario(format!("there are no hosts {name:?}: write one at least"))),
+            true => Err(Error::Contradiction(format!("there are no hosts {name:?}: write one at least"))),
             false => host.iter().map(access).collect(),
         }
-    }
-
-    /// Checks the links by themselves, without the flows.
-    pub(crate) fn check_links(&self) -> Result<(), WrongLink> {
-        let named = self.has_named_links();
-        let mut seen = HashMap::new();
-        for (i, link) in self.links().enumerate() {
-            let wrong = |message: String| Err(WrongLink { link: i, error: Error::Scenario(message) });
-            match &link.name {
-                None if named => {
-                    return wrong("a link has no name: write name = …, since there are several".to_owned())
-                }
-                // Figures of the short form's link have this name.
-                Some(name) if name == "link" => {
-                    return wrong("a link is named \"link\": use another name".to_owned())
-                }
-                Some(name) if name.is_empty() => {
-                    return wrong("a link has an empty name: write one".to_owned())
-                }
-                Some(name) if seen.insert(name.as_str(), i).is_some() => {
-                    return wrong(format!("two links are named {name:?}: rename one"))
-                }
-                Some(name) if link.reverse.is_some() => {
-                    return wrong(format!(
-                        "link {name:?} has a reverse, but a named link goes one way: write another [[link]]"
-                    ))
-                }
-                _ => link.check().map_err(|error| WrongLink { link: i, error })?,
-            }
-        }
-        match seen.len() > MOST_LINKS {
-            true => Err(WrongLink {
-                link: 0,
-                error: Error::Scenario(format!("more than {MOST_LINKS} links are too many")),
-            }),
-            false => Ok(()),
-        }
-    }
-
-    /// Checks that each buffer holds a packet of each flow that crosses it. One that does not passes nothing.
-    pub(crate) fn check_buffers(&self) -> Result<(), WrongLink> {
-        let network = self.network().map_err(|error| WrongLink { link: 0, error })?;
-        let Some(TooSmall { link, flow, bytes }) = network.too_small(&self.flow) else { return Ok(()) };
-        let Link { rate, buffer, name, .. } = &network.links[link].link;
-        let (written, index) = match (name, link) {
-            (Some(name), _) => (format!("link.{name}"), link),
-            (None, 0) => ("link".to_owned(), 0),
-            (None, _) => ("link.reverse".to_owned(), 0),
-        };
-        let message = format!(
-            "{written}.buffer = {buffer} at {rate} holds no packet of flow {flow:?}: use at least {bytes} B"
-        );
-        Err(WrongLink { link: index, error: Error::Scenario(message) })
     }
 }
 
@@ -407,7 +294,7 @@ impl RouteChange {
 
 /// The route of a flow; `by_name` has the named links, or nothing in the short form.
 fn route(flow: &Flow, by_name: &HashMap<&str, usize>) -> Result<Route, Error> {
-    let wrong = |what: &str| Err(Error::Scenario(format!("flow {:?} {what}", flow.name)));
+    let wrong = |what: &str| Err(Error::Contradiction(format!("flow {:?} {what}", flow.name)));
     let half = flow.rtt.0 / 2;
     let Some(path) = &flow.path else {
         let (forward, reverse) = match flow.direction {
@@ -454,7 +341,7 @@ fn links_of(
     names: &[String],
     by_name: &HashMap<&str, usize>,
 ) -> Result<Vec<usize>, Error> {
-    let wrong = |what: String| Err(Error::Scenario(format!("flow {:?} {what}", flow.name)));
+    let wrong = |what: String| Err(Error::Contradiction(format!("flow {:?} {what}", flow.name)));
     if names.is_empty() {
         return wrong(format!("has a path without links: write path.{way} = [\"…\"] with one link at least"));
     }
@@ -473,7 +360,7 @@ fn links_of(
 }
 
 /// The error for a link that is not there.
-pub(crate) fn unknown_link(name: &str, by_name: &HashMap<&str, usize>) -> Error {
+pub fn unknown_link(name: &str, by_name: &HashMap<&str, usize>) -> Error {
     let mut links: Vec<(usize, &str)> = by_name.iter().map(|(name, index)| (*index, *name)).collect();
     links.sort_unstable();
     let names: Vec<&str> = links.into_iter().map(|(_, name)| name).collect();

@@ -1,6 +1,6 @@
 //! The links that a flow crosses, as a scenario writes them.
 
-use crate::units::Duration;
+use afteryou_notation::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

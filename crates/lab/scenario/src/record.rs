@@ -26,7 +26,7 @@ impl Record {
         ("losses", Record::Losses),
     ];
     /// The words alone.
-    pub(crate) const WORDS: &'static [&'static str] = &["queues", "senders", "events", "losses"];
+    pub const WORDS: &'static [&'static str] = &["queues", "senders", "events", "losses"];
 
     /// Returns the measure of this word.
     pub fn of_word(word: &str) -> Option<Record> {

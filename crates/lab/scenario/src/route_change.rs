@@ -1,7 +1,7 @@
 //! Changes of routes during a run.
 
 use crate::path::Path;
-use crate::units::Duration;
+use afteryou_notation::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

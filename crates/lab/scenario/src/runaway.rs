@@ -7,11 +7,12 @@
 //!
 //! After a run the windows themselves are known.
 
+use crate::buffer::Buffer;
+use crate::checked::Checked;
+use crate::named::named;
 use crate::network::Network;
 use crate::scenario::{Flow, Link, Scenario};
 use crate::traffic::Traffic;
-use crate::units::Buffer;
-use crate::words::named;
 
 /// Controllers that reduce their window after losses and marks alone.
 const LOSS_BASED: [&str; 2] = ["cubic", "newreno"];
@@ -26,10 +27,10 @@ const STILL_GROWS: f64 = 1.1;
 const LIMIT: &str = "limit the window, such as transport = { kind = \"tcp\", rwnd = \"1 MiB\" }";
 
 /// Returns a sentence if flows' windows can meet no limit.
-pub(crate) fn before(scenario: &Scenario) -> Option<String> {
-    let network = scenario.network().ok()?;
+pub fn before(scenario: &Checked) -> Option<String> {
+    let network = scenario.network();
     let flows = scenario.flow.iter().enumerate();
-    let flows = flows.filter(|(index, _)| meets_no_limit(scenario, &network, *index));
+    let flows = flows.filter(|(index, _)| meets_no_limit(scenario, network, *index));
     let flows: Vec<&str> = flows.map(|(_, flow)| flow.name.as_str()).collect();
     (!flows.is_empty()).then(|| {
         let flows = named(&flows);

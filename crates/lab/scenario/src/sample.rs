@@ -1,9 +1,8 @@
 //! The step of curves, which a scenario may choose.
 
-use crate::error::Error;
 use crate::scenario::Scenario;
-use crate::units::Duration;
 use afteryou_base::Span;
+use afteryou_notation::{Duration, Error};
 
 /// Most points of a curve.
 const MOST_SAMPLES: u64 = 100_000;
@@ -12,12 +11,12 @@ const SHORTEST_SAMPLE: Span = Span::from_millis(1);
 
 impl Scenario {
     /// The points of a curve are bounded: each flow has several curves.
-    pub(crate) fn check_sample(&self) -> Result<(), Error> {
+    pub fn check_sample(&self) -> Result<(), Error> {
         let Some(sample) = self.sample else { return Ok(()) };
         let least = Duration((self.duration.0 / MOST_SAMPLES).max(SHORTEST_SAMPLE));
         match (least..=self.duration).contains(&sample) {
             true => Ok(()),
-            false => Err(Error::Scenario(format!(
+            false => Err(Error::Contradiction(format!(
                 "sample = {sample} is no step for curves of {}: use {least} to {}",
                 self.duration, self.duration
             ))),

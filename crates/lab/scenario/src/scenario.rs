@@ -3,11 +3,9 @@
 //! A [`Scenario`] is concrete: every flow is there with the times and the path that it has. All random draws and sweep
 //! settings of a file have been made when one of these exists. So a result carries exactly the scenario that was run.
 
-use crate::algorithm::Algorithm;
-use crate::dscp::Dscp;
+use crate::buffer::Buffer;
+use crate::discipline::discipline;
 use crate::element::Elements;
-use crate::error::Error;
-pub use crate::faults::{Delay, Drop, Every};
 use crate::flow_set::FlowSet;
 use crate::fluid::Fluid;
 use crate::hosts::Hosts;
@@ -15,13 +13,13 @@ use crate::path::{Direction, Path};
 use crate::random;
 use crate::record::Record;
 use crate::route_change::RouteChange;
+pub use crate::script::{Delay, Drop, Every};
 use crate::traffic::{Gaps, Traffic};
-use crate::transport::{Protocol, Transport, TransportKind};
-use crate::units::{Buffer, Duration, Probability, Rate, Size};
+use crate::transport::{Transport, TransportKind};
 use afteryou_aqm::{Limit, Queue, Site};
+use afteryou_notation::{Algorithm, Dscp, Duration, Error, Probability, Rate, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
 
 /// One experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -218,67 +216,6 @@ impl Scenario {
         }
     }
 
-    /// Checks that it is a scenario. If not, returns the first fault.
-    pub fn check(&self) -> Result<(), Error> {
-        let wrong = |message: String| Err(Error::Scenario(message));
-        if self.duration == Duration::default() {
-            return wrong("duration = 0 s is no time at all: use 1 s or more".to_owned());
-        }
-        self.check_sample()?;
-        self.check_links().map_err(|wrong| wrong.error)?;
-        for window in &self.measure {
-            if window.from >= window.to || window.to > self.duration {
-                let Window { name, from, to } = window;
-                return wrong(format!("window {name:?} ({from} to {to}) is empty or ends after the run"));
-            }
-        }
-        let (windows, flows, links) = (self.measure.len(), self.flow.len(), self.links().count());
-        if windows * (flows + links) > MOST_FIGURES {
-            return wrong(format!(
-                "{windows} windows of {flows} flows and {links} links are too many figures: at most {MOST_FIGURES}"
-            ));
-        }
-        self.route_change.iter().try_for_each(|change| self.check_route_change(change))?;
-        self.network()?;
-        self.check_buffers().map_err(|wrong| wrong.error)?;
-        let mut names = HashSet::new();
-        for flow in &self.flow {
-            if !names.insert(flow.name.as_str()) {
-                return wrong(format!("two flows are named {:?}: rename one", flow.name));
-            }
-            flow.check(self.duration)?;
-        }
-        self.check_sets()?;
-        let known = |name: &str| match names.contains(name) {
-            true => Ok(()),
-            false => {
-                let names: Vec<_> = self.flow.iter().map(|flow| flow.name.as_str()).collect();
-                Err(crate::words::unknown("flow", name, &names))
-            }
-        };
-        self.drop.iter().try_for_each(|drop| {
-            drop.flow.as_deref().map_or(Ok(()), known)?;
-            drop.check()?;
-            self.check_numbered(drop.flow.as_deref().filter(|_| drop.packet.is_some()))
-        })?;
-        self.delay.iter().try_for_each(|delay| {
-            known(&delay.flow)?;
-            delay.check()?;
-            self.check_numbered(delay.packet.map(|_| delay.flow.as_str()))
-        })
-    }
-
-    /// Checks that the packets of this flow have numbers. Those of an application with many connections have none.
-    pub(crate) fn check_numbered(&self, flow: Option<&str>) -> Result<(), Error> {
-        let flow = self.flow.iter().find(|other| Some(other.name.as_str()) == flow);
-        match flow.filter(|flow| flow.traffic.has_transfers()) {
-            Some(Flow { name, .. }) => Err(Error::Scenario(format!(
-                "flow {name:?} opens connections by itself, so its packets have no numbers: say at = … instead"
-            ))),
-            None => Ok(()),
-        }
-    }
-
     /// The same experiment without its background flows.
     pub fn without_background(&self) -> Scenario {
         let foreground =
@@ -355,7 +292,7 @@ impl Link {
         seed: u64,
         stream: &str,
     ) -> Result<Box<dyn Queue<T>>, Error> {
-        let (entry, overrides) = self.queue.queue()?;
+        let (entry, overrides) = discipline(&self.queue)?;
         let site = Site {
             limit: self.limit(),
             bits_per_second: self.rate.bits_per_second(),
@@ -367,26 +304,7 @@ impl Link {
         };
         entry.build(&overrides, site).map_err(refused)
     }
-
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        let forward = self.name.as_ref().map_or("link".to_owned(), |name| format!("link.{name}"));
-        for (link, name) in [(self, forward), (&self.back(), "link.reverse".to_owned())] {
-            if link.rate.bytes_per_second() == 0 {
-                let rate = link.rate;
-                return Err(Error::Scenario(format!(
-                    "{name}.rate = {rate} carries nothing: use at least 8 bit/s"
-                )));
-            }
-            link.build_queue::<()>(0, "")?;
-            let wrong = |(element, why)| Error::Scenario(format!("{name}.{element}: {why}"));
-            link.elements.check().map_err(wrong)?;
-        }
-        Ok(())
-    }
 }
-
-/// Most flows and links times windows: each has figures of its own.
-const MOST_FIGURES: usize = 200_000;
 
 /// The default payload and headers of a full packet, bytes: headers of IPv4 and TCP with timestamps, of IPv4, UDP and
 /// uTP, of IPv4 and UDP.
@@ -451,93 +369,4 @@ impl Flow {
             (None, _, TransportKind::Tcp | TransportKind::Udp) => own(TCP_PACKET),
         }
     }
-
-    /// Checks the flow alone. Returns the first fault.
-    pub(crate) fn check(&self, duration: Duration) -> Result<(), Error> {
-        self.check_settings(duration).map_err(|wrong| match wrong.error {
-            Error::Scenario(why) => Error::Scenario(format!("flow {:?}: {}: {why}", self.name, wrong.key)),
-            other => other,
-        })
-    }
-
-    /// The same, with the setting that is to blame.
-    pub(crate) fn check_settings(&self, duration: Duration) -> Result<(), WrongSetting> {
-        self.check_controller()?;
-        self.check_times()?;
-        self.traffic.check(duration).map_err(|error| WrongSetting { key: "traffic", error })?;
-        self.check_hosts()?;
-        self.check_sizes()
-    }
-
-    fn check_controller(&self) -> Result<(), WrongSetting> {
-        let of = |key| move |error| WrongSetting { key, error };
-        match (&self.controller, self.transport.protocol().map_err(of("transport"))?, &self.traffic) {
-            (None, Protocol::Udp, Traffic::Cbr { .. }) | (None, _, Traffic::Command(_)) => Ok(()),
-            (Some(_), _, Traffic::Command(_)) => {
-                wrong("controller", "a program of yours has its own congestion control: leave it out")
-            }
-            (None, ..) => {
-                wrong("traffic", "it needs a controller: only cbr traffic over udp and commands go without")
-            }
-            (Some(_), _, Traffic::Cbr { .. }) => wrong("controller", "cbr traffic takes none: leave it out"),
-            (Some(_), Protocol::Udp, _) => {
-                wrong("transport", "bare udp takes no controller: use utp, quic or tcp")
-            }
-            (Some(controller), ..) => controller.controller().map(drop).map_err(of("controller")),
-        }
-    }
-
-    fn check_times(&self) -> Result<(), WrongSetting> {
-        if let Some(stop) = self.stop.filter(|stop| *stop <= self.start) {
-            let start = self.start;
-            return wrong("stop", format!("{stop} is not after the start: use a time after {start}"));
-        }
-        let times = self.active.iter().flatten();
-        if !times.clone().zip(times.skip(1)).all(|(earlier, later)| earlier < later) {
-            let advice = "write [from, to] with from below to, each after the one before";
-            return wrong("active", format!("times are empty, overlap or go backwards: {advice}"));
-        }
-        if !self.traffic.has_transfers() && !self.traffic.is_command() {
-            return Ok(());
-        }
-        let advice = "the traffic opens connections by itself: leave active and reconnect out";
-        match (self.active.is_empty(), self.reconnect) {
-            (false, _) => wrong("active", advice),
-            (true, true) => wrong("reconnect", advice),
-            (true, false) => Ok(()),
-        }
-    }
-
-    fn check_hosts(&self) -> Result<(), WrongSetting> {
-        match (self.traffic.needs_hosts(), &self.hosts) {
-            (true, None) => wrong("traffic", "it needs hosts: write hosts = … and [[hosts]]"),
-            (false, Some(_)) => wrong("hosts", "the flow runs on hosts, which only a swarm and downloads do"),
-            _ => Ok(()),
-        }
-    }
-
-    fn check_sizes(&self) -> Result<(), WrongSetting> {
-        let PacketFormat { payload, overhead } = self.packet_format();
-        if !(1..=LARGEST_PAYLOAD).contains(&payload.bytes()) || overhead.bytes() > LARGEST_OVERHEAD {
-            let sizes = format!("{payload} of payload and {overhead} of headers make no packet");
-            let valid = format!("1 B to {LARGEST_PAYLOAD} B, and 0 B to {LARGEST_OVERHEAD} B");
-            return wrong("packet", format!("{sizes}: use {valid}"));
-        }
-        Ok(())
-    }
 }
-
-/// A setting of a flow that is wrong.
-#[derive(Debug)]
-pub(crate) struct WrongSetting {
-    pub(crate) key: &'static str,
-    pub(crate) error: Error,
-}
-
-fn wrong(key: &'static str, why: impl Into<String>) -> Result<(), WrongSetting> {
-    Err(WrongSetting { key, error: Error::Scenario(why.into()) })
-}
-
-/// The largest IP packet, bytes.
-const LARGEST_PAYLOAD: u64 = 65_000;
-const LARGEST_OVERHEAD: u64 = 500;

@@ -1,10 +1,8 @@
 //! The sets of flows of a scenario.
 
-use crate::error::Error;
 use crate::flow_set::FlowSet;
 use crate::scenario::Scenario;
-use crate::units::Duration;
-use crate::words::unknown;
+use afteryou_notation::{unknown, Duration, Error};
 use std::collections::HashSet;
 
 impl Scenario {
@@ -22,7 +20,7 @@ impl Scenario {
                 return Err(unknown("window", &set.window, &names));
             };
             if self.sets.iter().filter(|other| other.window == set.window).count() > 1 {
-                return Err(Error::Scenario(format!(
+                return Err(Error::Contradiction(format!(
                     "window {:?} has two sets of flows: leave one",
                     set.window
                 )));

@@ -1,9 +1,8 @@
 //! A flow's traffic, and its notation.
 
-use crate::error::Error;
 use crate::law::Law;
-use crate::units::{Duration, Probability, Rate, Size};
 use afteryou_base::Span;
+use afteryou_notation::{Duration, Error, Probability, Rate, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -232,7 +231,7 @@ impl TryFrom<Written> for Traffic {
     fn try_from(written: Written) -> Result<Traffic, Error> {
         Ok(match written {
             Written::Word(word) if word == "bulk" => Traffic::Bulk,
-            Written::Word(word) => return Err(crate::words::unknown("traffic", &word, &["bulk"])),
+            Written::Word(word) => return Err(afteryou_notation::unknown("traffic", &word, &["bulk"])),
             Written::Arrivals { arrivals, size } => Traffic::Arrivals { arrivals, size },
             Written::Bursts { every, size } => Traffic::Bursts { every, size },
             Written::Command(command) => Traffic::Command(command),
@@ -297,7 +296,7 @@ impl Traffic {
 
     /// Checks that it is traffic. If not, returns what is wrong.
     pub(crate) fn check(&self, duration: Duration) -> Result<(), Error> {
-        let wrong = |what: &str| Err(Error::Scenario(what.to_owned()));
+        let wrong = |what: &str| Err(Error::Contradiction(what.to_owned()));
         match self {
             Traffic::Size(size) | Traffic::Bursts { size, .. } if size.bytes() == 0 => {
                 wrong("size is 0 B: use 1 B or more")
@@ -361,7 +360,7 @@ impl Traffic {
 fn check_sizes(law: &Law<Size>) -> Result<(), Error> {
     law.check()?;
     match law.mean() {
-        Some(0.0) => Err(Error::Scenario("every size is 0 B: use 1 B or more".to_owned())),
+        Some(0.0) => Err(Error::Contradiction("every size is 0 B: use 1 B or more".to_owned())),
         _ => Ok(()),
     }
 }

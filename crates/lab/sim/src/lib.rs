@@ -1,7 +1,7 @@
 //! Packet-level simulation: hours of network in seconds, the same bits every time.
 //!
 //! ```
-//! use afteryou_scenario::Experiment;
+//! use afteryou_scenario_file::Experiment;
 //!
 //! let file = r#"
 //! duration = "30 s"
@@ -96,7 +96,7 @@ use afteryou_base::Span;
 use afteryou_cc::Observers;
 use afteryou_scenario::outcome::Outcome;
 use afteryou_scenario::support::Unsupported;
-use afteryou_scenario::{Flow, Passage, Scenario, TransportKind};
+use afteryou_scenario::{Checked, Flow, Passage, Scenario, TransportKind};
 use sample::Sampler;
 use world::Looks;
 
@@ -104,7 +104,7 @@ use world::Looks;
 ///
 /// # Errors
 /// Everything in it that only real packets can do.
-pub fn supports(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+pub fn supports(scenario: &Checked) -> Result<(), Vec<Unsupported>> {
     let reason = |flow: &Flow| {
         let (key, what) = match (flow.traffic.is_command(), flow.transport.kind) {
             (true, _) => ("traffic", "a command sends real packets: use afteryou bed"),
@@ -126,8 +126,8 @@ pub fn supports(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
 /// how far the run is; it ends everything by returning false.
 ///
 /// # Errors
-/// A scenario that contradicts itself, an interruption, or a bug of the simulator that its own books show.
-pub fn run(scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
+/// Anything in the scenario that it does not [support](supports), an interruption, or a bug of the simulator that its own books show.
+pub fn run(scenario: &Checked, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
     sampled(scenario, watch, Span::ZERO, &mut |_| {})
 }
 
@@ -138,7 +138,7 @@ pub fn run(scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Resu
 /// # Errors
 /// As [`run`].
 pub fn sampled(
-    scenario: &Scenario,
+    scenario: &Checked,
     watch: &mut dyn FnMut(Progress) -> bool,
     every: Span,
     take: &mut dyn FnMut(Sample<'_>),
@@ -166,11 +166,10 @@ pub struct Watchers<'a> {
 /// # Errors
 /// As [`run`].
 pub fn watched(
-    scenario: &Scenario,
+    scenario: &Checked,
     watch: &mut dyn FnMut(Progress) -> bool,
     watchers: Watchers<'_>,
 ) -> Result<Outcome, Error> {
-    scenario.check()?;
     if let Some(reason) = supports(scenario).err().into_iter().flatten().next() {
         return Err(reason.into());
     }
@@ -185,5 +184,5 @@ pub fn watched(
         }
         false => None,
     };
-    Ok(Outcome::new("sim", env!("CARGO_PKG_VERSION"), scenario.clone(), run, baseline))
+    Ok(Outcome::new("sim", env!("CARGO_PKG_VERSION"), Scenario::clone(scenario), run, baseline))
 }

@@ -20,7 +20,7 @@ use afteryou_base::{Span, Time};
 use afteryou_scenario::network::OneWay;
 use afteryou_scenario::outcome::{ClassCounts, LinkTotals};
 use afteryou_scenario::passage::Fate;
-use afteryou_scenario::Error;
+use afteryou_scenario::{discipline, Error};
 pub use books::Amount;
 use books::Books;
 use foreseen::Ahead;
@@ -74,7 +74,7 @@ impl Link {
     /// The link of `spec`, with this index among all.
     pub fn new(spec: &OneWay, index: usize, seed: u64, meter: Meter) -> Result<Link, Error> {
         let elements = Elements::new(spec, seed);
-        let discipline = spec.link.queue.queue()?.0.name;
+        let discipline = discipline(&spec.link.queue)?.0.name;
         let store = match discipline {
             "droptail" if elements.is_none() => {
                 Store::Ahead(Ahead::new(spec.link.limit(), meter.lengths.is_some()))

@@ -176,8 +176,7 @@ mod tests {
             delay,
             ..Scenario::new("", Duration::from_millis(1000), link)
         };
-        scenario.check().unwrap();
-        Script::new(&scenario)
+        Script::new(&scenario.checked().unwrap())
     }
 
     #[test]

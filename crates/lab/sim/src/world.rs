@@ -14,9 +14,8 @@ use crate::sample::Sampler;
 use crate::tap::Tap;
 use afteryou_base::{Span, Time};
 use afteryou_cc::Observers;
-use afteryou_scenario::network::Network;
 use afteryou_scenario::outcome::{LinkTotals, Run, Totals};
-use afteryou_scenario::{Record, Scenario};
+use afteryou_scenario::{Checked, Record};
 
 /// Events between two looks at the watcher's clock.
 const WATCH_EVERY: u32 = 1 << 16;
@@ -47,14 +46,13 @@ pub struct Looks<'a> {
 
 /// Runs a checked scenario. `watch` is called now and then; it ends the run by returning false.
 pub fn run(
-    scenario: &Scenario,
+    scenario: &Checked,
     watch: &mut dyn FnMut(Progress) -> bool,
     sampler: &mut Sampler<'_>,
     looks: Looks<'_>,
 ) -> Result<Run, Error> {
-    let network = scenario.network()?;
-    let mut world = World::new(scenario, &network, looks)?;
-    let mut recorder = Recorder::new(scenario, &network);
+    let mut world = World::new(scenario, looks)?;
+    let mut recorder = Recorder::new(scenario, scenario.network());
     world.go(&mut recorder, watch, sampler)?;
     world.finish(recorder)
 }
@@ -67,7 +65,8 @@ struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    fn new(scenario: &Scenario, network: &Network, looks: Looks<'a>) -> Result<World<'a>, Error> {
+    fn new(scenario: &Checked, looks: Looks<'a>) -> Result<World<'a>, Error> {
+        let network = scenario.network();
         let mut net = Net::new(scenario, network, looks.tap)?;
         let mut connections = Connections::default();
         let mut applications = Vec::new();
@@ -197,7 +196,7 @@ impl<'a> World<'a> {
 mod tests {
     use super::*;
     use afteryou_scenario::law::Drawn;
-    use afteryou_scenario::{Duration, Flow, Law, Link, Role, Size, Traffic};
+    use afteryou_scenario::{Duration, Flow, Law, Link, Role, Scenario, Size, Traffic};
 
     /// Returns the places for connections after a run with transfers for `seconds` seconds, and the number of transfers.
     fn places_and_transfers(seconds: u64) -> (usize, u64) {
@@ -209,9 +208,9 @@ mod tests {
         let flow = Flow { traffic, ..Flow::new("web", Role::Foreground, "cubic", Duration::from_millis(20)) };
         let scenario =
             Scenario { flow: vec![flow], ..Scenario::new("", Duration::from_millis(seconds * 1000), link) };
-        let network = scenario.network().unwrap();
-        let mut world = World::new(&scenario, &network, Looks::default()).unwrap();
-        let mut recorder = Recorder::new(&scenario, &network);
+        let scenario = scenario.checked().unwrap();
+        let mut world = World::new(&scenario, Looks::default()).unwrap();
+        let mut recorder = Recorder::new(&scenario, scenario.network());
         let mut sampler_takes = |_: crate::Sample<'_>| {};
         let mut sampler = Sampler::new(Span::ZERO, &mut sampler_takes);
         world.go(&mut recorder, &mut |_| true, &mut sampler).unwrap();

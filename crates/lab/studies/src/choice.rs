@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::papers;
 use crate::plan::Chosen;
-use afteryou_scenario::words::nearest;
+use afteryou_notation::nearest;
 
 /// Returns every entry of every paper, in order.
 ///

@@ -1,6 +1,6 @@
 //! Errors of studies.
 
-use afteryou_scenario::file::FileError;
+use afteryou_scenario_file::FileError;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 

@@ -4,7 +4,8 @@ use crate::entry::{At, Axis, AxisValue, Grid};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::scenarios;
-use afteryou_scenario::{Experiment, Scenario};
+use afteryou_scenario::Checked;
+use afteryou_scenario_file::Experiment;
 use std::collections::BTreeMap;
 
 /// A combination of the axes' values.
@@ -39,7 +40,7 @@ impl GridPoint {
     ///
     /// # Errors
     /// A scenario that is refused.
-    pub fn scenario(&self, grid: &Grid, repetition: u32) -> Result<Scenario> {
+    pub fn scenario(&self, grid: &Grid, repetition: u32) -> Result<Checked> {
         let text = scenarios::scenario(&grid.scenario)
             .ok_or_else(|| Error::data(&grid.id, format!("there is no scenario {:?}", grid.scenario)))?;
         let experiment = Experiment::parse(text, &grid.scenario, &self.set)?;

@@ -151,7 +151,7 @@ mod tests {
     use afteryou_engines::{Error as LabError, Progress};
     use afteryou_scenario::outcome::{Lateness, LinkFigures, Quantiles, Run as Figures, WindowFigures};
     use afteryou_scenario::support::Unsupported;
-    use afteryou_scenario::{Link, Scenario};
+    use afteryou_scenario::{Checked, Link, Scenario};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// An engine whose first run is 9 ms late.
@@ -167,18 +167,18 @@ mod tests {
             "Is late once"
         }
 
-        fn supports(&self, _: &Scenario) -> Result<(), Vec<Unsupported>> {
+        fn supports(&self, _: &Checked) -> Result<(), Vec<Unsupported>> {
             Ok(())
         }
 
-        fn run(&self, scenario: &Scenario, _: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, LabError> {
+        fn run(&self, scenario: &Checked, _: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, LabError> {
             let p99_ms = if self.0.fetch_add(1, Ordering::Relaxed) == 0 { 9.0 } else { 0.1 };
             let departures = Quantiles { p99_ms, ..Quantiles::default() };
             let link = LinkFigures { utilisation: 0.5, ..LinkFigures::default() };
             let window = WindowFigures { links: vec![link], ..WindowFigures::default() };
             let lateness = Some(Lateness { departures, bound_ms: 5.0 });
             let run = Figures { lateness, windows: vec![window], ..Figures::default() };
-            Ok(Outcome::new("late", "0", scenario.clone(), run, None))
+            Ok(Outcome::new("late", "0", Scenario::clone(scenario), run, None))
         }
     }
 
@@ -188,7 +188,8 @@ mod tests {
         let build = ContentHash::of_text("");
         let making = Making { engine: &engine, pool: Pool::of(1), build, stop: &stop, cpu_s: || 0.0 };
         let link = Link::new("1 Mbit/s".parse().unwrap(), "9 packets".parse().unwrap());
-        let point = |name| Point::new(&engine, Scenario::new(name, "9 s".parse().unwrap(), link.clone()));
+        let scenario = |name: &str| Scenario::new(name, "9 s".parse().unwrap(), link.clone());
+        let point = |name| Point::new(&engine, scenario(name).checked().unwrap());
         let call: Call = toml::from_str("name = \"utilisation\"").unwrap();
         let measures = BTreeMap::from([("utilisation()".to_owned(), call)]);
         let run = |name| Run { point: point(name), measures: &measures };

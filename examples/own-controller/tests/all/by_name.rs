@@ -3,14 +3,16 @@
 use afteryou_base::{Span, Time};
 use afteryou_bed::run::Options;
 use afteryou_cc::{Ack, Idle, Loss, Marks, Sent, Setup, Timeout};
+use afteryou_notation::catalogue;
 use afteryou_scenario::outcome::WindowFigures;
-use afteryou_scenario::{catalogue, Experiment, Outcome, Scenario};
+use afteryou_scenario::{Checked, Outcome};
+use afteryou_scenario_file::Experiment;
 use own_controller::POLITE;
 
 const MSS: u32 = 1400;
 
 /// Returns the scenario in a file's text, with some of its settings replaced.
-fn scenario(text: &str, sets: &[&str]) -> Scenario {
+fn scenario(text: &str, sets: &[&str]) -> Checked {
     catalogue::register(&POLITE).unwrap();
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
     let experiment = Experiment::parse(text, "", &sets).unwrap_or_else(|error| panic!("{error}"));

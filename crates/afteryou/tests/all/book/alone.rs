@@ -45,6 +45,7 @@ fn run(entry: &'static Entry, kbit: u64, rtt_ms: u64) -> Run {
         flow: vec![flow],
         ..Scenario::new(entry.name, DURATION, Link::new(rate, Buffer::Time(BUFFER)))
     };
+    let scenario = scenario.checked().expect("a scenario");
     let outcome = afteryou_sim::run(&scenario, &mut |_| true);
     let outcome = outcome.unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
     let utilisation = outcome.run.windows[0].bottleneck().expect("a link").utilisation;

@@ -4,7 +4,8 @@
 
 use super::root;
 use afteryou_plot::{Data, Figure};
-use afteryou_scenario::{Experiment, Flow, Outcome, Traffic};
+use afteryou_scenario::{Flow, Outcome, Traffic};
+use afteryou_scenario_file::Experiment;
 use std::fmt::Write;
 
 /// A measured bad case of a controller.

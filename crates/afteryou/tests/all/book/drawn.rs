@@ -2,7 +2,7 @@
 
 use super::root;
 use afteryou_plot::{Data, Figure};
-use afteryou_scenario::Experiment;
+use afteryou_scenario_file::Experiment;
 
 /// A file in `scenarios/gallery` and what is drawn of its run.
 pub struct Drawn {

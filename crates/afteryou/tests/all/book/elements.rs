@@ -6,7 +6,8 @@ use super::drawn::{Drawn, FIGURES};
 use super::root;
 use afteryou_plot::{Data, Figure, Kind};
 use afteryou_scenario::passage::{Content, Fate, Passage, Time};
-use afteryou_scenario::{Experiment, Outcome, Scenario};
+use afteryou_scenario::{Checked, Outcome};
+use afteryou_scenario_file::Experiment;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
@@ -219,7 +220,7 @@ fn parts(text: &str) -> (String, String, String) {
     (lines[0].to_owned(), lines[1..].join("\n"), settings.collect())
 }
 
-fn rows_of(scenario: &Scenario, look: Look, variant: &str) -> Vec<Row> {
+fn rows_of(scenario: &Checked, look: Look, variant: &str) -> Vec<Row> {
     let mut seen = Seen::default();
     let end = Time::ZERO + scenario.duration.0;
     let mut tap = |passage: &Passage<'_>| {

@@ -65,7 +65,7 @@ pub fn runs() -> &'static [Encounter] {
 }
 
 fn run(queue: &'static Entry, player: Option<Player>) -> Encounter {
-    let scenario = scenario(queue, player);
+    let scenario = scenario(queue, player).checked().expect("a scenario");
     let outcome = afteryou_sim::run(&scenario, &mut |_| true);
     let mut outcome = outcome.unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
     let link = outcome.run.windows.remove(0).links.remove(0);

@@ -4,7 +4,8 @@ use super::{docs, text, THREADS};
 use afteryou_engines::{each, find, Choices, Lineup, Point};
 use afteryou_plot::{Data, Figure};
 use afteryou_report::rows::{Columns, Csv, Identity, Rows};
-use afteryou_scenario::{Experiment, Outcome};
+use afteryou_scenario::Outcome;
+use afteryou_scenario_file::Experiment;
 use std::path::Path;
 
 /// The settings of the sweep, as the page writes them.

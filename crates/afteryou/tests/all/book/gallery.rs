@@ -122,8 +122,9 @@ impl Rounds {
                 windows.push((window, phase));
             }
         };
-        let outcome = afteryou_sim::sampled(&scenario, &mut |_| true, RTT.0, take);
-        let mut outcome = outcome.unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
+        let outcome =
+            afteryou_sim::sampled(&scenario.checked().expect("a scenario"), &mut |_| true, RTT.0, take);
+        let mut outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
         outcome.run.series = curves;
         Rounds { outcome, windows }
     }

@@ -49,7 +49,7 @@ pub fn runs() -> &'static [Run] {
 }
 
 fn run(entry: &'static Entry, rtt_ms: u64, loss: u64) -> Run {
-    let scenario = scenario(entry, rtt_ms, loss);
+    let scenario = scenario(entry, rtt_ms, loss).checked().expect("a scenario");
     let packet = scenario.flow[0].packet_format();
     let (mut looks_at_floor, mut longest) = (0, 0);
     let take = &mut |sample: afteryou_sim::Sample<'_>| {

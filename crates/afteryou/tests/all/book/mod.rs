@@ -25,7 +25,8 @@ mod your_network;
 use afteryou_aqm::list::QUEUES;
 use afteryou_cc::list::CONTROLLERS;
 use afteryou_engines::each;
-use afteryou_scenario::{Algorithm, Experiment};
+use afteryou_scenario::Algorithm;
+use afteryou_scenario_file::Experiment;
 use bad_cases::BadCase;
 use gallery::Exhibit;
 use std::collections::BTreeMap;
@@ -220,7 +221,8 @@ fn every_queue_in_the_book_can_be_named_on_the_command_line() {
         let with_preset = entry.presets.iter().map(|preset| format!("{},preset={}", entry.name, preset.name));
         for words in with_parameter.chain(with_preset) {
             let queue: Algorithm = words.parse().expect("a name and a parameter");
-            assert!(queue.queue().is_ok(), "{words}: {:?}", queue.queue().err());
+            let found = afteryou_scenario::discipline(&queue);
+            assert!(found.is_ok(), "{words}: {:?}", found.err());
         }
     }
 }

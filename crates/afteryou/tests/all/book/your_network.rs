@@ -2,7 +2,7 @@
 
 use super::{docs, root, text, THREADS};
 use afteryou_engines::{each, find, Point};
-use afteryou_scenario::Experiment;
+use afteryou_scenario_file::Experiment;
 use std::fmt::Write;
 
 const FILE: &str = "scenarios/your-network.toml";

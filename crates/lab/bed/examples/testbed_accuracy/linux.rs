@@ -5,7 +5,7 @@ use afteryou_base::{Span, Time};
 use afteryou_bed::net::{Addresses, Family, Plan, Side, Topology};
 use afteryou_bed::wire::{allowed_cores, run_on, Claim, Options, Wire};
 use afteryou_bed::{Clock, Error};
-use afteryou_scenario::{Duration, Flow, Link, Role, Scenario, Window};
+use afteryou_scenario::{Checked, Duration, Flow, Link, Role, Scenario, Window};
 use socket2::{Domain, Socket, Type};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -167,7 +167,7 @@ fn measure(rate_mbit: f64, trip_ms: f64, load: Load, seconds: u64) -> Result<Poi
     })
 }
 
-fn scenario(rate_mbit: f64, trip_ms: f64, from: Span, until: Span) -> Result<Scenario, Failure> {
+fn scenario(rate_mbit: f64, trip_ms: f64, from: Span, until: Span) -> Result<Checked, Failure> {
     let rate = format!("{} kbit/s", (rate_mbit * 1e3).round()).parse()?;
     // So much that one TCP fills the link, and that a sender which is not scheduled for a while leaves it no gap.
     let packets = (rate_mbit * trip_ms.max(40.0) * 1e3 / 8.0 / 1500.0).ceil().max(20.0);
@@ -175,11 +175,12 @@ fn scenario(rate_mbit: f64, trip_ms: f64, from: Span, until: Span) -> Result<Sce
     let trip = Duration(Span((trip_ms * 1e6) as u64));
     let window = Window { name: "load".to_owned(), from: Duration(from), to: Duration(until) };
     let flow = |name: &str| Flow::new(name, Role::Foreground, CONTROL, trip);
-    Ok(Scenario {
+    let scenario = Scenario {
         flow: vec![flow("load"), flow("echoes")],
         measure: vec![window],
         ..Scenario::new("", Duration(until), link)
-    })
+    };
+    Ok(scenario.checked()?)
 }
 
 /// Datagrams at a tenth more than the rate, until `end`.

@@ -5,7 +5,8 @@ use super::rows::{Row, ROWS};
 use afteryou_bed::run::Options;
 use afteryou_bed::testbed;
 use afteryou_scenario::outcome::{Lateness, Run};
-use afteryou_scenario::{Experiment, Scenario};
+use afteryou_scenario::Checked;
+use afteryou_scenario_file::Experiment;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -148,7 +149,7 @@ fn settings() -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-fn scenario(row: &Row, seed: u64, seconds: u64) -> Result<Scenario, Failure> {
+fn scenario(row: &Row, seed: u64, seconds: u64) -> Result<Checked, Failure> {
     let text = row.text(seconds / SETTLING, seconds);
     let experiment = Experiment::parse(&text, &row.name(), &[])?;
     let run = experiment.runs(Some(seed), Some(1))?.pop().ok_or("a file without a run")?;

@@ -4,7 +4,8 @@ use afteryou_base::{Span, Time};
 use afteryou_bed::run::Options;
 use afteryou_bed::testbed;
 use afteryou_scenario::passage::{Fate, Passage};
-use afteryou_scenario::{Experiment, Scenario};
+use afteryou_scenario::Checked;
+use afteryou_scenario_file::Experiment;
 use std::process::ExitCode;
 
 pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -167,7 +168,7 @@ pub(super) fn flow(sender: Sender, peer: &str, rtt: u32, seconds: u64) -> String
     format!("[[flow]]\nname = \"utp\"\nrole = \"background\"\nrtt = \"{rtt} ms\"\nstop = \"{seconds} s\"\n{packet}\n{keys}")
 }
 
-pub(super) fn scenario(link: &str, flows: &str, seconds: u64) -> Result<Scenario, Failure> {
+pub(super) fn scenario(link: &str, flows: &str, seconds: u64) -> Result<Checked, Failure> {
     let duration = seconds + END;
     let text = format!("duration = \"{duration} s\"\n[link]\n{link}{flows}");
     let experiment = Experiment::parse(&text, "libutp.toml", &[])?;
@@ -175,7 +176,7 @@ pub(super) fn scenario(link: &str, flows: &str, seconds: u64) -> Result<Scenario
 }
 
 /// Runs and prints a row.
-fn row(words: &str, sender: Sender, scenario: &Scenario, seconds: u64) -> Result<(), Failure> {
+fn row(words: &str, sender: Sender, scenario: &Checked, seconds: u64) -> Result<(), Failure> {
     let mut figures = Figures::default();
     let window = [END, seconds].map(|s| Time::ZERO + Span::from_secs(s));
     let mut see = |passage: &Passage<'_>| figures.see(passage, window);

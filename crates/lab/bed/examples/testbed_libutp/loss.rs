@@ -60,8 +60,9 @@ fn measure(
     seconds: u64,
 ) -> Result<(f64, bool), Failure> {
     let link = format!("rate = \"20 Mbit/s\"\nbuffer = \"200 ms\"\nloss = \"{percent} %\"\n");
-    let mut scenario = scenario(&link, &flow(sender, peer, 50, seconds), seconds)?;
+    let mut scenario = scenario(&link, &flow(sender, peer, 50, seconds), seconds)?.into_scenario();
     scenario.seed = seed;
+    let scenario = scenario.checked()?;
     let mut goodput = Goodput::default();
     let end = Time::ZERO + Span::from_secs(seconds);
     let mut first = None;

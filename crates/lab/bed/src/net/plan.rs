@@ -4,7 +4,7 @@ use super::address::MOST_FLOWS;
 use crate::error::Error;
 use afteryou_aqm::Limit;
 use afteryou_scenario::transport::Protocol;
-use afteryou_scenario::{Flow, Scenario};
+use afteryou_scenario::{Checked, Flow};
 
 /// The network to build.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,12 +45,12 @@ impl Plan {
     /// The plan of a scenario.
     ///
     /// # Errors
-    /// More flows than there are addresses; a scenario without a network.
-    pub fn of_scenario(scenario: &Scenario) -> Result<Plan, Error> {
+    /// More flows than there are addresses.
+    pub fn of_scenario(scenario: &Checked) -> Result<Plan, Error> {
         if scenario.flow.len() > MOST_FLOWS {
             return Err(Error::TooManyFlows { most: MOST_FLOWS });
         }
-        let network = scenario.network()?;
+        let network = scenario.network();
         let flows: Vec<FlowPlan> = scenario.flow.iter().map(FlowPlan::of_flow).collect();
         let segment = flows.iter().filter_map(|flow| flow.segment).max().unwrap_or_default();
         // Four times what the longest path and the largest buffer hold.

@@ -22,7 +22,7 @@ use afteryou_aqm::red::setup as red;
 use afteryou_aqm::{codel, fq_codel, sfq};
 use afteryou_base::param::{Key, Settings, Value};
 use afteryou_base::Span;
-use afteryou_scenario::{Buffer, Link};
+use afteryou_scenario::{discipline, Buffer, Link};
 
 /// Size of a packet, where a buffer in bytes or in time becomes one in packets, bytes.
 const PACKET: u64 = 1500;
@@ -52,7 +52,7 @@ pub const KINDS: [(&str, &[&str]); 9] = [
 /// # Errors
 /// One clause about what Linux has no queue or no parameter for.
 pub fn words_of(link: &Link) -> Result<Words, String> {
-    let (entry, overrides) = link.queue.queue().map_err(|error| error.to_string())?;
+    let (entry, overrides) = discipline(&link.queue).map_err(|error| error.to_string())?;
     let translated = translated(entry.name).ok_or_else(|| {
         format!(
             "Linux has no queue for {}: use droptail, codel, fq_codel, pie, fq_pie, red, choke or sfq",

@@ -32,7 +32,7 @@ use afteryou_base::Span;
 use afteryou_cc::{Observers, Snapshot};
 use afteryou_scenario::outcome::Outcome;
 use afteryou_scenario::support::Unsupported;
-use afteryou_scenario::{Role, Scenario, Traffic};
+use afteryou_scenario::{Checked, Role, Scenario, Traffic};
 use session::Part;
 use std::collections::BTreeMap;
 
@@ -112,24 +112,25 @@ pub struct FlowProgress {
 /// everything by returning false.
 ///
 /// # Errors
-/// A scenario that contradicts itself or that the bed does not [support](supports), an interruption, a machine without
+/// Anything in the scenario that the bed does not [support](supports), an interruption, a machine without
 /// loopback sockets. Also a flow that breaks down or does not finish.
 pub fn run(
-    scenario: &Scenario,
+    scenario: &Checked,
     options: &Options,
     observe: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Outcome, Error> {
-    check(scenario, supports(scenario))?;
-    let whole = Part { scenario: scenario.clone(), from: Span::ZERO, is_baseline: false };
+    check(supports(scenario))?;
+    let whole = Part {
+        scenario: Scenario::clone(scenario),
+        network: scenario.network().clone(),
+        from: Span::ZERO,
+        is_baseline: false,
+    };
     let mut baseline = None;
     let run = match (scenario.baseline, options.runs_beside()) {
         (false, _) => run_one(whole, options, Span::ZERO, Span::ZERO, observe)?,
         (true, true) => {
-            let other = Part {
-                scenario: baseline_beside(scenario, options.end),
-                from: Span::ZERO,
-                is_baseline: true,
-            };
+            let other = baseline_beside(scenario, options.end);
             let mut runs =
                 session::run(vec![whole, other], options, (Span::ZERO, Span::ZERO), observe)?.into_iter();
             let first = runs.next().unwrap_or_default();
@@ -146,13 +147,13 @@ pub fn run(
         }
     };
     let baseline = baseline.map(|baseline| baseline.run);
-    let outcome = Outcome::new("bed", env!("CARGO_PKG_VERSION"), scenario.clone(), run.run, baseline);
+    let outcome =
+        Outcome::new("bed", env!("CARGO_PKG_VERSION"), Scenario::clone(scenario), run.run, baseline);
     Ok(Outcome { transfers: run.transfers, ..outcome })
 }
 
-/// Refuses a scenario that contradicts itself or that is not `supported`.
-pub(crate) fn check(scenario: &Scenario, supported: Result<(), Vec<Unsupported>>) -> Result<(), Error> {
-    scenario.check()?;
+/// Refuses a scenario that is not `supported`.
+pub(crate) fn check(supported: Result<(), Vec<Unsupported>>) -> Result<(), Error> {
     match supported.err().into_iter().flatten().next() {
         Some(reason) => Err(reason.into()),
         None => Ok(()),
@@ -173,12 +174,14 @@ fn run_one(
 
 /// The baseline of a run beside it. Where the background's sizes end the run, its duration is a limit only. Nothing but
 /// the last foreground transfer's end is left to end the baseline.
-fn baseline_beside(scenario: &Scenario, end: End) -> Scenario {
-    let mut baseline = scenario.without_background();
+fn baseline_beside(scenario: &Checked, end: End) -> Part {
+    let alone = scenario.without_background();
+    let network = alone.network().clone();
+    let mut baseline = alone.into_scenario();
     if end.is_by_sizes(scenario) && !end.is_by_sizes(&baseline) {
         baseline.duration.0 = last_end(&baseline);
     }
-    baseline
+    Part { scenario: baseline, network, from: Span::ZERO, is_baseline: true }
 }
 
 /// The end of the last transfer that is no call, or the scenario's.
@@ -190,13 +193,15 @@ fn last_end(scenario: &Scenario) -> Span {
 
 /// The baseline as a run of its own: from shortly before the first foreground transfer until the last one's end. Where the
 /// scenario's duration ends a run, until the last window's end at least.
-fn later_baseline(scenario: &Scenario, end: End) -> Part {
-    let mut scenario = scenario.without_background();
+fn later_baseline(scenario: &Checked, end: End) -> Part {
+    let alone = scenario.without_background();
+    let network = alone.network().clone();
+    let mut scenario = alone.into_scenario();
     let transfers = scenario.flow.iter().filter(|flow| !matches!(flow.traffic, Traffic::Cbr { .. }));
     let first = transfers.map(|flow| flow.start.0).min().unwrap_or_default();
     let measured = scenario.measure.iter().map(|window| window.to.0).filter(|_| end == End::Duration).max();
     scenario.duration.0 = last_end(&scenario).max(measured.unwrap_or_default());
-    Part { scenario, from: first - BASELINE_LEAD, is_baseline: true }
+    Part { scenario, network, from: first - BASELINE_LEAD, is_baseline: true }
 }
 
 impl Options {

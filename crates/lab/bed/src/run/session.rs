@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::relay::{self, FlowId, LinkId, Record, Relay};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{ClassCounts, LinkTotals, Run, Transfer, BOTTLENECK, REVERSE_PATH};
-use afteryou_scenario::{Link, Rate, Scenario, Traffic};
+use afteryou_scenario::{Link, Network, Rate, Scenario, Traffic};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +28,7 @@ const DRAIN: Span = Span::from_secs(60);
 /// The scenario to run, from the time `from` on.
 pub(super) struct Part {
     pub(super) scenario: Scenario,
+    pub(super) network: Network,
     pub(super) from: Span,
     pub(super) is_baseline: bool,
 }
@@ -148,7 +149,6 @@ fn start_flows(
     over: &watch::Receiver<bool>,
     (calls_over, broken): (&Arc<AtomicBool>, &Arc<AtomicBool>),
 ) -> Result<Running, Error> {
-    let network = part.scenario.network()?;
     let (mut logs, mut transfers, mut calls) = (Vec::new(), Vec::new(), Vec::new());
     for (i, (ends, id)) in ends.into_iter().enumerate() {
         let (log, front) = (Arc::new(Log::default()), relay.front(id));
@@ -164,7 +164,7 @@ fn start_flows(
                 transfers.push((i, tokio::spawn(task)));
             }
             Ends::Cbr(ends) => {
-                let rate = Rate::from_bits(network.rate_of_flow(i));
+                let rate = Rate::from_bits(part.network.rate_of_flow(i));
                 calls.push(ends.start(front, rate, timing, Arc::clone(&log), Arc::clone(calls_over))?);
             }
         }

@@ -10,7 +10,7 @@ use crate::run::{Options, QueueBy};
 use crate::system::{self, Urgency};
 use crate::wire::{self, Laid, Outside, Wire};
 use afteryou_base::{Span, Time};
-use afteryou_scenario::{Network, Scenario};
+use afteryou_scenario::{Checked, Network};
 use afteryou_sim::director::Id;
 use nix::sys::resource::{getrlimit, setrlimit, Resource};
 use std::io;
@@ -37,18 +37,14 @@ pub(super) struct Ground {
 
 impl Ground {
     /// Makes the namespaces and starts the threads. The run begins a moment later.
-    pub(super) fn prepare(
-        scenario: &Scenario,
-        network: &Network,
-        options: &Options,
-    ) -> Result<Ground, Error> {
+    pub(super) fn prepare(scenario: &Checked, options: &Options) -> Result<Ground, Error> {
         let runtime = runtime().map_err(Error::Thread)?;
         allow_sockets();
         let plan = Plan::of_scenario(scenario)?;
         let topology = Topology::build(&plan)?;
         let queues = match options.queue_by {
             QueueBy::Afteryou => Vec::new(),
-            QueueBy::Kernel => kernel_queues(scenario, network, plan.mtu)?,
+            QueueBy::Kernel => kernel_queues(scenario, plan.mtu)?,
         };
         let clock = Clock::since(Instant::now() + SET_UP);
         let timing = Timing { clock, begins: Time::ZERO, from: Span::ZERO };
@@ -75,7 +71,7 @@ impl Ground {
     }
 
     /// Starts the wire between the namespaces, with the kernel's queues.
-    pub(super) fn lay_wire(&mut self, scenario: &Scenario, options: wire::Options) -> Result<Wire, Error> {
+    pub(super) fn lay_wire(&mut self, scenario: &Checked, options: wire::Options) -> Result<Wire, Error> {
         let queues = self.queues.iter_mut();
         let outside = queues.filter_map(|queue| Some(Outside::new(queue.link, queue.take_tun()?))).collect();
         Wire::start(&mut self.topology, scenario, wire::Options { outside, ..options })
@@ -99,8 +95,9 @@ impl Ground {
 }
 
 /// The kernel's queues at the links that data cross.
-fn kernel_queues(scenario: &Scenario, network: &Network, mtu: u32) -> Result<Vec<KernelQueue>, Error> {
+fn kernel_queues(scenario: &Checked, mtu: u32) -> Result<Vec<KernelQueue>, Error> {
     let framing = wire::framing(scenario);
+    let network = scenario.network();
     let links = network.links.iter().enumerate();
     let crossed = links.filter(|(link, _)| network.flows_with_data_on(*link).next().is_some());
     crossed.map(|(link, way)| KernelQueue::new(link, way, framing, mtu)).collect()

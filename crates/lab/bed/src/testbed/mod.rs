@@ -30,7 +30,7 @@ use crate::run::log::{Log, Timing};
 use crate::run::{self, transfer, Options, Progress, QueueBy};
 use crate::wire;
 use afteryou_scenario::outcome::{Outcome, Run, Transfer};
-use afteryou_scenario::Scenario;
+use afteryou_scenario::{Checked, Scenario};
 use afteryou_sim::director::logs;
 use flows::{Directable, Direction};
 use ground::Ground;
@@ -55,11 +55,11 @@ const DRAIN: Duration = Duration::from_secs(60);
 /// Runs `scenario` and returns what came out, without checks and verdict. `observe` ends everything by returning false.
 ///
 /// # Errors
-/// A scenario that contradicts itself or that the testbed does not [support](supports), or a user who may not make
+/// Anything in the scenario that the testbed does not [support](supports), or a user who may not make
 /// namespaces. Also a congestion control that the kernel lacks, an interruption, a flow that breaks down or does not
 /// finish.
 pub fn run(
-    scenario: &Scenario,
+    scenario: &Checked,
     options: &Options,
     observe: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Outcome, Error> {
@@ -71,21 +71,21 @@ pub fn run(
 /// # Errors
 /// As [`run()`].
 pub fn tapped(
-    scenario: &Scenario,
+    scenario: &Checked,
     options: &Options,
     observe: &mut dyn FnMut(&Progress) -> bool,
     tap: Option<Tap<'_>>,
 ) -> Result<Outcome, Error> {
-    run::check(scenario, supports(scenario))?;
+    run::check(supports(scenario))?;
     if options.queue_by == QueueBy::Kernel {
-        run::check(scenario, by_kernel_queues(scenario))?;
+        run::check(by_kernel_queues(scenario))?;
     }
     let (run, transfers) = run_one(scenario, options, false, observe, tap)?;
     let baseline = match scenario.baseline {
         true => Some(run_one(&scenario.without_background(), options, true, observe, None)?.0),
         false => None,
     };
-    let outcome = Outcome::new("bed", env!("CARGO_PKG_VERSION"), scenario.clone(), run, baseline);
+    let outcome = Outcome::new("bed", env!("CARGO_PKG_VERSION"), Scenario::clone(scenario), run, baseline);
     Ok(Outcome { transfers, ..outcome })
 }
 
@@ -94,19 +94,19 @@ type Task = JoinHandle<Result<Option<Transfer>, Error>>;
 
 /// Runs the scenario once: prepares the ground, opens the flows, lays the wire, watches, and measures.
 fn run_one(
-    scenario: &Scenario,
+    scenario: &Checked,
     options: &Options,
     is_baseline: bool,
     observe: &mut dyn FnMut(&Progress) -> bool,
     tap: Option<Tap<'_>>,
 ) -> Result<(Run, Vec<Transfer>), Error> {
-    let network = scenario.network()?;
-    let mut ground = Ground::prepare(scenario, &network, options)?;
+    let network = scenario.network();
+    let mut ground = Ground::prepare(scenario, options)?;
     let timing = ground.timing;
     let (news, received) = mpsc::channel();
     let (routes, laid) = mpsc::channel();
-    let recorded = Logs::new(logs(scenario, &network));
-    let shared = ground.shared(&network, news, routes, &recorded);
+    let recorded = Logs::new(logs(scenario, network));
+    let shared = ground.shared(network, news, routes, &recorded);
     let logs: Vec<_> = scenario.flow.iter().map(|_| Arc::new(Log::default())).collect();
     let passed: Arc<[AtomicU64]> = scenario.flow.iter().map(|_| AtomicU64::new(0)).collect();
     let observers = recorded.observers(options.observers.as_ref().filter(|_| !is_baseline));
@@ -138,7 +138,7 @@ fn run_one(
     let transfers = start(transfers, &ground.runtime, timing, &logs, &over);
     let direction = Direction {
         scenario,
-        network: &network,
+        network,
         senders: ground.topology.namespace(Side::Senders),
         timing,
         flows: Arc::clone(&directed),
@@ -172,8 +172,7 @@ fn run_one(
     let samples: Vec<_> = (0..scenario.flow.len())
         .map(|flow| directed.get(&flow).map(Directable::samples).unwrap_or_default())
         .collect();
-    let raw =
-        Raw { scenario, network: &network, logs: &logs, samples: &samples, flows, ended, report, end_s };
+    let raw = Raw { scenario, network, logs: &logs, samples: &samples, flows, ended, report, end_s };
     Ok((measure::measure(raw), transferred))
 }
 

@@ -10,7 +10,8 @@ use afteryou_scenario::{Record, Scenario};
 const KERNEL: QueueBy = QueueBy::Kernel;
 
 fn by_kernel(scenario: &Scenario) -> Result<Outcome, Error> {
-    testbed::run(scenario, &Options { queue_by: KERNEL, ..Options::default() }, &mut |_| true)
+    let scenario = scenario.clone().checked().unwrap();
+    testbed::run(&scenario, &Options { queue_by: KERNEL, ..Options::default() }, &mut |_| true)
 }
 
 /// A run with the kernel's queue and one with ours.
@@ -96,7 +97,7 @@ fn what_the_kernels_queues_cannot_do_is_listed_with_its_key() {
     let mut scenario = scenario(CUBIC);
     scenario.record = vec![Record::Losses];
     scenario.link.queue = "drr".parse().unwrap();
-    let reasons = testbed::by_kernel_queues(&scenario).unwrap_err();
+    let reasons = testbed::by_kernel_queues(&scenario.clone().checked().unwrap()).unwrap_err();
     let keys: Vec<_> = reasons.iter().map(|reason| reason.key.as_str()).collect();
     assert_eq!(keys, ["record", "link.queue"]);
     let error = by_kernel(&scenario).unwrap_err().to_string();

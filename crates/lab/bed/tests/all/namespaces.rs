@@ -5,7 +5,7 @@ use afteryou_bed::net::{clean, Family, Plan, Side, Topology};
 use afteryou_bed::wire::{Options, Report, Wire};
 use afteryou_bed::{Clock, Error};
 use afteryou_scenario::passage::{Content, Ecn, Fate, Passage};
-use afteryou_scenario::{Algorithm, Duration, Flow, Link, Role, Scenario, Window};
+use afteryou_scenario::{Algorithm, Checked, Duration, Flow, Link, Role, Scenario, Window};
 use afteryou_sockets::{Control, Messages, Options as SocketOptions};
 use socket2::SockRef;
 use std::io::{BufRead, BufReader};
@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 /// A network; none, with a word of why, where the user may not make one.
-fn build(scenario: &Scenario) -> Option<Topology> {
+fn build(scenario: &Checked) -> Option<Topology> {
     match Topology::build(&Plan::of_scenario(scenario).unwrap()) {
         Ok(topology) => Some(topology),
         Err(
@@ -28,7 +28,7 @@ fn build(scenario: &Scenario) -> Option<Topology> {
 }
 
 /// A network with a wire, where the user may make one.
-fn start(scenario: &Scenario) -> Option<(Topology, Wire, Clock)> {
+fn start(scenario: &Checked) -> Option<(Topology, Wire, Clock)> {
     let mut topology = build(scenario)?;
     let clock = Clock::start();
     let wire = Wire::start(&mut topology, scenario, Options::new(clock)).unwrap();
@@ -36,7 +36,7 @@ fn start(scenario: &Scenario) -> Option<(Topology, Wire, Clock)> {
 }
 
 /// A scenario with two flows over one link.
-fn scenario(rate: &str, rtt_ms: u64, seconds: u64) -> Scenario {
+fn scenario(rate: &str, rtt_ms: u64, seconds: u64) -> Checked {
     let link = Link::new(rate.parse().unwrap(), "100 packets".parse().unwrap());
     let flow = |name: &str| Flow::new(name, Role::Foreground, "cubic", Duration::from_millis(rtt_ms));
     let window = Window {
@@ -44,11 +44,12 @@ fn scenario(rate: &str, rtt_ms: u64, seconds: u64) -> Scenario {
         from: Duration::from_millis(0),
         to: Duration::from_millis(seconds * 1000),
     };
-    Scenario {
+    let scenario = Scenario {
         flow: vec![flow("a"), flow("b")],
         measure: vec![window],
         ..Scenario::new("", Duration::from_millis(seconds * 1000), link)
-    }
+    };
+    scenario.checked().unwrap()
 }
 
 /// Sockets of a flow's ends, each in its namespace, connected with each other.
@@ -146,8 +147,9 @@ fn a_program_that_is_not_there_is_an_error() {
 
 #[test]
 fn a_queue_marks_real_packets_and_the_tap_sees_it() {
-    let mut scenario = scenario("1 Mbit/s", 4, 3);
+    let mut scenario = scenario("1 Mbit/s", 4, 3).into_scenario();
     scenario.link.queue = Algorithm::named("codel").with("ecn", "true");
+    let scenario = scenario.checked().unwrap();
     let Some(mut topology) = build(&scenario) else { return };
     let (seen, passages) = std::sync::mpsc::channel();
     let tap = move |passage: &Passage<'_>| {

@@ -67,7 +67,7 @@ fn observed(scenario: &Scenario, baseline: Baseline, sources: &[(&str, Source)])
         true
     };
     let options = Options { sources, baseline, end: End::Sizes, ..Options::default() };
-    let outcome = run(scenario, &options, &mut observe).unwrap();
+    let outcome = run(&scenario.clone().checked().unwrap(), &options, &mut observe).unwrap();
     assert!(seen > 10, "the observer saw {seen} states");
     outcome
 }
@@ -120,7 +120,11 @@ fn a_file_is_sent_to_its_end_and_both_ends_agree() {
 fn a_small_file_ends_neither_a_run_nor_its_windows() {
     let scenario = short(Traffic::Size(Size::from_bytes(20_000)));
     let _beside_others = beside_others();
-    let outcome = run(&scenario, &Options { baseline: Baseline::After, ..Options::default() }, &mut |_| true);
+    let outcome = run(
+        &scenario.checked().unwrap(),
+        &Options { baseline: Baseline::After, ..Options::default() },
+        &mut |_| true,
+    );
     let outcome = outcome.unwrap();
     for run in [&outcome.run, outcome.baseline.as_ref().unwrap()] {
         let windows: Vec<&str> = run.windows.iter().map(|window| window.window.as_str()).collect();
@@ -165,7 +169,8 @@ fn a_transfer_that_does_not_end_in_time_is_named() {
     scenario.measure.clear();
     scenario.flow[1].stop = None;
     let _alone = alone();
-    let error = run(&scenario, &Options::default(), &mut |_| true).unwrap_err().to_string();
+    let error =
+        run(&scenario.checked().unwrap(), &Options::default(), &mut |_| true).unwrap_err().to_string();
     assert_eq!(error, "flow \"backup\" was not finished after 2 s: give it more time or less to send");
 }
 
@@ -174,7 +179,7 @@ fn an_observer_ends_a_run_within_a_moment() {
     let scenario = Scenario { duration: seconds(600.0), ..short(Traffic::Bulk) };
     let _beside_others = beside_others();
     let begun = std::time::Instant::now();
-    let error = run(&scenario, &Options::default(), &mut |at| at.at_s < 0.5).unwrap_err();
+    let error = run(&scenario.checked().unwrap(), &Options::default(), &mut |at| at.at_s < 0.5).unwrap_err();
     assert!(matches!(error, afteryou_bed::Error::Interrupted), "{error}");
     assert!(begun.elapsed().as_secs() < 10, "{:?}", begun.elapsed());
 }

@@ -4,9 +4,8 @@ use super::common::{beside_others, judged, spoiled, within};
 use afteryou_bed::run::Options;
 use afteryou_bed::{testbed, Error};
 use afteryou_scenario::outcome::{Outcome, Totals};
-use afteryou_scenario::{
-    Algorithm, Duration, Experiment, Record, Scenario, Transport, TransportKind, Window,
-};
+use afteryou_scenario::{Algorithm, Duration, Record, Scenario, Transport, TransportKind, Window};
+use afteryou_scenario_file::Experiment;
 
 pub fn scenario(flows: &str) -> Scenario {
     let text = format!(
@@ -14,7 +13,7 @@ pub fn scenario(flows: &str) -> Scenario {
          [[measure]]\nname = \"all\"\nfrom = \"3 s\"\nto = \"8 s\"\n"
     );
     let experiment = Experiment::parse(&text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
-    experiment.runs(None, None).unwrap().remove(0).scenario
+    experiment.runs(None, None).unwrap().remove(0).scenario.into_scenario()
 }
 
 pub const CUBIC: &str =
@@ -28,7 +27,7 @@ pub fn run(scenario: &Scenario) -> Option<Outcome> {
 }
 
 pub fn started(scenario: &Scenario) -> Option<Outcome> {
-    match testbed::run(scenario, &Options::default(), &mut |_| true) {
+    match testbed::run(&scenario.clone().checked().unwrap(), &Options::default(), &mut |_| true) {
         Ok(outcome) => Some(outcome),
         Err(error) => skipped(error),
     }
@@ -74,7 +73,7 @@ fn ledbat_plus_plus_over_utp_keeps_a_small_share_beside_cubic_of_the_kernel() {
 fn a_congestion_control_that_the_kernel_does_not_have_is_one_sentence() {
     let mut scenario = scenario(CUBIC);
     scenario.flow[0].controller = Some(Algorithm::named("ledbat"));
-    let error = testbed::run(&scenario, &Options::default(), &mut |_| true).unwrap_err();
+    let error = testbed::run(&scenario.checked().unwrap(), &Options::default(), &mut |_| true).unwrap_err();
     if !matches!(error, Error::Congestion { .. }) {
         return skipped(error).unwrap_or_default();
     }
@@ -85,7 +84,8 @@ fn a_congestion_control_that_the_kernel_does_not_have_is_one_sentence() {
 
 #[test]
 fn an_interrupted_run_ends_as_interrupted() {
-    let error = testbed::run(&scenario(CUBIC), &Options::default(), &mut |at| at.at_s < 0.5).unwrap_err();
+    let scenario = scenario(CUBIC).checked().unwrap();
+    let error = testbed::run(&scenario, &Options::default(), &mut |at| at.at_s < 0.5).unwrap_err();
     if !matches!(error, Error::Interrupted) {
         skipped(error).unwrap_or_default()
     }
@@ -152,7 +152,7 @@ fn ledbat_plus_plus_over_quic_fills_a_link_and_yields_to_cubic_of_the_kernel() {
 fn a_payload_that_quic_cannot_have_is_refused_with_the_range() {
     let flow =
         CUBIC.replace("\"tcp\"\n", "\"quic\"\npacket = { payload = \"500 B\", overhead = \"61 B\" }\n");
-    let reasons = testbed::supports(&scenario(&flow)).unwrap_err();
+    let reasons = testbed::supports(&scenario(&flow).checked().unwrap()).unwrap_err();
     assert_eq!(reasons[0].key, "flow.cubic.packet");
     assert!(reasons[0].reason.contains("1167 to 1419 bytes"), "{}", reasons[0].reason);
 }
@@ -187,7 +187,7 @@ fn every_form_of_traffic_sends_what_it_sends_in_the_simulator() {
             let mut offered = scenario.clone();
             let quic = offered.flow.iter_mut().filter(|flow| flow.transport.kind == TransportKind::Quic);
             quic.for_each(|flow| flow.transport = transport.clone());
-            afteryou_sim::run(&offered, &mut |_| true).unwrap().run.totals
+            afteryou_sim::run(&offered.checked().unwrap(), &mut |_| true).unwrap().run.totals
         };
         let Some(outcome) = run(&scenario) else { return };
         for (utp, tcp) in stands_in(Transport::utp()).iter().zip(&stands_in(Transport::tcp())) {
@@ -214,7 +214,7 @@ fn between_hosts(transport: &str, traffic: &str) -> Scenario {
          [[measure]]\nname = \"all\"\nfrom = \"2 s\"\nto = \"8 s\"\n"
     );
     let experiment = Experiment::parse(&text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
-    experiment.runs(None, None).unwrap().remove(0).scenario
+    experiment.runs(None, None).unwrap().remove(0).scenario.into_scenario()
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn command(script: &str, rest: &str) -> String {
 
 /// The error of a run; none, with a word of why, where the user may not run it.
 fn error_of(scenario: &Scenario) -> Option<String> {
-    match testbed::run(scenario, &Options::default(), &mut |_| true) {
+    match testbed::run(&scenario.clone().checked().unwrap(), &Options::default(), &mut |_| true) {
         Err(error @ Error::Flow { .. }) => Some(error.to_string()),
         Err(error) => skipped(error),
         Ok(_) => panic!("no error"),
@@ -396,7 +396,7 @@ fn queues_and_losses_are_recorded_as_in_the_simulator() {
     // A packet takes 5.6 ms. At 10 Mbit/s it takes 1.1 ms, and a sender that wakes up so late now and then sends a retransmission into a
     // full queue, which halves its window once more: see the book's page about the testbed.
     scenario.link.rate = "2 Mbit/s".parse().unwrap();
-    let simulated = afteryou_sim::run(&scenario, &mut |_| true).unwrap();
+    let simulated = afteryou_sim::run(&scenario.clone().checked().unwrap(), &mut |_| true).unwrap();
     let of = |outcome: &Outcome| {
         let (link, set) = (outcome.run.windows[0].links[0].clone(), outcome.run.sets[0].clone());
         println!(
@@ -431,7 +431,7 @@ fn what_the_testbed_does_not_do_is_listed_with_its_key() {
     let mut scenario = scenario(CUBIC);
     let cubic = scenario.flow[0].controller.take().unwrap();
     scenario.flow[0].controller = Some(cubic.with("beta", "0.5"));
-    let reasons = testbed::supports(&scenario).err().unwrap_or_default();
+    let reasons = testbed::supports(&scenario.checked().unwrap()).err().unwrap_or_default();
     let keys: Vec<_> = reasons.into_iter().map(|reason| reason.key).collect();
     assert_eq!(keys, ["flow.cubic.controller"]);
 }

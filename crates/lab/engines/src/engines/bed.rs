@@ -4,7 +4,7 @@ use crate::engine::{Capabilities, Engine, Looks, Progress};
 use crate::error::Error;
 use afteryou_bed::run::{self, Options, QueueBy};
 use afteryou_scenario::support::Unsupported;
-use afteryou_scenario::{Outcome, Scenario};
+use afteryou_scenario::{Checked, Outcome, Scenario};
 
 /// Real packets, [`afteryou_bed`]. A run is over its relay where that supports the scenario, which needs no privileges. Otherwise, on Linux,
 /// it is in the network namespaces of its testbed.
@@ -39,7 +39,7 @@ impl Bed {
     }
 
     /// Returns whether a run is in namespaces. The relay sees payloads of sockets and no packets.
-    fn leaves_relay(&self, scenario: &Scenario, shows_packets: bool) -> bool {
+    fn leaves_relay(&self, scenario: &Checked, shows_packets: bool) -> bool {
         self.in_namespaces || self.is_by_kernel() || shows_packets || run::supports(scenario).is_err()
     }
 }
@@ -76,24 +76,24 @@ impl Engine for Bed {
         Capabilities { traces: true, real_packets: true, ..Capabilities::default() }
     }
 
-    fn supports(&self, scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+    fn supports(&self, scenario: &Checked) -> Result<(), Vec<Unsupported>> {
         match self.queue_by {
             QueueBy::Afteryou => over_relay_or_in_namespaces(scenario),
             QueueBy::Kernel => by_kernel_queues(scenario),
         }
     }
 
-    fn needs_root(&self, scenario: &Scenario, shows_packets: bool) -> bool {
+    fn needs_root(&self, scenario: &Checked, shows_packets: bool) -> bool {
         cfg!(target_os = "linux") && self.leaves_relay(scenario, shows_packets)
     }
 
-    fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
+    fn run(&self, scenario: &Checked, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
         self.traced(scenario, watch, Looks::default())
     }
 
     fn traced(
         &self,
-        scenario: &Scenario,
+        scenario: &Checked,
         watch: &mut dyn FnMut(Progress) -> bool,
         Looks { tap, observers }: Looks<'_>,
     ) -> Result<Outcome, Error> {
@@ -115,7 +115,8 @@ impl Engine for Bed {
             // The name of the result has the version.
             QueueBy::Kernel => {
                 let Outcome { run, baseline, transfers, .. } = outcome;
-                let outcome = Outcome::new(self.name(), self.version(), scenario.clone(), run, baseline);
+                let outcome =
+                    Outcome::new(self.name(), self.version(), Scenario::clone(scenario), run, baseline);
                 Ok(Outcome { transfers, ..outcome })
             }
         }
@@ -127,27 +128,27 @@ impl Engine for Bed {
 }
 
 #[cfg(target_os = "linux")]
-fn over_relay_or_in_namespaces(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+fn over_relay_or_in_namespaces(scenario: &Checked) -> Result<(), Vec<Unsupported>> {
     run::supports(scenario).or_else(|_| afteryou_bed::testbed::supports(scenario))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn over_relay_or_in_namespaces(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+fn over_relay_or_in_namespaces(scenario: &Checked) -> Result<(), Vec<Unsupported>> {
     run::supports(scenario)
 }
 
 #[cfg(target_os = "linux")]
-fn by_kernel_queues(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+fn by_kernel_queues(scenario: &Checked) -> Result<(), Vec<Unsupported>> {
     afteryou_bed::testbed::supports(scenario)?;
     afteryou_bed::testbed::by_kernel_queues(scenario)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn by_kernel_queues(_: &Scenario) -> Result<(), Vec<Unsupported>> {
+fn by_kernel_queues(_: &Checked) -> Result<(), Vec<Unsupported>> {
     Err(vec![Unsupported::new("link.queue", "the kernel queues on Linux alone: leave --queue-by out")])
 }
 
-fn progress(scenario: &Scenario, at: &run::Progress) -> Progress {
+fn progress(scenario: &Checked, at: &run::Progress) -> Progress {
     let before_s = if at.is_baseline { scenario.duration.as_secs_f64() } else { 0.0 };
     let done = if at.total_s > 0.0 { at.elapsed_s / at.total_s } else { 0.0 };
     Progress { done: done.clamp(0.0, 1.0), passed_s: at.at_s.max(0.0) + before_s }

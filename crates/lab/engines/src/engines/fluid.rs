@@ -5,7 +5,8 @@ use crate::engine::{Capabilities, Engine, Progress};
 use crate::error::Error;
 use afteryou_fluid::Options;
 use afteryou_scenario::support::Unsupported;
-use afteryou_scenario::{Experiment, Outcome, Scenario};
+use afteryou_scenario::{Checked, Outcome};
+use afteryou_scenario_file::Experiment;
 
 /// The fluid model, [`afteryou_fluid`].
 #[derive(Clone, Copy, Debug)]
@@ -30,11 +31,11 @@ impl Engine for Fluid {
         Capabilities { explains: true, ..Capabilities::default() }
     }
 
-    fn supports(&self, scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+    fn supports(&self, scenario: &Checked) -> Result<(), Vec<Unsupported>> {
         afteryou_fluid::supports(scenario, &Options::of(scenario))
     }
 
-    fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
+    fn run(&self, scenario: &Checked, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
         let mut passes = Passes::of(scenario);
         let mut at = |at: afteryou_fluid::Progress| watch(passes.at(at.at_s));
         afteryou_fluid::run(scenario, &Options::of(scenario), &mut at).map_err(failed)

@@ -15,7 +15,7 @@ pub use sim::Simulator;
 
 use crate::engine::Engine;
 use crate::error::Error;
-use afteryou_scenario::words::unknown;
+use afteryou_notation::unknown;
 
 /// Every engine, in the order of lists.
 pub static ENGINES: &[&dyn Engine] = &[

@@ -4,7 +4,7 @@ use super::passes::Passes;
 use crate::engine::{Capabilities, Engine, Looks, Progress};
 use crate::error::Error;
 use afteryou_scenario::support::Unsupported;
-use afteryou_scenario::{Outcome, Passage, Scenario};
+use afteryou_scenario::{Checked, Outcome, Passage};
 use afteryou_sim::{Sample, Watchers};
 
 /// The packet simulator, [`afteryou_sim`].
@@ -28,18 +28,18 @@ impl Engine for Simulator {
         Capabilities { traces: true, on_one_thread: true, ..Capabilities::default() }
     }
 
-    fn supports(&self, scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+    fn supports(&self, scenario: &Checked) -> Result<(), Vec<Unsupported>> {
         afteryou_sim::supports(scenario)
     }
 
-    fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
+    fn run(&self, scenario: &Checked, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
         let mut passes = Passes::of(scenario);
         afteryou_sim::run(scenario, &mut |at| watch(passes.at(at.at_s))).map_err(failed)
     }
 
     fn traced(
         &self,
-        scenario: &Scenario,
+        scenario: &Checked,
         watch: &mut dyn FnMut(Progress) -> bool,
         looks: Looks<'_>,
     ) -> Result<Outcome, Error> {

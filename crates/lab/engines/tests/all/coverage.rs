@@ -1,7 +1,7 @@
 //! The engines' lists of supported algorithms against the scenarios that they refuse.
 
 use afteryou_engines::{coverage, ENGINES};
-use afteryou_scenario::catalogue;
+use afteryou_notation::catalogue;
 use afteryou_scenario::TransportKind;
 
 #[test]

@@ -3,7 +3,8 @@
 use afteryou_engines::{Engine, Error, Progress};
 use afteryou_scenario::outcome::{Outcome, Run};
 use afteryou_scenario::support::Unsupported;
-use afteryou_scenario::{Experiment, Scenario};
+use afteryou_scenario::{Checked, Scenario};
+use afteryou_scenario_file::Experiment;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -44,14 +45,14 @@ impl Engine for Dummy {
         "Comes to a duration that follows from the seed"
     }
 
-    fn supports(&self, scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+    fn supports(&self, scenario: &Checked) -> Result<(), Vec<Unsupported>> {
         match scenario.link.queue.kind.as_str() {
             "droptail" => Ok(()),
             kind => Err(vec![Unsupported::new("link.queue", format!("{kind} is too much for a dummy"))]),
         }
     }
 
-    fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
+    fn run(&self, scenario: &Checked, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
         self.begun.fetch_add(1, Ordering::SeqCst);
         let now = self.under_way.fetch_add(1, Ordering::SeqCst) + 1;
         let _until_the_end = UnderWay(&self.under_way);
@@ -68,7 +69,7 @@ impl Engine for Dummy {
             Some(seed) if seed == scenario.seed => Err(Error::Failed(format!("seed {seed} broke it").into())),
             _ => {
                 let run = Run { duration_s: scenario.seed as f64, ..Run::default() };
-                Ok(Outcome::new("dummy", "0.0.0", scenario.clone(), run, None))
+                Ok(Outcome::new("dummy", "0.0.0", Scenario::clone(scenario), run, None))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::dummy::{experiment, Dummy};
 use afteryou_engines::{find, Choices, Error, Plan, Point};
-use afteryou_scenario::Experiment;
+use afteryou_scenario_file::Experiment;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 
 use crate::dummy::{experiment, Dummy};
 use afteryou_engines::{find, Choices, Engine, Error, Event, Plan, Pool};
-use afteryou_scenario::Experiment;
+use afteryou_scenario_file::Experiment;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,8 @@
 //! The step of curves.
 
 use afteryou_engines::{find, Choices, Plan};
-use afteryou_scenario::{Experiment, Outcome};
+use afteryou_scenario::Outcome;
+use afteryou_scenario_file::Experiment;
 
 fn run(engine: &str, sample: &str) -> Outcome {
     let file = format!(

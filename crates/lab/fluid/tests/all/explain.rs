@@ -1,10 +1,11 @@
 //! What is said of groups before anything is run, against the closed forms and against runs.
 
+use crate::checked::{explain, run};
 use afteryou_fluid::closed::ledbatpp::{share_of_two, Slowdown};
 use afteryou_fluid::closed::together::{Law, Party, Share};
 use afteryou_fluid::closed::{fledbat, Symmetric, Together};
 use afteryou_fluid::model::LedbatPp;
-use afteryou_fluid::{explain, run, Analysis, Options};
+use afteryou_fluid::{Analysis, Options};
 use afteryou_scenario::scenario::PacketFormat;
 use afteryou_scenario::{Duration, Flow, Link, Role, Scenario, Size, Window};
 

@@ -1,6 +1,7 @@
 //! Scenarios to outcomes.
 
-use afteryou_fluid::{explain, run, supports, Base, Error, Options, Pacing};
+use crate::checked::{explain, run, supports};
+use afteryou_fluid::{Base, Error, Options, Pacing};
 use afteryou_scenario::fluid::Fluid;
 use afteryou_scenario::outcome::{jain, LinkFigures, Outcome, Series, WindowFigures};
 use afteryou_scenario::scenario::{Delay, PacketFormat};
@@ -415,6 +416,9 @@ fn extreme_scenarios_give_figures_or_a_refusal_and_never_nonsense() {
                 });
                 let mut whole = scenario(rate, buffer, 1, flows.collect());
                 whole.link.loss = if rtt_us == 40_000 { "100 %" } else { "0 %" }.parse().unwrap();
+                if whole.clone().checked().is_err() {
+                    continue;
+                }
                 let explained = explain(&whole, &Options::default()).is_ok();
                 let Ok(outcome) = run(&whole, &Options::default(), &mut |_| true) else { continue };
                 measured += 1;

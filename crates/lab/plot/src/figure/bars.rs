@@ -108,7 +108,7 @@ pub fn in_order<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
             seen.push(value);
         }
     }
-    let number = |value: &str| afteryou_scenario::Plain::of(value).map(|plain| plain.value);
+    let number = |value: &str| afteryou_notation::Plain::of(value).map(|plain| plain.value);
     if seen.iter().all(|value| number(value).is_some()) {
         seen.sort_by(|a, b| number(a).unwrap_or(0.0).total_cmp(&number(b).unwrap_or(0.0)));
     }

@@ -6,9 +6,9 @@ mod transfers;
 use crate::error::{advice_on_reading, Error};
 use crate::palette::Style;
 use crate::saved;
+use afteryou_notation::{unknown, Plain, Unit};
 use afteryou_scenario::outcome::PhaseSpan;
-use afteryou_scenario::words::unknown;
-use afteryou_scenario::{Outcome, Plain, Unit};
+use afteryou_scenario::Outcome;
 use std::collections::BTreeMap;
 use std::path::Path;
 

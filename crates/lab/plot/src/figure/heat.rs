@@ -10,7 +10,7 @@ use crate::format::significant;
 use crate::palette::{self, heat};
 use crate::svg::canvas::{width, Canvas, Text};
 use crate::svg::fit;
-use afteryou_scenario::Plain;
+use afteryou_notation::Plain;
 
 /// Most settings on one side.
 const MOST: usize = 60;

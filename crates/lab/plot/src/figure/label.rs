@@ -1,6 +1,6 @@
 //! Columns in words: a name and a unit that people read, and the factor from the column's numbers to that unit.
 
-use afteryou_scenario::Unit;
+use afteryou_notation::Unit;
 
 /// How a column is shown.
 #[derive(Clone, Debug, PartialEq)]

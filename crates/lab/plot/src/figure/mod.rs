@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::escape;
 use crate::estimate::{caption, Estimate};
 use crate::svg::canvas::{self, Canvas};
-use afteryou_scenario::words::unknown;
+use afteryou_notation::unknown;
 use std::path::Path;
 
 pub use data::Data;

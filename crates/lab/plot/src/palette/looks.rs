@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn every_controller_has_a_look_of_its_own() {
         let names: Vec<&str> =
-            afteryou_scenario::catalogue::controllers().into_iter().map(|entry| entry.about.name).collect();
+            afteryou_notation::catalogue::controllers().into_iter().map(|entry| entry.about.name).collect();
         for (i, name) in names.iter().enumerate() {
             let own = of(Some(name), 0);
             let same = names[..i].iter().find(|other| of(Some(other), 0).shape == own.shape);

@@ -5,7 +5,7 @@ use super::order::{Early, Ready};
 use crate::error::Error;
 use afteryou_plot::escape::plain;
 use afteryou_scenario::passage::{Content, DropReason, Ecn, Fate, Passage, Time};
-use afteryou_scenario::Scenario;
+use afteryou_scenario::{Checked, Scenario};
 use afteryou_trace::pcapng::{self, Packet};
 use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
@@ -31,9 +31,9 @@ impl Encoder {
     /// Begins the capture of a run of `scenario`, whose passages [`packet`](Self::packet) takes.
     ///
     /// # Errors
-    /// A scenario without a network, or a writer that fails.
-    pub fn begin(scenario: &Scenario, writer: Box<dyn Write + Send>) -> Result<Encoder, Error> {
-        let network = scenario.network().map_err(|error| afteryou_plot::Error::Figure(error.to_string()))?;
+    /// A writer that fails.
+    pub fn begin(scenario: &Checked, writer: Box<dyn Write + Send>) -> Result<Encoder, Error> {
+        let network = scenario.network();
         let comment = format!("{}, seed {}", scenario.name, scenario.seed);
         let mut capture = pcapng::Capture::begin(BufWriter::with_capacity(BUFFER, writer), Some(comment))
             .map_err(failed)?;

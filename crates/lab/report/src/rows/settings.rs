@@ -1,7 +1,7 @@
 //! The varied settings of a sweep as columns.
 
 use super::{Row, Value};
-use afteryou_scenario::Plain;
+use afteryou_notation::Plain;
 use std::collections::BTreeMap;
 
 /// Adds a column for each setting of `point`: "5 Mbit/s" of `link.rate` is 5000000 in `link.rate_bit_s`. A word is text

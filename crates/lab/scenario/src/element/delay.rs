@@ -2,7 +2,7 @@
 
 use super::steps::Steps;
 use crate::draw::Distribution;
-use crate::units::Duration;
+use afteryou_notation::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Laws of loss beyond independent losses.
 
-use crate::units::Probability;
+use afteryou_notation::Probability;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -16,8 +16,8 @@
 //! Closed form: with mean dwell times dᵢ and visits vᵢ (the stationary law of the jumps), state i holds vᵢdᵢ/Σvd of the time.
 
 use super::steps::Steps;
-use crate::units::{Duration, Probability, Rate};
 use afteryou_base::Span;
+use afteryou_notation::{Duration, Probability, Rate};
 use rand_pcg::Pcg64;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ pub struct Arq {
 }
 
 /// Most states of a chain.
-pub(crate) const MOST_STATES: usize = 16;
+pub const MOST_STATES: usize = 16;
 /// Most changes of state that are drawn.
 const MOST_CHANGES: f64 = 1e6;
 /// Rounds of iteration for the stationary law: its error shrinks at least with the chain's second eigenvalue.
@@ -140,7 +140,7 @@ impl Markov {
     }
 
     /// Returns whether the duration has more changes of state than a scenario can sensibly have.
-    pub(crate) fn is_too_long(&self, duration: Duration) -> bool {
+    pub fn is_too_long(&self, duration: Duration) -> bool {
         let shortest =
             self.states.iter().map(|state| state.dwell.as_secs_f64()).fold(f64::INFINITY, f64::min);
         duration.as_secs_f64() / shortest > MOST_CHANGES

@@ -2,7 +2,7 @@
 
 use super::steps::Steps;
 use crate::points::Points;
-use crate::units::{Duration, Rate};
+use afteryou_notation::{Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +66,7 @@ impl RateLaw {
     }
 
     /// Checks that it is a rate. If not, returns the reason.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), String> {
         match self {
             RateLaw::Steps { steps, period } => {
                 steps.check().map_err(|(at, why)| format!("step {}: {why}", at + 1))?;

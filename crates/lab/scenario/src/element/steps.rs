@@ -1,7 +1,7 @@
 //! Values that change at given times.
 
 use crate::points::Points;
-use crate::units::Duration;
+use afteryou_notation::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -207,8 +207,9 @@ impl<'a> Known<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{Buffer, Duration, Rate, Size};
+    use crate::buffer::Buffer;
     use crate::Link;
+    use afteryou_notation::{Duration, Rate, Size};
 
     fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)

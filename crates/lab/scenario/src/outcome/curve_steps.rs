@@ -115,9 +115,10 @@ fn bytes_between(curve: &Series, from_s: f64, to_s: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::buffer::Buffer;
     use crate::outcome::FlowFigures;
-    use crate::units::{Buffer, Duration, Rate};
     use crate::{Link, Role, Window};
+    use afteryou_notation::{Duration, Rate};
 
     fn curve(of: &str, values: &[f64]) -> Series {
         Series {

@@ -1,9 +1,9 @@
 //! Reasons to doubt the figures of a run.
 
 use super::{Run, Series, Totals};
+use crate::named::named;
 use crate::runaway;
 use crate::scenario::Scenario;
-use crate::words::named;
 
 /// Returns a sentence for each doubt.
 pub(super) fn doubts(scenario: &Scenario, run: &Run) -> Vec<String> {
@@ -34,6 +34,7 @@ fn ran_away(scenario: &Scenario, run: &Run) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Duration, Flow, Link, Role, Size, Traffic, Transport};
 
     #[test]
     fn flows_of_which_nothing_arrived_are_named() {
@@ -52,12 +53,10 @@ mod tests {
     #[test]
     fn a_window_far_above_what_its_path_holds_has_run_away_and_so_has_one_that_nothing_stops() {
         // 1 Mbit/s over 80 ms and a packet of 12 ms make a product of about 12 kB; the buffer holds 15 kB.
-        let warnings = |flow: &str, windows: &[f64], losses| {
-            let text = format!(
-                "duration = \"9 s\"\n[link]\nrate = \"1 Mbit/s\"\nbuffer = \"10 packets\"\n\
-                 [[flow]]\nname = \"a\"\nrtt = \"80 ms\"\n{flow}\n"
-            );
-            let runs = crate::Experiment::parse(&text, "test.toml", &[]).unwrap().runs(None, None).unwrap();
+        let warnings = |flow: Flow, windows: &[f64], losses| {
+            let link = Link::new("1 Mbit/s".parse().unwrap(), "10 packets".parse().unwrap());
+            let duration = Duration::from_millis(9_000);
+            let scenario = Scenario { flow: vec![flow], ..Scenario::new("", duration, link) };
             let values = windows.iter().map(|kilobytes| Some(*kilobytes)).collect();
             let (of, quantity, unit) = ("a".to_owned(), "cwnd".to_owned(), "kB".to_owned());
             let series = vec![Series { of, quantity, unit, start_s: 0.0, step_s: 1.0, values }];
@@ -68,26 +67,29 @@ mod tests {
                 losses,
                 ..Totals::default()
             }];
-            doubts(&runs[0].scenario, &Run { series, totals, ..Run::default() })
+            doubts(&scenario, &Run { series, totals, ..Run::default() })
         };
-        let (cubic, vegas) = ("controller = \"cubic\"", "controller = \"vegas\"");
-        let far = warnings(vegas, &[9.0, 150.0, 9.0], 3).remove(0);
+        let flow = |controller| Flow::new("a", Role::Foreground, controller, Duration::from_millis(80));
+        let (cubic, vegas) = (|| flow("cubic"), || flow("vegas"));
+        let far = warnings(vegas(), &[9.0, 150.0, 9.0], 3).remove(0);
         assert!(
             far.starts_with("the window of flow \"a\" grew to 0.150 MB") && far.contains("rwnd = "),
             "{far}"
         );
         let growing = [10.0, 20.0, 40.0, 60.0];
-        assert!(warnings(cubic, &growing, 0)[0].contains("no packet was lost"));
-        let limited = "controller = \"cubic\"\ntransport = { kind = \"tcp\", rwnd = \"90 kB\" }";
+        assert!(warnings(cubic(), &growing, 0)[0].contains("no packet was lost"));
+        let limited = Flow { transport: Transport::tcp().with("rwnd", "90 kB"), ..cubic() };
+        let finite = Flow { traffic: Traffic::Size(Size::from_bytes(1_000_000)), ..cubic() };
         for (flow, windows, losses) in [
-            (cubic, &growing[..], 1),
-            (cubic, &[10.0, 60.0, 61.0, 62.0], 0),
-            (cubic, &[10.0, 20.0, 30.0, 40.0], 0),
-            (vegas, &growing, 0),
-            ("controller = \"cubic\"\ntraffic = { size = \"1 MB\" }", &growing, 0),
+            (cubic(), &growing[..], 1),
+            (cubic(), &[10.0, 60.0, 61.0, 62.0], 0),
+            (cubic(), &[10.0, 20.0, 30.0, 40.0], 0),
+            (vegas(), &growing, 0),
+            (finite, &growing, 0),
             (limited, &[9.0, 150.0, 9.0], 0),
         ] {
-            assert_eq!(warnings(flow, windows, losses), [""; 0], "{flow} {windows:?}");
+            let what = format!("{flow:?} {windows:?}");
+            assert_eq!(warnings(flow, windows, losses), [""; 0], "{what}");
         }
     }
 }

@@ -234,8 +234,9 @@ impl LinkFigures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{Buffer, Duration, Rate, Size};
+    use crate::buffer::Buffer;
     use crate::{Flow, Link};
+    use afteryou_notation::{Duration, Rate, Size};
 
     #[test]
     fn jain_of_the_check_vectors() {

@@ -9,11 +9,9 @@ mod table;
 pub use options::{Acking, QuicOptions, Recovery, TcpOptions, UtpOptions, UtpRecovery};
 pub use table::{QUIC, TCP, UTP};
 
-use crate::algorithm::Algorithm;
-use crate::error::Error;
-use crate::words::unknown;
 use afteryou_base::param::{ParamError, Settings};
 use afteryou_base::About;
+use afteryou_notation::{unknown, Algorithm, Error};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

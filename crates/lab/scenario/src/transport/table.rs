@@ -1,8 +1,8 @@
 //! The settings of each transport, as rows of a table, and the presets that change several of them.
 
-use crate::algorithm::Overrides;
 use afteryou_base::param::{Param, Value};
 use afteryou_base::Span;
+use afteryou_notation::Overrides;
 
 const MODERN: &str = "modern";
 const CLASSIC: &str = "classic";

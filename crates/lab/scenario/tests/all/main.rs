@@ -1,10 +1,3 @@
-//! Scenario files and results: read, written, refused; their schemas.
+//! Results: those of earlier formats are read.
 
-mod fields;
-mod hostile;
-mod key_examples;
-mod keys;
 mod results;
-mod round_trip;
-mod schema;
-mod validator;

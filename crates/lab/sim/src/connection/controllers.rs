@@ -19,7 +19,7 @@ pub(super) struct Controllers {
 impl Controllers {
     /// Those of a flow; `iw` is the transport's initial window in packets, `onlookers` see the senders.
     pub(super) fn new(spec: &Spec, iw: Option<u32>, onlookers: Onlookers) -> Result<Controllers, Error> {
-        let missing = || Error::Scenario(format!("flow {:?} needs a controller", spec.name));
+        let missing = || Error::Contradiction(format!("flow {:?} needs a controller", spec.name));
         let (entry, mut overrides) = spec.controller.as_ref().ok_or_else(missing)?.controller()?;
         let has_it = entry.params.iter().any(|param| param.name == INITIAL_WINDOW);
         if let (true, Some(iw)) = (has_it, iw) {

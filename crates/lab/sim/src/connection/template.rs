@@ -62,7 +62,7 @@ impl Template {
             Protocol::Utp(options) => Which::Utp(utp::Options::new(options, format, controllers(None)?)),
             Protocol::Quic(_) => {
                 let reason = format!("flow {:?}: the simulator has no QUIC: use utp or tcp", spec.name);
-                return Err(Error::Scenario(reason));
+                return Err(Error::Contradiction(reason));
             }
             Protocol::Udp => {
                 let (rate, payload) = match spec.traffic {

@@ -1,7 +1,8 @@
 //! Background controllers behave as theory says, over both transports.
 
 use crate::support::*;
-use afteryou_scenario::{Algorithm, Experiment, Flow, Gaps, Link, Scenario, Size, Traffic, Transport};
+use afteryou_scenario::{Algorithm, Flow, Gaps, Link, Scenario, Size, Traffic, Transport};
+use afteryou_scenario_file::Experiment;
 
 /// Both transports with this controller.
 fn both(name: &str, controller: &str, rtt_ms: u64) -> [Flow; 2] {

@@ -266,6 +266,7 @@ fn a_run_that_would_fill_the_memory_is_ended_with_a_sentence() {
         ..flow(&i.to_string(), "cubic", 900)
     });
     let scenario = scenario(link("1 Gbit/s", "1000000000 packets"), 600.0, 0.0, flows.collect());
+    let scenario = scenario.checked().unwrap();
     let error = afteryou_sim::run(&scenario, &mut |_| true).unwrap_err().to_string();
     assert!(error.contains("5000000 packets"), "{error}");
 }

@@ -6,10 +6,10 @@ use afteryou_scenario::element::{
     Aggregate, Arq, GilbertElliott, Jitter, LossLaw, Propagation, RateLaw, Steps,
 };
 use afteryou_scenario::outcome::Ledger;
-use afteryou_scenario::Experiment;
 use afteryou_scenario::{
     Duration, Elements, Flow, Link, Outcome, Probability, Rate, Role, Scenario, Size, Traffic,
 };
+use afteryou_scenario_file::Experiment;
 
 fn ratio(ratio: f64) -> Probability {
     Probability::from_ratio(ratio).unwrap()

@@ -6,7 +6,7 @@
 
 mod schema1;
 
-use afteryou_scenario::Experiment;
+use afteryou_scenario_file::Experiment;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -37,7 +37,7 @@ impl Observer for Count {
 
 #[test]
 fn a_syn_that_a_queue_drops_is_counted_in_totals_shown_to_observers_and_captured_twice() {
-    let scenario = behind_fq_codel(flow("front", "cubic", 40), "5 ms");
+    let scenario = behind_fq_codel(flow("front", "cubic", 40), "5 ms").checked().unwrap();
     let count = Count::default();
     let observers = {
         let count = count.clone();

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use afteryou_base::Span;
-use afteryou_scenario::{Flow, Scenario, Transport};
+use afteryou_scenario::{Checked, Flow, Transport};
 
 /// Where Linux 6.18 ended slow start, packets of 1448 B: round-trip time in ms, rate in Mbit/s, window.
 ///
@@ -25,7 +25,7 @@ const LINUX: [(u64, u64, u64); 10] = [
 const PAYLOAD: f64 = 1448.0;
 
 /// The threshold that the first slow start leaves, packets.
-fn first_threshold(scenario: &Scenario) -> Option<f64> {
+fn first_threshold(scenario: &Checked) -> Option<f64> {
     let mut threshold = None;
     let take = &mut |sample: afteryou_sim::Sample<'_>| threshold = threshold.or(sample.snapshot.ssthresh);
     afteryou_sim::sampled(scenario, &mut |_| true, Span::from_millis(1), take).expect("a run");
@@ -39,7 +39,8 @@ fn linuxs_hystart_ends_slow_start_at_the_window_at_which_linux_does() {
         let transport = Transport::tcp().with("pacing", "false").with("ack", "every packet");
         let flow = Flow { transport, ..flow("one", "cubic,hystart=linux", rtt_ms) };
         let link = link(&format!("{mbit} Mbit/s"), "500 ms");
-        let ours = first_threshold(&scenario(link, 4.0, 0.0, vec![flow])).expect("slow start ends");
+        let ours = first_threshold(&scenario(link, 4.0, 0.0, vec![flow]).checked().unwrap())
+            .expect("slow start ends");
         println!("{rtt_ms} ms, {mbit} Mbit/s: {ours:.0} packets, Linux {linux}");
         assert!(
             (ours - linux as f64).abs() <= 1.0_f64.max(0.01 * linux as f64),

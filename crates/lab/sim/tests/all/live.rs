@@ -3,7 +3,8 @@
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{LinkFigures, Run, Series};
 use afteryou_scenario::passage::Content;
-use afteryou_scenario::{Experiment, Passage, Scenario};
+use afteryou_scenario::{Checked, Passage};
+use afteryou_scenario_file::Experiment;
 use afteryou_sim::live::{Live, Measured, Real};
 use afteryou_sim::{watched, Sample, Watchers, NEVER};
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,13 +59,13 @@ at = "12 s"
 rtt = "60 ms"
 "#;
 
-fn scenario(text: &str) -> Scenario {
+fn scenario(text: &str) -> Checked {
     let experiment = Experiment::parse(text, "calls.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
     experiment.runs(None, None).unwrap().remove(0).scenario
 }
 
 /// What the simulator measures, and when its packets left their sender.
-fn simulated(scenario: &Scenario) -> (Run, BTreeSet<Time>) {
+fn simulated(scenario: &Checked) -> (Run, BTreeSet<Time>) {
     let mut sent = BTreeSet::new();
     let mut tap = |passage: &Passage<'_>| {
         let Content::Datagram { sent: at } = passage.content else { panic!("{passage:?}") };
@@ -77,9 +78,8 @@ fn simulated(scenario: &Scenario) -> (Run, BTreeSet<Time>) {
 }
 
 /// What the same packets meet when they are ours, if somebody looks every `pause`.
-fn live(scenario: &Scenario, sent: &BTreeSet<Time>, pause: Span) -> Measured {
-    let network = scenario.network().unwrap();
-    let mut live = Live::new(scenario, &network, None).unwrap();
+fn live(scenario: &Checked, sent: &BTreeSet<Time>, pause: Span) -> Measured {
+    let mut live = Live::new(scenario, scenario.network(), None).unwrap();
     let connection = live.open(0, None);
     let payload: Vec<u8> = (0..100).collect();
     let mut looked = Time::ZERO;
@@ -128,8 +128,7 @@ fn a_mark_shows_in_the_byte_behind_the_network_and_not_in_the_packet() {
     let text = CALLS.replace(r#"queue = "codel""#, r#"queue = { kind = "codel", ecn = true }"#);
     let text = text.replace("500 kbit/s", "120 kbit/s");
     let scenario = &scenario(&text);
-    let network = scenario.network().unwrap();
-    let mut live = Live::new(scenario, &network, None).unwrap();
+    let mut live = Live::new(scenario, scenario.network(), None).unwrap();
     let connection = live.open(0, None);
     let mut bytes = BTreeMap::new();
     for number in 1..1000 {

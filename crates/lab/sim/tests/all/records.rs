@@ -1,7 +1,7 @@
 //! Measures on demand: they change nothing, and they agree with what is measured anyway and with closed forms.
 
 use afteryou_scenario::outcome::Run;
-use afteryou_scenario::Experiment;
+use afteryou_scenario_file::Experiment;
 
 fn run(text: &str) -> Run {
     let experiment = Experiment::parse(text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));

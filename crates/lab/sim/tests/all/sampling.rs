@@ -3,14 +3,15 @@
 use crate::support::*;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::passage::{Fate, Passage};
-use afteryou_scenario::{Experiment, Scenario};
+use afteryou_scenario::Checked;
+use afteryou_scenario_file::Experiment;
 use afteryou_sim::{Watchers, NEVER};
 use std::collections::BTreeMap;
 
 #[test]
 fn a_run_measures_the_same_with_samples_and_without() {
     let flows = vec![flow("one", "ledbat++", 50), flow("two", "cubic", 20)];
-    let scenario = scenario(link("10 Mbit/s", "100 ms"), 10.0, 2.0, flows);
+    let scenario = scenario(link("10 Mbit/s", "100 ms"), 10.0, 2.0, flows).checked().unwrap();
     let mut samples = 0;
     let every = Span::from_micros(7_001);
     let outcome =
@@ -21,7 +22,8 @@ fn a_run_measures_the_same_with_samples_and_without() {
 
 #[test]
 fn a_sample_holds_what_holds_after_everything_at_its_instant() {
-    let scenario = scenario(link("10 Mbit/s", "100 ms"), 10.0, 2.0, vec![flow("one", "newreno", 50)]);
+    let flows = vec![flow("one", "newreno", 50)];
+    let scenario = scenario(link("10 Mbit/s", "100 ms"), 10.0, 2.0, flows).checked().unwrap();
     let mut windows = Vec::new();
     let take = &mut |sample: afteryou_sim::Sample<'_>| windows.push((sample.at, sample.snapshot.cwnd));
     let outcome =
@@ -55,7 +57,7 @@ impl Order {
 #[test]
 fn a_run_measures_the_same_with_a_tap_and_without() {
     let flows = vec![flow("one", "ledbat++", 50), flow("two", "cubic", 20)];
-    let scenario = scenario(link("10 Mbit/s", "100 ms"), 10.0, 2.0, flows);
+    let scenario = scenario(link("10 Mbit/s", "100 ms"), 10.0, 2.0, flows).checked().unwrap();
     let end = Time(scenario.duration.0 .0);
     let (mut sent, mut dropped, mut order) = (0, 0, Order::default());
     let tap = &mut |passage: &Passage<'_>| {
@@ -97,7 +99,7 @@ const SWARM: &str = r#"
     traffic = { downloads = 8, size = { uniform = ["1 B", "512 kB"] } }
 "#;
 
-fn from_text(text: &str) -> Scenario {
+fn from_text(text: &str) -> Checked {
     let experiment = Experiment::parse(text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
     experiment.runs(None, None).unwrap().remove(0).scenario
 }

@@ -3,10 +3,11 @@
 use afteryou_base::Span;
 use afteryou_scenario::outcome::{Run, SetFigures, Starved};
 use afteryou_scenario::passage::{Content, Passage};
-use afteryou_scenario::{Experiment, Scenario};
+use afteryou_scenario::Checked;
+use afteryou_scenario_file::Experiment;
 use afteryou_sim::Watchers;
 
-fn scenario(text: &str) -> Scenario {
+fn scenario(text: &str) -> Checked {
     let experiment = Experiment::parse(text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
     experiment.runs(None, None).unwrap().remove(0).scenario
 }

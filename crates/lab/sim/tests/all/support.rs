@@ -45,7 +45,8 @@ pub fn window(name: &str, from_s: f64, to_s: f64) -> Window {
 }
 
 pub fn run(scenario: &Scenario) -> Outcome {
-    afteryou_sim::run(scenario, &mut |_| true).unwrap_or_else(|error| panic!("{error}"))
+    let scenario = scenario.clone().checked().unwrap_or_else(|fault| panic!("{fault}"));
+    afteryou_sim::run(&scenario, &mut |_| true).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Looks into an outcome.

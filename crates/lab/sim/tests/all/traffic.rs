@@ -7,8 +7,9 @@ use afteryou_scenario::law::Drawn;
 use afteryou_scenario::outcome::Completions;
 use afteryou_scenario::traffic::Web;
 use afteryou_scenario::{
-    Duration, Experiment, Flow, Law, Link, Outcome, Probability, Role, Size, Traffic, TransportKind,
+    Duration, Flow, Law, Link, Outcome, Probability, Role, Size, Traffic, TransportKind,
 };
+use afteryou_scenario_file::Experiment;
 
 const KB: u64 = 1000;
 

@@ -70,7 +70,8 @@ pub fn days() -> Result<(usize, f64)> {
     for wanted in wanted(&real, Extent::Full, false)? {
         let seeds = wanted.grid.repetitions(Extent::Full).count();
         runs += seeds;
-        traffic_s += seeds as f64 * seconds(&wanted.point.scenario(wanted.grid, 1)?);
+        let scenario = wanted.point.scenario(wanted.grid, 1)?;
+        traffic_s += seeds as f64 * seconds(&scenario);
     }
     Ok((runs, traffic_s / DAY_S))
 }

@@ -2,7 +2,7 @@
 
 use super::Function;
 use crate::papers;
-use afteryou_scenario::Experiment;
+use afteryou_scenario_file::Experiment;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {

@@ -2,7 +2,7 @@
 
 use crate::log::LogArgs;
 use crate::timetable::MaxRate;
-use afteryou_scenario::{Algorithm, Dscp};
+use afteryou_notation::{Algorithm, Dscp};
 use afteryou_terminal::redact;
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
@@ -174,7 +174,7 @@ pub enum Symlinks {
 ///
 /// # Errors
 /// An unknown controller, with the nearest name, or a parameter that its table refuses.
-pub fn controller(text: &str) -> Result<Algorithm, afteryou_scenario::Error> {
+pub fn controller(text: &str) -> Result<Algorithm, afteryou_notation::Error> {
     let algorithm: Algorithm = text.parse()?;
     algorithm.controller()?;
     Ok(algorithm)

@@ -5,7 +5,7 @@ use super::common::{Common, Symlinks};
 use super::target::{looks_like_host, looks_like_ticket, repeated, Target};
 use super::EXIT_CODES;
 use crate::pipes::STANDARD;
-use afteryou_scenario::Duration;
+use afteryou_notation::Duration;
 use afteryou_terminal::failure::reason;
 use afteryou_terminal::Failure;
 use afteryou_transfer::ticket::Role;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::TransferCommand as Command;
-use afteryou_scenario::Dscp;
+use afteryou_notation::Dscp;
 use afteryou_transfer::ticket::{Address, Fingerprint, Role, Secret, Ticket};
 use afteryou_transfer::wire::{MaxDelete, Wishes};
 use std::path::PathBuf;

@@ -1,0 +1,74 @@
+//! Controllers, queues and transports: a word, or a table with parameters.
+
+use crate::error::Problem;
+use crate::keys::{NOT_YET_CONTROLLERS, NOT_YET_QUEUES};
+use crate::read::{at, text, wanted, Result};
+use crate::tree::{Node, Value};
+use afteryou_notation::{catalogue, Algorithm, Error};
+use afteryou_scenario::{discipline, Transport};
+
+/// A controller.
+pub(crate) fn controller(node: &Node) -> Result<Algorithm> {
+    choose(node, "controller", NOT_YET_CONTROLLERS, |algorithm| algorithm.controller().map(drop))
+}
+
+/// A queue discipline.
+pub(crate) fn queue(node: &Node) -> Result<Algorithm> {
+    choose(node, "queue", NOT_YET_QUEUES, |algorithm| discipline(algorithm).map(drop))
+}
+
+/// A transport.
+pub(crate) fn transport(node: &Node) -> Result<Transport> {
+    let check = |algorithm: &Algorithm| Transport::try_from(algorithm.clone())?.protocol().map(drop);
+    at(node, Transport::try_from(choose(node, "transport", &[], check)?))
+}
+
+type Check = fn(&Algorithm) -> std::result::Result<(), Error>;
+
+/// Reads and checks an algorithm; what is wrong with a parameter is shown at the parameter.
+fn choose(node: &Node, what: &str, not_yet: &[&str], check: Check) -> Result<Algorithm> {
+    let entries = match &node.value {
+        Value::Text(text) => {
+            let algorithm: Algorithm = at(node, text.parse())?;
+            planned(node, what, &algorithm.kind, not_yet)?;
+            at(node, check(&algorithm))?;
+            return Ok(algorithm);
+        }
+        Value::Table(table) => &table.entries,
+        _ => return Err(wanted(node, &format!("a {what}, such as \"name\" or {{ kind = \"name\", … }}"))),
+    };
+    let kind = entries.iter().find(|(key, _)| key.name == "kind");
+    let (_, kind) =
+        kind.ok_or_else(|| Problem::new(&node.place, format!("say which {what}: kind = \"…\"")))?;
+    let mut algorithm = Algorithm::named(text(kind)?);
+    planned(kind, what, &algorithm.kind, not_yet)?;
+    at(kind, check(&algorithm))?;
+    for (key, value) in entries.iter().filter(|(key, _)| key.name != "kind") {
+        let written = match &value.value {
+            Value::Text(text) | Value::Number(text) => text.clone(),
+            Value::Flag(flag) => flag.to_string(),
+            _ => return Err(wanted(value, "a value in quotes, a number, or true or false")),
+        };
+        algorithm = algorithm.with(&key.name, &written);
+        let unknown = |error: &Error| matches!(error, Error::Unknown { .. });
+        check(&algorithm).map_err(|error| {
+            let place = if unknown(&error) { &key.place } else { &value.place };
+            Problem::new(place, error.to_string())
+        })?;
+    }
+    Ok(algorithm)
+}
+
+/// Planned words are refused with "not yet".
+fn planned(node: &Node, what: &str, kind: &str, not_yet: &[&str]) -> Result<()> {
+    let known = match what {
+        "controller" => catalogue::find(kind).is_some(),
+        _ => afteryou_aqm::list::find(kind).is_some(),
+    };
+    match !known && not_yet.contains(&kind.to_lowercase().as_str()) {
+        true => {
+            Err(Problem::new(&node.place, format!("the {what} {kind:?} is not built yet: see afteryou list")))
+        }
+        false => Ok(()),
+    }
+}
