@@ -33,7 +33,7 @@ pub struct Experiment {
 /// One run of an experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planned {
-    /// What happens.
+    /// The scenario.
     pub scenario: Checked,
     /// Where in the sweep it is: the varied settings and their values.
     pub point: BTreeMap<String, String>,

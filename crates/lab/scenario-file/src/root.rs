@@ -1,4 +1,4 @@
-//! What does not depend on the point of a sweep: the file's tree, its sweep, seed and repetitions, with the assignments of the command line.
+//! The parts of a file that are the same at every point of its sweep: the tree, its sweep, seed and repetitions, with the assignments of the command line.
 
 use crate::error::{Place, Problem};
 use crate::limits::MOST_RUNS;

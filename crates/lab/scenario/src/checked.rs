@@ -6,8 +6,8 @@ use crate::scenario::{Role, Scenario};
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
-/// A scenario that was [checked](Scenario::checked), with its network. Engines take no other, so each is checked once. What is read from
-/// elsewhere is checked as it is read.
+/// A scenario that was [checked](Scenario::checked), with its network. Engines take no other, so each is checked once.
+/// Reading one from JSON checks it, too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Scenario", try_from = "Scenario")]
 pub struct Checked {

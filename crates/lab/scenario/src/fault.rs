@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, and where.
+//! The fault of a scenario, and its place.
 
 use afteryou_notation::Error;
 
@@ -6,9 +6,9 @@ use afteryou_notation::Error;
 #[derive(Clone, Debug, thiserror::Error, PartialEq)]
 #[error("{error}")]
 pub struct Fault {
-    /// What is wrong with the whole.
+    /// The error of the whole.
     pub error: Error,
-    /// The part that is wrong by itself, and why; none if no part alone is to blame.
+    /// The part that is wrong by itself, and its error; none if no part alone is to blame.
     pub part: Option<Box<(Part, Error)>>,
 }
 
