@@ -9,7 +9,8 @@ use afteryou_transfer::codec;
 use afteryou_transfer::entry::{Entry, EntryPath, Kind as EntryKind, Mtime, Wanted};
 use afteryou_transfer::extras::{Account, Extras, Keep, Naming, Owner, Xattr};
 use afteryou_transfer::wire::{
-    Answer, Change, Extent, FromSink, FromSource, Glance, Greeting, How, LeftOut, Removal, State, Why, Wishes,
+    Answer, Change, ControllerState, Extent, FromSink, FromSource, Glance, Greeting, How, LeftOut, Removal,
+    Why, Wishes,
 };
 use afteryou_utp::packet::{Header, Kind, Packet};
 use afteryou_utp::sack::Sack;
@@ -254,7 +255,12 @@ fn transfer_control() -> io::Result<()> {
         xattrs: vec![Xattr { name: b"user.a".to_vec(), value: vec![0, 255] }],
         lacking: Some("too large".into()),
     };
-    let state = State { base_us: Some(21_000), queue_us: Some(48_000), cwnd: 30_000, ..State::default() };
+    let state = ControllerState {
+        base_us: Some(21_000),
+        queue_us: Some(48_000),
+        cwnd: 30_000,
+        ..ControllerState::default()
+    };
     let left_out = LeftOut { count: 2, first: vec![(EntryPath(b"b".to_vec()), "it cannot be read".into())] };
     let glance = Glance {
         path: EntryPath(b"a/small".to_vec()),

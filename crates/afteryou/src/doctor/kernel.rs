@@ -1,6 +1,6 @@
 //! Linux: what the kernel is set to and has on board, read from /proc and /sys.
 
-use super::{Check, State};
+use super::{Check, Severity};
 use afteryou_bed::net::{is_root, opens_tun};
 use afteryou_bed::testbed::Ready;
 use std::fs;
@@ -30,7 +30,7 @@ pub fn checks() -> Vec<Check> {
         system.namespaces(),
         match is_root() {
             true => testbed(afteryou_bed::testbed::ready()),
-            false => testbed_of_user(system.namespaces().state == State::Ok, opens_tun()),
+            false => testbed_of_user(system.namespaces().state == Severity::Ok, opens_tun()),
         },
     ]
 }
@@ -303,19 +303,19 @@ mod tests {
         };
         let (_root, small) = limits("212992\n");
         let check = small.buffers();
-        assert!(check.state == State::Warn && check.todo.unwrap().contains("sysctl -w net.core.rmem_max"));
+        assert!(check.state == Severity::Warn && check.todo.unwrap().contains("sysctl -w net.core.rmem_max"));
         let (_root, large) = limits("4194304\n");
-        assert_eq!(large.buffers().state, State::Ok);
-        assert_eq!(system(&[]).1.buffers().state, State::Warn);
+        assert_eq!(large.buffers().state, Severity::Ok);
+        assert_eq!(system(&[]).1.buffers().state, Severity::Warn);
     }
 
     #[test]
     fn an_mtu_below_what_quic_needs_fails() {
         let (_root, tunnel) = system(&[("sys/class/net/eth0/mtu", "1280\n")]);
-        assert_eq!(tunnel.interface_mtu("eth0").state, State::Ok);
+        assert_eq!(tunnel.interface_mtu("eth0").state, Severity::Ok);
         let (_root, narrow) = system(&[("sys/class/net/eth0/mtu", "1000\n")]);
-        assert_eq!(narrow.interface_mtu("eth0").state, State::Fail);
-        assert_eq!(narrow.interface_mtu("eth1").state, State::Warn);
+        assert_eq!(narrow.interface_mtu("eth0").state, Severity::Fail);
+        assert_eq!(narrow.interface_mtu("eth1").state, Severity::Warn);
     }
 
     #[test]
@@ -341,18 +341,18 @@ mod tests {
         let (_root, bare) = system(&[("proc/mounts", "proc /proc proc rw 0 0\n")]);
         let todo = bare.ebpf().todo.unwrap();
         assert!(todo.contains("BTF") && todo.contains("mount -t bpf"), "{todo}");
-        assert_eq!(bare.namespaces().state, State::Warn);
+        assert_eq!(bare.namespaces().state, Severity::Warn);
         let (_root, full) = system(&[
             ("proc/mounts", "bpf /sys/fs/bpf bpf rw 0 0\n"),
             ("sys/kernel/btf/vmlinux", ""),
             ("proc/sys/user/max_user_namespaces", "1000\n"),
         ]);
-        assert_eq!((full.ebpf().state, full.namespaces().state), (State::Ok, State::Ok));
+        assert_eq!((full.ebpf().state, full.namespaces().state), (Severity::Ok, Severity::Ok));
     }
 
     #[test]
     fn a_user_without_root_reads_in_one_sentence_what_the_testbed_takes() {
-        assert_eq!(testbed_of_user(true, true).state, State::Ok);
+        assert_eq!(testbed_of_user(true, true).state, Severity::Ok);
         for (namespaces, tun) in [(true, false), (false, true), (false, false)] {
             let todo = testbed_of_user(namespaces, tun).todo.unwrap();
             assert_eq!(todo.contains("chmod 666 /dev/net/tun"), !tun, "{todo}");
@@ -365,6 +365,6 @@ mod tests {
     fn the_running_kernel_is_answered_for() {
         let checks = checks();
         assert_eq!(checks.len(), 6);
-        assert!(checks.iter().all(|check| check.state == State::Ok || check.todo.is_some()), "{checks:?}");
+        assert!(checks.iter().all(|check| check.state == Severity::Ok || check.todo.is_some()), "{checks:?}");
     }
 }

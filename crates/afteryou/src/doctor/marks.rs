@@ -163,15 +163,15 @@ fn receive_batch() -> io::Result<Incoming> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::State;
+    use crate::doctor::Severity;
 
     #[test]
     fn a_byte_that_arrives_as_sent_is_well_and_each_part_is_judged_by_itself() {
         let states = |tos| judge_marks(Ok(Some(tos))).iter().map(|check| check.state).collect::<Vec<_>>();
-        assert_eq!(states(0x06), [State::Ok, State::Ok]);
-        assert_eq!(states(0x02), [State::Warn, State::Ok]);
-        assert_eq!(states(0x04), [State::Ok, State::Warn]);
-        assert_eq!(states(0x07), [State::Ok, State::Warn]);
+        assert_eq!(states(0x06), [Severity::Ok, Severity::Ok]);
+        assert_eq!(states(0x02), [Severity::Warn, Severity::Ok]);
+        assert_eq!(states(0x04), [Severity::Ok, Severity::Warn]);
+        assert_eq!(states(0x07), [Severity::Ok, Severity::Warn]);
     }
 
     #[test]
@@ -179,7 +179,7 @@ mod tests {
         for seen in [Ok(None), Err("not permitted".to_owned())] {
             let checks = judge_marks(seen);
             assert!(
-                checks.iter().all(|check| check.state == State::Warn && check.todo.is_some()),
+                checks.iter().all(|check| check.state == Severity::Warn && check.todo.is_some()),
                 "{checks:?}"
             );
         }
@@ -189,7 +189,7 @@ mod tests {
     fn every_check_on_loopback_comes_to_a_verdict_quickly() {
         let began = std::time::Instant::now();
         let checks = checks();
-        assert!(checks.len() >= 3 && checks.iter().all(|check| check.state != State::Fail), "{checks:?}");
+        assert!(checks.len() >= 3 && checks.iter().all(|check| check.state != Severity::Fail), "{checks:?}");
         assert!(began.elapsed() < Duration::from_secs(2));
     }
 }

@@ -46,7 +46,7 @@ The JSON is an array of {name, state, seen, todo}; state is \"ok\", \"warn\" (tr
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum Severity {
     /// As it should be.
     Ok,
     /// Transfers work, something could be better.
@@ -61,7 +61,7 @@ pub struct Check {
     /// The subject of the check.
     pub name: String,
     /// How bad it is.
-    pub state: State,
+    pub state: Severity,
     /// The finding.
     pub seen: String,
     /// The advice.
@@ -70,15 +70,15 @@ pub struct Check {
 
 impl Check {
     fn ok(name: impl Into<String>, seen: impl Into<String>) -> Check {
-        Check { name: name.into(), state: State::Ok, seen: seen.into(), todo: None }
+        Check { name: name.into(), state: Severity::Ok, seen: seen.into(), todo: None }
     }
 
     fn warn(name: impl Into<String>, seen: impl Into<String>, todo: impl Into<String>) -> Check {
-        Check { name: name.into(), state: State::Warn, seen: seen.into(), todo: Some(todo.into()) }
+        Check { name: name.into(), state: Severity::Warn, seen: seen.into(), todo: Some(todo.into()) }
     }
 
     fn fail(name: impl Into<String>, seen: impl Into<String>, todo: impl Into<String>) -> Check {
-        Check { state: State::Fail, ..Check::warn(name, seen, todo) }
+        Check { state: Severity::Fail, ..Check::warn(name, seen, todo) }
     }
 }
 
@@ -94,7 +94,7 @@ pub fn run(args: &DoctorArgs) -> Result<(), Failure> {
         true => serde_json::to_string_pretty(&checks)? + "\n",
         false => report::text(&checks, output::width()),
     })?;
-    match checks.iter().filter(|check| check.state == State::Fail).count() {
+    match checks.iter().filter(|check| check.state == Severity::Fail).count() {
         0 => Ok(()),
         1 => Err(Failure::Verdict("1 check failed".into())),
         failed => Err(Failure::Verdict(format!("{failed} checks failed"))),

@@ -88,17 +88,17 @@ fn lateness() -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::State;
+    use crate::doctor::Severity;
 
     #[test]
     fn loopback_works_where_tests_run() {
         let check = udp();
-        assert_eq!(check.state, State::Ok, "{check:?}");
+        assert_eq!(check.state, Severity::Ok, "{check:?}");
     }
 
     #[test]
     fn the_timer_is_measured() {
         let check = timer();
-        assert!(check.seen.contains("µs") && check.state != State::Fail, "{check:?}");
+        assert!(check.seen.contains("µs") && check.state != Severity::Fail, "{check:?}");
     }
 }

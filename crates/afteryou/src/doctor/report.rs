@@ -1,6 +1,6 @@
 //! Checks as text: what was seen beside each name, and what to do below it.
 
-use super::{Check, State};
+use super::{Check, Severity};
 use crate::list::wrap::wrap;
 
 const STATE_COLUMNS: usize = 6;
@@ -22,11 +22,11 @@ pub fn text(checks: &[Check], width: usize) -> String {
     text
 }
 
-fn word(state: State) -> &'static str {
+fn word(state: Severity) -> &'static str {
     match state {
-        State::Ok => "ok",
-        State::Warn => "warn",
-        State::Fail => "FAIL",
+        Severity::Ok => "ok",
+        Severity::Warn => "warn",
+        Severity::Fail => "FAIL",
     }
 }
 

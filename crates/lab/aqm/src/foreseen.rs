@@ -31,7 +31,7 @@ const BATCH: usize = 128;
 pub struct Foreseen {
     /// There is room for a packet with which the queue holds no more than this.
     most: Backlog,
-    waiting: VecDeque<Place>,
+    waiting: VecDeque<QueuePlace>,
     bytes: u64,
     /// Packets that arrived since places were last taken.
     arrived: usize,
@@ -41,7 +41,7 @@ pub struct Foreseen {
 
 /// The place of a packet in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct QueuePlace {
     /// When it arrived.
     pub arrived: Time,
     /// When the link begins to send it.
@@ -52,7 +52,7 @@ pub struct Place {
     pub class: Class,
 }
 
-impl Place {
+impl QueuePlace {
     /// Returns the time in the queue.
     pub fn sojourn(&self) -> Span {
         self.begins.since(self.arrived)
@@ -86,7 +86,7 @@ impl Foreseen {
     #[inline]
     pub fn enqueue<T>(&mut self, now: Time, begins: Time, packet: &Packet<T>) {
         debug_assert!(self.has_room(packet.size));
-        self.waiting.push_back(Place { arrived: now, begins, size: packet.size, class: packet.class() });
+        self.waiting.push_back(QueuePlace { arrived: now, begins, size: packet.size, class: packet.class() });
         self.bytes += u64::from(packet.size);
         self.arrived += 1;
     }
@@ -98,7 +98,7 @@ impl Foreseen {
 
     /// Takes the place of the oldest packet, if the link has begun to send it by now. To be called until it returns none.
     #[inline]
-    pub fn take_begun(&mut self, now: Time) -> Option<Place> {
+    pub fn take_begun(&mut self, now: Time) -> Option<QueuePlace> {
         let Some(place) = self.waiting.front().copied().filter(|place| place.begins <= now) else {
             self.arrived = 0;
             return None;
@@ -118,7 +118,7 @@ impl Foreseen {
         &mut self,
         now: Time,
         mut waited: impl FnMut(Class, Span),
-    ) -> ([Passed; 2], Option<Place>) {
+    ) -> ([Passed; 2], Option<QueuePlace>) {
         let mut passed = [Passed::default(); 2];
         let (front, back) = self.waiting.as_slices();
         let (mut number, mut last) = (0, None);
@@ -145,7 +145,7 @@ impl Foreseen {
 
     /// Returns the places that were not taken, the oldest packet's first.
     #[inline]
-    pub fn waiting(&self) -> impl Iterator<Item = &Place> {
+    pub fn waiting(&self) -> impl Iterator<Item = &QueuePlace> {
         self.waiting.iter()
     }
 

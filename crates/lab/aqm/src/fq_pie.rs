@@ -39,7 +39,7 @@ use crate::dropped::{DropReason, Dropped};
 use crate::error::Error;
 use crate::fq_codel::{FLOWS, LISTS, QUANTUM};
 use crate::packet::Packet;
-use crate::pie::law::{Law, State};
+use crate::pie::law::{Law, PieState};
 use crate::pie::params::COMMON;
 use crate::queue::Queue;
 use crate::site::Site;
@@ -90,7 +90,7 @@ pub struct FqPie<T, R> {
     store: Store<T>,
     lists: TwoLists,
     law: Law,
-    states: Vec<State>,
+    states: Vec<PieState>,
     drops_fattest: bool,
     restarts: bool,
     random: R,

@@ -92,7 +92,7 @@ use crate::site::Site;
 use crate::statistics::Statistics;
 use afteryou_base::param::Settings;
 use afteryou_base::{Span, Time};
-use law::{Law, State};
+use law::{Law, PieState};
 pub use params::{PARAMS, PRESETS};
 use rand_core::Rng;
 
@@ -102,7 +102,7 @@ pub struct Pie<T, R> {
     limit: Limit,
     fifo: Fifo<T>,
     law: Law,
-    state: State,
+    state: PieState,
     random: R,
     statistics: Statistics,
 }
@@ -131,7 +131,7 @@ impl<T, R: Rng> Pie<T, R> {
         now: Time,
         mut packet: Packet<T>,
         dropped: &mut Vec<Dropped<T>>,
-        signals: impl FnOnce(&Law, &mut State, Backlog, &mut R) -> bool,
+        signals: impl FnOnce(&Law, &mut PieState, Backlog, &mut R) -> bool,
     ) {
         let backlog = self.fifo.backlog();
         self.law.catch_up(&mut self.state, now, backlog);

@@ -10,7 +10,7 @@ mod quiet;
 
 use super::args::Common;
 use super::figures::{count, percent, size, time};
-use super::tally::Tally;
+use super::tally::JobTally;
 use afteryou_terminal::output::complain;
 use afteryou_transfer::event::{Event, Outcome};
 use afteryou_transfer::wire::Change;
@@ -20,9 +20,9 @@ use std::time::Instant;
 /// Somewhere that a job is shown.
 pub trait View: Send {
     /// Shows an event; `tally` has it in already.
-    fn event(&mut self, event: &Event, tally: &Tally, now: Instant);
+    fn event(&mut self, event: &Event, tally: &JobTally, now: Instant);
     /// Shows that time has passed.
-    fn tick(&mut self, tally: &Tally, now: Instant);
+    fn tick(&mut self, tally: &JobTally, now: Instant);
     /// Prints a sentence that stays.
     fn say(&mut self, sentence: &str);
     /// Prints a line of the log.
@@ -89,7 +89,7 @@ fn would(change: Change) -> &'static str {
 }
 
 /// Returns the text for a job that is paused or continues, once each. While it is paused, `again` repeats it.
-fn pause(said: &mut bool, again: bool, tally: &Tally, now: Instant) -> Option<String> {
+fn pause(said: &mut bool, again: bool, tally: &JobTally, now: Instant) -> Option<String> {
     let paused = tally.pause(now);
     let before = std::mem::replace(said, paused.is_some());
     match paused {
@@ -100,7 +100,7 @@ fn pause(said: &mut bool, again: bool, tally: &Tally, now: Instant) -> Option<St
 
 /// Returns the job's figures: "42 %, 1.3 GB of 3.1 GB, 18.3 Mbit/s, 13 min left, 12 of 340 files", without what is not
 /// known.
-fn numbers(tally: &Tally) -> String {
+fn numbers(tally: &JobTally) -> String {
     let mut parts = Vec::new();
     if tally.entries == 0 {
         return "looking for files".to_owned();

@@ -8,7 +8,7 @@ use afteryou_quic::{path_mtu, Factory, Monitor, Socket, MAX_ACK_DELAY};
 use afteryou_terminal::Failure;
 use afteryou_transfer::guard::ConfigFor;
 use afteryou_transfer::job::{AdmittedTo, Arrival, ArrivalOf, StateOf};
-use afteryou_transfer::wire::State;
+use afteryou_transfer::wire::ControllerState;
 use anyhow::Context;
 use quinn::{AckFrequencyConfig, MtuDiscoveryConfig, ServerConfig, TransportConfig};
 use std::collections::HashMap;
@@ -141,7 +141,7 @@ pub fn state_of() -> StateOf {
     Arc::new(|connection| {
         let snapshot = Monitor::of(connection)?.status().snapshot;
         let us = |span: afteryou_base::Span| span.as_micros();
-        Some(State {
+        Some(ControllerState {
             base_us: snapshot.base_delay.map(us),
             queue_us: snapshot.queuing_delay.map(us),
             target_us: snapshot.target.map(us),

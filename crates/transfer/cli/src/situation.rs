@@ -25,7 +25,7 @@
 
 use super::figures::{delay, time, RateUnit};
 use afteryou_transfer::pace::Owner;
-use afteryou_transfer::wire::{State, PAUSED};
+use afteryou_transfer::wire::{ControllerState, PAUSED};
 use std::time::Duration;
 
 /// Two of the largest packets that Ethernet carries.
@@ -78,7 +78,7 @@ pub struct Situation {
     /// The unit in which rates are shown.
     pub unit: RateUnit,
     /// The sender's controller.
-    pub state: Option<State>,
+    pub state: Option<ControllerState>,
     /// Name of the controller, if it is one that never yields.
     pub never_yields: Option<String>,
     /// A file that another job is storing.
@@ -174,7 +174,7 @@ pub fn words(situation: &Situation) -> String {
     }
 }
 
-fn is_yielding(state: &State) -> bool {
+fn is_yielding(state: &ControllerState) -> bool {
     if matches!(state.phase.as_str(), "stalled" | "below two packets") {
         return true;
     }
@@ -226,7 +226,7 @@ fn until(situation: &Situation) -> String {
 }
 
 /// Returns the queue's words: ": queue is 48 ms over base 21 ms", as far as it is known.
-fn queue(state: &State) -> String {
+fn queue(state: &ControllerState) -> String {
     match (state.queue_us, state.base_us) {
         (Some(queue), Some(base)) => format!(": queue is {} over base {}", delay(queue), delay(base)),
         (Some(queue), None) => format!(": queue is {}", delay(queue)),
@@ -234,7 +234,7 @@ fn queue(state: &State) -> String {
     }
 }
 
-fn target(state: &State) -> String {
+fn target(state: &ControllerState) -> String {
     match state.queue_us.and(state.target_us) {
         Some(target) => format!(" (target {})", delay(target)),
         None => String::new(),

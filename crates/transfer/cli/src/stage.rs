@@ -5,7 +5,7 @@ use super::ctl::Job;
 use super::live::{self, View};
 use super::queue::{self, Message};
 use super::summary::{stats, summary};
-use super::tally::Tally;
+use super::tally::JobTally;
 use super::{ready, signals, timetable};
 use crate::log;
 use afteryou_cc::list::Class;
@@ -46,7 +46,7 @@ pub enum First {
 pub struct Stage {
     /// How fast it may go.
     pub pace: Pace,
-    tally: Arc<Mutex<Tally>>,
+    tally: Arc<Mutex<JobTally>>,
     stop: watch::Sender<bool>,
     done: &'static str,
     has_stats: bool,
@@ -68,7 +68,7 @@ impl Stage {
         let never_yields = (controller.class == Class::Foreground).then(|| controller.name.to_owned());
         let pace = Pace::new();
         let unit = common.max_rate.as_ref().map(|max_rate| max_rate.unit).unwrap_or_default();
-        let tally = Tally::new(pace.clone(), never_yields, Instant::now()).in_unit(unit);
+        let tally = JobTally::new(pace.clone(), never_yields, Instant::now()).in_unit(unit);
         let tally = Arc::new(Mutex::new(if first == First::Listens { tally.listening() } else { tally }));
         let stop = watch::Sender::new(false);
 
@@ -164,7 +164,7 @@ impl Stage {
     }
 
     /// Takes all down; returns the job's last state, and the failure of its output for programs.
-    pub fn end(self) -> (Tally, Result<(), Failure>) {
+    pub fn end(self) -> (JobTally, Result<(), Failure>) {
         ready::stopping();
         self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
         self.messages.send(Message::End);
@@ -187,7 +187,7 @@ impl Stage {
 fn server(
     common: &Common,
     job: Job,
-    tally: &Arc<Mutex<Tally>>,
+    tally: &Arc<Mutex<JobTally>>,
     pace: &Pace,
     stop: &watch::Sender<bool>,
 ) -> Option<super::ctl::Server> {
@@ -202,7 +202,7 @@ fn server(
 }
 
 /// Runs the view's thread.
-fn show(mut view: Box<dyn View>, tally: &Mutex<Tally>, messages: &queue::Receiver) -> io::Result<()> {
+fn show(mut view: Box<dyn View>, tally: &Mutex<JobTally>, messages: &queue::Receiver) -> io::Result<()> {
     let mut told = Instant::now();
     loop {
         let message = messages.next(TICK);
@@ -230,7 +230,7 @@ fn show(mut view: Box<dyn View>, tally: &Mutex<Tally>, messages: &queue::Receive
 }
 
 /// Adds an event; at the end of a job, gives the sentences about it.
-fn added(tally: &Mutex<Tally>, event: &Event, done: &str, has_stats: bool) -> Vec<String> {
+fn added(tally: &Mutex<JobTally>, event: &Event, done: &str, has_stats: bool) -> Vec<String> {
     let now = Instant::now();
     let mut tally = locked(tally);
     tally.add(event, now);

@@ -1,7 +1,7 @@
 //! The sentence at the end.
 
 use super::figures::{count, short_time, size};
-use super::tally::{End, Tally, Would};
+use super::tally::{End, JobTally, Would};
 use afteryou_terminal::Failure;
 use afteryou_transfer::job::Summary;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const SHORT: Duration = Duration::from_millis(500);
 
 /// Returns the outcome in one sentence: "sent 12 files, 3.1 GB in 4 min 12 s (98.4 Mbit/s); yielded 34 % of the time".
-pub fn summary(verb: &str, end: End, tally: &Tally, now: Instant) -> String {
+pub fn summary(verb: &str, end: End, tally: &JobTally, now: Instant) -> String {
     let took = now.saturating_duration_since(tally.began);
     let moved = tally.bytes_moved;
     let what = match end.stored_files {
@@ -64,7 +64,7 @@ fn dry_run(Would { change, adjust, remove, bytes }: Would) -> String {
 }
 
 /// Returns the lines of --stats.
-pub fn stats(end: End, tally: &Tally, now: Instant) -> String {
+pub fn stats(end: End, tally: &JobTally, now: Instant) -> String {
     let took = now.saturating_duration_since(tally.began);
     let counted = [
         ("stored", end.stored),
@@ -141,7 +141,7 @@ fn shortfall(skipped: u64, incomplete: u64) -> Option<String> {
 }
 
 /// Returns the message when somebody ended the job early.
-pub fn stopped(tally: &Tally) -> String {
+pub fn stopped(tally: &JobTally) -> String {
     match tally.bytes {
         0 => "stopped: run the same command again to continue".to_owned(),
         bytes => format!(
@@ -159,9 +159,9 @@ mod tests {
     use afteryou_transfer::pace::Pace;
     use afteryou_transfer::wire::{Because, MaxDelete, Spared};
 
-    fn tally(bytes_done: u64, bytes_moved: u64) -> (Tally, Instant) {
+    fn tally(bytes_done: u64, bytes_moved: u64) -> (JobTally, Instant) {
         let now = Instant::now();
-        let mut tally = Tally::new(Pace::new(), None, now);
+        let mut tally = JobTally::new(Pace::new(), None, now);
         tally.add(&Event::Plan { entries: 12, files: 12, bytes: 4_300_000_000, complete: true }, now);
         tally.add(
             &Event::Progress { entries_done: 12, files_done: 12, bytes_done, bytes_moved, rate: 0 },
@@ -267,7 +267,7 @@ mod tests {
             stopped(&done),
             "stopped at 1.3 GB of 4.3 GB: run the same command again to continue from there"
         );
-        let nothing = Tally::new(Pace::new(), None, Instant::now());
+        let nothing = JobTally::new(Pace::new(), None, Instant::now());
         assert_eq!(stopped(&nothing), "stopped: run the same command again to continue");
     }
 }

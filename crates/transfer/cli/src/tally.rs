@@ -22,7 +22,7 @@ const SMOOTHED_OVER: Duration = Duration::from_secs(10);
 
 /// The state of a job.
 #[derive(Clone)]
-pub struct Tally {
+pub struct JobTally {
     /// When it began.
     pub began: Instant,
     /// Entries, as far as they are known.
@@ -52,7 +52,7 @@ pub struct Tally {
     pub end: Option<End>,
     link: Link,
     down_since: Option<Instant>,
-    state: Option<(afteryou_transfer::wire::State, Instant)>,
+    state: Option<(afteryou_transfer::wire::ControllerState, Instant)>,
     never_yields: Option<String>,
     /// A file that another job is storing.
     busy: Option<String>,
@@ -132,10 +132,10 @@ struct Spent {
     last: Option<(Instant, Mood)>,
 }
 
-impl Tally {
+impl JobTally {
     /// Returns an empty tally. `never_yields` names a foreground controller.
-    pub fn new(pace: Pace, never_yields: Option<String>, now: Instant) -> Tally {
-        Tally {
+    pub fn new(pace: Pace, never_yields: Option<String>, now: Instant) -> JobTally {
+        JobTally {
             began: now,
             entries: 0,
             files: 0,
@@ -163,13 +163,13 @@ impl Tally {
     }
 
     /// Returns the same tally for the side that listens: it waits rather than tries.
-    pub fn listening(self) -> Tally {
-        Tally { listens: true, link: Link::Waiting { reason: None }, ..self }
+    pub fn listening(self) -> JobTally {
+        JobTally { listens: true, link: Link::Waiting { reason: None }, ..self }
     }
 
     /// Returns the same tally with rates in this unit.
-    pub fn in_unit(self, unit: RateUnit) -> Tally {
-        Tally { unit, ..self }
+    pub fn in_unit(self, unit: RateUnit) -> JobTally {
+        JobTally { unit, ..self }
     }
 
     /// Adds an event.
@@ -178,8 +178,8 @@ impl Tally {
             Event::Connected { .. } => {
                 // Who listens is asked for one job after the other.
                 if self.end.is_some() {
-                    let next = Tally::new(self.pace.clone(), self.never_yields.clone(), now);
-                    let next = Tally { unit: self.unit, ..next };
+                    let next = JobTally::new(self.pace.clone(), self.never_yields.clone(), now);
+                    let next = JobTally { unit: self.unit, ..next };
                     *self = if self.listens { next.listening() } else { next };
                 }
                 // Neither waiting for somebody nor ssh's question for a password is a part of a job.
@@ -344,18 +344,18 @@ impl Tally {
 mod tests {
     use super::*;
     use afteryou_transfer::pace::Limit;
-    use afteryou_transfer::wire::State;
+    use afteryou_transfer::wire::ControllerState;
 
-    fn tally() -> (Tally, Pace, Instant) {
+    fn tally() -> (JobTally, Pace, Instant) {
         let (pace, now) = (Pace::new(), Instant::now());
-        let mut tally = Tally::new(pace.clone(), None, now);
+        let mut tally = JobTally::new(pace.clone(), None, now);
         tally.add(&Event::Connected { peer: "[::1]:4747".to_owned() }, now);
         tally.add(&Event::Plan { entries: 4, files: 4, bytes: 1_000, complete: true }, now);
         (tally, pace, now)
     }
 
     fn state(queue_ms: u64) -> Event {
-        Event::State(State {
+        Event::State(ControllerState {
             queue_us: Some(queue_ms * 1_000),
             base_us: Some(20_000),
             target_us: Some(60_000),
@@ -455,7 +455,7 @@ mod tests {
     #[test]
     fn a_job_whose_files_were_counted_before_begins_with_its_connection() {
         let now = Instant::now();
-        let mut tally = Tally::new(Pace::new(), None, now);
+        let mut tally = JobTally::new(Pace::new(), None, now);
         tally.add(&Event::Plan { entries: 3, files: 2, bytes: 900, complete: true }, now);
         let connected = now + Duration::from_secs(60);
         tally.add(&Event::Connected { peer: "[::1]:4747".to_owned() }, connected);

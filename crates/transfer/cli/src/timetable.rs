@@ -4,7 +4,7 @@
 //! when the timetable's limit changes, so that a limit of `afteryou ctl` in between holds until then.
 
 use super::figures::RateUnit;
-use super::tally::Tally;
+use super::tally::JobTally;
 use afteryou_rate::{Limits, Timetable, WeekTime};
 use afteryou_transfer::pace::{Limit, Owner, Pace};
 use jiff::{SignedDuration, Zoned};
@@ -71,7 +71,7 @@ pub async fn follow(
     direction: Direction,
     clock: impl Clock,
     pace: Pace,
-    tally: Arc<Mutex<Tally>>,
+    tally: Arc<Mutex<JobTally>>,
 ) {
     let mut said = None;
     loop {
@@ -175,7 +175,7 @@ mod tests {
     #[tokio::test]
     async fn one_limit_for_all_times_is_the_command_lines() {
         let pace = Pace::new();
-        let tally = Arc::new(Mutex::new(Tally::new(pace.clone(), None, std::time::Instant::now())));
+        let tally = Arc::new(Mutex::new(JobTally::new(pace.clone(), None, std::time::Instant::now())));
         follow("5Mbit/s".parse().unwrap(), Direction::Up, SystemClock, pace.clone(), tally).await;
         assert_eq!(pace.of(Owner::User).max_rate, Some(625_000));
     }

@@ -190,7 +190,7 @@ mod tests {
     use super::*;
     use crate::entry::{Entry, EntryPath, Kind, Mtime, Wanted};
     use crate::filter::{EACH, MAX_PATTERNS};
-    use crate::wire::{FromSink, FromSource, Greeting, LeftOut, State, MAX_RANGES};
+    use crate::wire::{ControllerState, FromSink, FromSource, Greeting, LeftOut, MAX_RANGES};
     use proptest::prelude::*;
 
     fn end_of_offers() -> FromSource {
@@ -245,10 +245,10 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_written_is_read() {
-        let state = FromSource::State(State {
+        let state = FromSource::State(ControllerState {
             queue_us: Some(48_000),
             phase: "slow start".into(),
-            ..State::default()
+            ..ControllerState::default()
         });
         let messages = [offer(b"a/\xFF"), state, end_of_offers()];
         assert_eq!(read_all::<FromSource>(&encoded(&messages)).await.unwrap(), messages);

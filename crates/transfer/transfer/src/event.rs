@@ -1,7 +1,7 @@
 //! A job's reports about itself while it runs: for progress bars, `--json` and tests.
 
 use crate::entry::EntryPath;
-use crate::wire::{Change, State};
+use crate::wire::{Change, ControllerState};
 use serde::Serialize;
 
 /// Something happened in a job. Serialises as one JSON object with the field `event`.
@@ -45,7 +45,7 @@ pub enum Event {
         rate: u64,
     },
     /// The congestion controller's state; about five times a second while it runs.
-    State(State),
+    State(ControllerState),
     /// An entry is settled.
     File {
         /// Which.

@@ -229,7 +229,7 @@ pub enum FromSource {
         reason: String,
     },
     /// The congestion controller's state, for the peer's live view.
-    State(State),
+    State(ControllerState),
     /// Everything was offered; when all of it is settled the job is done.
     EndOfOffers {
         /// Entries that could not be offered, or not be sent, for a reason of the source's own, in the whole job.
@@ -421,12 +421,12 @@ pub enum Removal {
     Failed(String),
 }
 
-/// [`State::phase`] of a source that its own side has paused.
+/// [`ControllerState::phase`] of a source that its own side has paused.
 pub const PAUSED: &str = "paused";
 
 /// A congestion controller's state in few numbers, in microseconds and bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct State {
+pub struct ControllerState {
     /// Base delay.
     pub base_us: Option<u64>,
     /// Delay that queues add now.

@@ -11,7 +11,7 @@
 //! Gains: 1.25 in congestion avoidance (RFC 9002 §7.7), 2 in slow start, 1 below one packet per round trip, where the window is
 //! the spacing.
 
-use crate::board::{Before, Board, Delivered, Flight, Progress};
+use crate::board::{AckProgress, Before, Board, Delivered, Flight};
 use crate::doubts::Doubts;
 use crate::episode::Episode;
 use crate::pacer::{Pacer, WindowRate, SLOW_START_GAIN, STEADY_GAIN, TIMER_SLACK};
@@ -68,7 +68,7 @@ pub struct News<'a> {
     /// When it arrived.
     pub now: Time,
     /// Its changes to the scoreboard.
-    pub progress: &'a Progress,
+    pub progress: &'a AckProgress,
     /// The packets that it delivers, for a controller that needs them one by one.
     pub delivered: &'a [Delivered],
     /// When the packet left whose timestamp it echoes; none: that of the newest one.

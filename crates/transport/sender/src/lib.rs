@@ -56,7 +56,7 @@ pub mod rounds;
 pub mod tail;
 pub mod timers;
 
-pub use board::{Board, Flight, Progress};
+pub use board::{AckProgress, Board, Flight};
 pub use congestion::Congestion;
 
 /// Returns the number nearest to `near` whose low 32 bits are `low`.

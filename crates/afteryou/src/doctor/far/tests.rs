@@ -1,5 +1,5 @@
 use super::*;
-use crate::doctor::State;
+use crate::doctor::Severity;
 use afteryou_transfer::ticket::Fingerprint;
 
 fn reached(answer: Result<Answer, String>) -> Path {
@@ -14,7 +14,7 @@ fn seen(path: Result<Path, dial::Failure>, tcp: Option<Tcp>) -> Seen {
     Seen { address: Address::parse("192.0.2.1:4711", 0).unwrap(), path, tcp }
 }
 
-fn state_of(checks: &[Check], name: &str) -> State {
+fn state_of(checks: &[Check], name: &str) -> Severity {
     checks
         .iter()
         .find(|check| check.name.starts_with(name))
@@ -25,7 +25,7 @@ fn state_of(checks: &[Check], name: &str) -> State {
 #[test]
 fn a_good_path_is_all_well() {
     let checks = judge(&[seen(Ok(reached(probed(Some(0x06)))), None)]);
-    assert!(checks.iter().all(|check| check.state == State::Ok), "{checks:?}");
+    assert!(checks.iter().all(|check| check.state == Severity::Ok), "{checks:?}");
     let text = super::super::report::text(&checks, 100);
     for word in ["42 ms", "20.0 ms", "1452 bytes", "lower effort", "1 of 20", "198.51.100.7"] {
         assert!(text.contains(word), "{word}: {text}");
@@ -36,9 +36,9 @@ fn a_good_path_is_all_well() {
 fn marks_that_are_lost_on_the_way_are_told_apart() {
     let with = |tos| judge(&[seen(Ok(reached(probed(tos))), None)]);
     let states = |tos| (state_of(&with(tos), "DSCP"), state_of(&with(tos), "ECN"));
-    assert_eq!(states(Some(0x02)), (State::Warn, State::Ok));
-    assert_eq!(states(Some(0x04)), (State::Ok, State::Warn));
-    assert_eq!(state_of(&with(None), "DSCP"), State::Warn);
+    assert_eq!(states(Some(0x02)), (Severity::Warn, Severity::Ok));
+    assert_eq!(states(Some(0x04)), (Severity::Ok, Severity::Warn));
+    assert_eq!(state_of(&with(None), "DSCP"), Severity::Warn);
 }
 
 #[test]
@@ -52,7 +52,9 @@ fn what_tcp_does_decides_what_is_said_of_udp() {
     for (tcp, words) in words {
         let check = said(tcp);
         assert!(
-            check.state == State::Fail && check.seen.contains(words) && check.todo.unwrap().contains("4711"),
+            check.state == Severity::Fail
+                && check.seen.contains(words)
+                && check.todo.unwrap().contains("4711"),
             "{tcp:?}"
         );
     }
@@ -62,9 +64,9 @@ fn what_tcp_does_decides_what_is_said_of_udp() {
 fn an_address_that_fails_beside_one_that_works_is_a_warning() {
     let stranger = || dial::Failure::Stranger(Fingerprint([0; 32]));
     let alone = judge(&[seen(Err(stranger()), None)]);
-    assert_eq!((alone.len(), alone[0].state), (1, State::Fail));
+    assert_eq!((alone.len(), alone[0].state), (1, Severity::Fail));
     let beside = judge(&[seen(Err(stranger()), None), seen(Ok(reached(probed(Some(6)))), None)]);
-    assert_eq!((beside[0].state, beside[1].state), (State::Warn, State::Ok));
+    assert_eq!((beside[0].state, beside[1].state), (Severity::Warn, Severity::Ok));
 }
 
 #[test]
@@ -77,5 +79,5 @@ fn a_far_end_cannot_move_the_cursor() {
 #[test]
 fn a_small_mtu_is_told_and_harmless() {
     let path = Path { mtu: 1200, ..reached(probed(Some(6))) };
-    assert_eq!(state_of(&judge(&[seen(Ok(path), None)]), "path MTU"), State::Warn);
+    assert_eq!(state_of(&judge(&[seen(Ok(path), None)]), "path MTU"), Severity::Warn);
 }

@@ -8,7 +8,7 @@ use afteryou_transfer::pace::{Limit, Owner, Pace};
 use afteryou_transfer::source::{Source, SourceOptions};
 use afteryou_transfer::store::{Store, StoreOptions};
 use afteryou_transfer::ticket::Ticket;
-use afteryou_transfer_cli::tally::Tally;
+use afteryou_transfer_cli::tally::JobTally;
 use afteryou_transfer_cli::timetable::{follow, Clock, Direction};
 use jiff::civil::date;
 use jiff::tz::TimeZone;
@@ -66,7 +66,7 @@ impl Job {
         let pace = Pace::new();
         pace.set(Owner::User, Limit { max_rate: Some(LINE), paused: false });
         let clock = watch::Sender::new(at(6));
-        let tally = Arc::new(Mutex::new(Tally::new(pace.clone(), None, Instant::now())));
+        let tally = Arc::new(Mutex::new(JobTally::new(pace.clone(), None, Instant::now())));
         let timetable = TIMETABLE.parse().unwrap();
         tokio::spawn(follow(timetable, direction, SetByHand(clock.subscribe()), pace.clone(), tally));
         let moved = Arc::new(AtomicU64::new(0));

@@ -62,7 +62,7 @@ pub struct Law {
 
 /// A law's state for one queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct State {
+pub struct PieState {
     /// Drop probability.
     probability: f64,
     /// The same in units of 2⁻⁵³, rounded up.
@@ -132,8 +132,8 @@ impl Law {
     }
 
     /// Returns a queue's state as it begins.
-    pub fn start(&self) -> State {
-        State {
+    pub fn start(&self) -> PieState {
+        PieState {
             probability: 0.0,
             share: 0,
             accumulated: 0,
@@ -149,7 +149,7 @@ impl Law {
 
     /// Does all updates that were due by `now`, `backlog` having been there since the last event.
     #[inline]
-    pub fn catch_up(&self, state: &mut State, now: Time, backlog: Backlog) {
+    pub fn catch_up(&self, state: &mut PieState, now: Time, backlog: Backlog) {
         if now >= state.next_update {
             self.catch_up_late(state, now, backlog);
         }
@@ -160,7 +160,7 @@ impl Law {
     /// million updates away. After many updates the change of each therefore counts for longer and longer stretches: it has
     /// one sign only, towards 0 or 1. Answers how many were computed.
     #[cold]
-    fn catch_up_late(&self, state: &mut State, now: Time, backlog: Backlog) -> u32 {
+    fn catch_up_late(&self, state: &mut PieState, now: Time, backlog: Backlog) -> u32 {
         let mut computed = 0;
         while now >= state.next_update {
             let before = *state;
@@ -182,7 +182,7 @@ impl Law {
     }
 
     /// Returns the number of updates that should have been done by `now`.
-    fn due(&self, state: &State, now: Time) -> u64 {
+    fn due(&self, state: &PieState, now: Time) -> u64 {
         match now >= state.next_update {
             true => now.since(state.next_update).0 / self.tupdate.0 + 1,
             false => 0,
@@ -190,7 +190,7 @@ impl Law {
     }
 
     /// Updates the probability, every `tupdate` (§4.2).
-    fn update(&self, state: &mut State, backlog: Backlog) {
+    fn update(&self, state: &mut PieState, backlog: Backlog) {
         if !state.is_awake {
             return;
         }
@@ -213,7 +213,7 @@ impl Law {
     }
 
     /// Returns the probability after a step.
-    fn stepped(&self, state: &State, backlog: Backlog) -> f64 {
+    fn stepped(&self, state: &PieState, backlog: Backlog) -> f64 {
         let (delay, old) = (state.delay.as_secs_f64(), state.old_delay.as_secs_f64());
         let error = delay - self.target.as_secs_f64();
         let divisor = self.tuning.iter().find(|(below, _)| state.probability < *below).map_or(1.0, |t| t.1);
@@ -234,7 +234,7 @@ impl Law {
     }
 
     /// Resets everything but the probability and the delays.
-    fn forget(&self, state: &mut State) {
+    fn forget(&self, state: &mut PieState) {
         state.accumulated = 0;
         state.burst = self.burst;
         state.departures = Departures::default();
@@ -244,13 +244,13 @@ impl Law {
     /// Handles an arriving packet that finds `backlog`; returns whether its sender should get a congestion signal.
     /// Answers no as long as the queue is fine.
     #[inline]
-    pub fn signals(&self, state: &mut State, now: Time, backlog: Backlog, random: &mut impl Rng) -> bool {
+    pub fn signals(&self, state: &mut PieState, now: Time, backlog: Backlog, random: &mut impl Rng) -> bool {
         self.listens(state, now, backlog) && self.draws(state, random)
     }
 
     /// Returns whether a packet that finds `backlog` may be dropped at all (§4.1, §4.4, §5.3).
     #[inline]
-    pub fn listens(&self, state: &mut State, now: Time, backlog: Backlog) -> bool {
+    pub fn listens(&self, state: &mut PieState, now: Time, backlog: Backlog) -> bool {
         if self.wakes_at.is_some() {
             self.wake(state, now, backlog);
         }
@@ -269,17 +269,17 @@ impl Law {
             && state.is_awake
     }
 
-    fn wake(&self, state: &mut State, now: Time, backlog: Backlog) {
+    fn wake(&self, state: &mut PieState, now: Time, backlog: Backlog) {
         if !state.is_awake && self.wakes_at.is_some_and(|limit| reaches(backlog, limit)) {
             let (delay, next_update) = (state.delay, state.next_update);
             let departures = Departures::measuring_from(now);
-            *state = State { is_awake: true, delay, departures, next_update, ..self.start() };
+            *state = PieState { is_awake: true, delay, departures, next_update, ..self.start() };
         }
     }
 
     /// Draws whether to drop, but no two close together (§5.4).
     #[inline]
-    fn draws(&self, state: &mut State, random: &mut impl Rng) -> bool {
+    fn draws(&self, state: &mut PieState, random: &mut impl Rng) -> bool {
         if !self.derandomise {
             return uniform(random) < state.probability;
         }
@@ -296,13 +296,13 @@ impl Law {
 
     /// Returns whether an ECN-capable packet is marked rather than dropped (§5.1).
     #[inline]
-    pub fn marks(&self, state: &State) -> bool {
+    pub fn marks(&self, state: &PieState) -> bool {
         self.marks_to.is_some_and(|most| state.probability <= most)
     }
 
     /// Notes that a packet of `size` leaves after `sojourn`, `backlog` behind it.
     #[inline]
-    pub fn departed(&self, state: &mut State, now: Time, size: u32, sojourn: Span, backlog: Backlog) {
+    pub fn departed(&self, state: &mut PieState, now: Time, size: u32, sojourn: Span, backlog: Backlog) {
         if let Some(cycle) = &self.departures {
             let took = state.departures.departed(now, size, backlog.bytes, cycle);
             if let (Form::Linux, Some(took)) = (self.form, took) {
@@ -318,7 +318,7 @@ impl Law {
     }
 }
 
-impl State {
+impl PieState {
     /// Returns the drop probability.
     pub fn probability(&self) -> f64 {
         self.probability
@@ -341,7 +341,7 @@ impl State {
 
     /// Begins anew under `law`; updates stay on their grid.
     pub fn restart(&mut self, law: &Law) {
-        *self = State { next_update: self.next_update, ..law.start() };
+        *self = PieState { next_update: self.next_update, ..law.start() };
     }
 
     /// Records a packet dropped because the buffer was full, which counts as a drop, too (§5.4).

@@ -8,7 +8,7 @@
 
 use super::{Link, Store};
 use crate::packet::Packet;
-use afteryou_aqm::foreseen::{Foreseen, Place};
+use afteryou_aqm::foreseen::{Foreseen, QueuePlace};
 use afteryou_aqm::{Class, Limit};
 use afteryou_base::{Span, Time};
 use std::collections::VecDeque;
@@ -53,7 +53,7 @@ impl Ahead {
     }
 
     /// Returns packets × time up to `now` of what is in the queue, by the index of a class.
-    pub(super) fn area(&self, now: Time, index: impl Fn(&Place) -> usize) -> [u128; 2] {
+    pub(super) fn area(&self, now: Time, index: impl Fn(&QueuePlace) -> usize) -> [u128; 2] {
         let mut area = [0; 2];
         for place in self.queue.waiting() {
             area[index(place)] += u128::from(now.since(place.arrived).0);
@@ -104,13 +104,13 @@ impl Link {
             meter.passes(class, passed);
             self.begun += passed.bytes;
         }
-        if let Some(Place { begins, size, .. }) = last {
+        if let Some(QueuePlace { begins, size, .. }) = last {
             self.transmit(begins, size);
         }
     }
 
     #[inline]
-    fn count_begun(&mut self, place: &Place) {
+    fn count_begun(&mut self, place: &QueuePlace) {
         let sojourn = place.sojourn();
         self.meter.waited(place.class, sojourn);
         self.meter.departs(place.class, sojourn);

@@ -9,7 +9,7 @@ use afteryou_sender::board::{Before, Timing};
 use afteryou_sender::congestion::{Found, News};
 use afteryou_sender::reordering::Rounds;
 use afteryou_sender::tail::{Answer, TailAck};
-use afteryou_sender::{expand, Progress};
+use afteryou_sender::{expand, AckProgress};
 
 /// An acknowledgement as it arrives; numbers are the low 32 bits of the real ones.
 #[derive(Clone, Copy, Debug)]
@@ -144,7 +144,7 @@ impl Sender {
         &mut self,
         now: Time,
         incoming: &Incoming<'_>,
-        progress: &Progress,
+        progress: &AckProgress,
         (before, echoed): (&Before, Time),
     ) {
         // A segment that was sent twice can still be timed by its timestamp (RFC 7323 §4.1).
@@ -224,7 +224,7 @@ impl Sender {
         any
     }
 
-    fn restart_timers(&mut self, now: Time, progress: &Progress) {
+    fn restart_timers(&mut self, now: Time, progress: &AckProgress) {
         if self.board.is_empty() {
             self.timers.loss.stop();
             return;

@@ -1,7 +1,7 @@
 //! The protocol between `afteryou ctl` and a job, and the job's actions.
 
 use crate::figures::{count, percent, size};
-use crate::tally::Tally;
+use crate::tally::JobTally;
 use crate::timetable::Direction;
 use afteryou_transfer::pace::{Limit, Owner, Pace};
 use afteryou_transfer::store::Store;
@@ -108,7 +108,7 @@ pub struct Job {
 
 impl Status {
     /// Returns the status at `now`.
-    pub fn of(job: &Job, tally: &Tally, pace: &Pace, now: Instant) -> Status {
+    pub fn of(job: &Job, tally: &JobTally, pace: &Pace, now: Instant) -> Status {
         let limit = pace.current();
         let abandoned = job.store.as_ref().map(Store::abandoned).unwrap_or_default();
         Status {

@@ -2,7 +2,7 @@
 
 use super::protocol::{obey, Answer, Job, Question, Status, LONGEST};
 use super::{metrics, place};
-use crate::tally::Tally;
+use crate::tally::JobTally;
 use afteryou_transfer::pace::Pace;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +26,7 @@ pub struct Server {
 #[derive(Clone)]
 struct Answerer {
     job: Arc<Job>,
-    tally: Arc<Mutex<Tally>>,
+    tally: Arc<Mutex<JobTally>>,
     pace: Pace,
     stop: watch::Sender<bool>,
 }
@@ -36,7 +36,7 @@ impl Server {
     pub fn start(
         directory: Option<&Path>,
         job: Job,
-        tally: Arc<Mutex<Tally>>,
+        tally: Arc<Mutex<JobTally>>,
         pace: Pace,
         stop: watch::Sender<bool>,
     ) -> anyhow::Result<Server> {

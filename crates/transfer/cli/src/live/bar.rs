@@ -6,7 +6,7 @@
 //! ```
 
 use super::{numbers, pause, remark, View};
-use crate::tally::Tally;
+use crate::tally::JobTally;
 use afteryou_terminal::cut;
 use afteryou_terminal::output::printable;
 use afteryou_transfer::event::Event;
@@ -71,7 +71,7 @@ impl Bar {
 }
 
 /// Returns two lines, neither wider than `width`.
-fn picture(tally: &Tally, now: Instant, width: u16) -> String {
+fn picture(tally: &JobTally, now: Instant, width: u16) -> String {
     let numbers = cut(&numbers(tally), width);
     let rest = usize::from(width).saturating_sub(numbers.chars().count() + 2).min(LONGEST);
     let line = match rest {
@@ -90,7 +90,7 @@ fn bar(part: u64, whole: u64, columns: usize) -> String {
 }
 
 impl View for Bar {
-    fn event(&mut self, event: &Event, tally: &Tally, now: Instant) {
+    fn event(&mut self, event: &Event, tally: &JobTally, now: Instant) {
         match event {
             Event::Connected { .. } | Event::Disconnected { retry_in_ms: 1.., .. } if self.bar.is_none() => {
                 self.begin();
@@ -113,7 +113,7 @@ impl View for Bar {
         }
     }
 
-    fn tick(&mut self, tally: &Tally, now: Instant) {
+    fn tick(&mut self, tally: &JobTally, now: Instant) {
         let Some(bar) = &self.bar else { return };
         if self.drawn.is_some_and(|drawn| now.saturating_duration_since(drawn) < APART) {
             return;

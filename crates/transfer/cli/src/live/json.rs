@@ -4,7 +4,7 @@
 //! `missed` event gives a slow reader the number of files whose events were left out.
 
 use super::View;
-use crate::tally::Tally;
+use crate::tally::JobTally;
 use afteryou_transfer::event::Event;
 use serde::Serialize;
 use std::io::{self, ErrorKind, Write};
@@ -51,13 +51,13 @@ impl<W: Write + Send> Json<W> {
 }
 
 impl<W: Write + Send> View for Json<W> {
-    fn event(&mut self, event: &Event, tally: &Tally, now: Instant) {
+    fn event(&mut self, event: &Event, tally: &JobTally, now: Instant) {
         let at_ms = self.at_ms(now);
         let words = matches!(event, Event::State(_)).then(|| tally.words(now));
         self.write(&Line { at_ms, event, words });
     }
 
-    fn tick(&mut self, _: &Tally, _: Instant) {}
+    fn tick(&mut self, _: &JobTally, _: Instant) {}
 
     fn say(&mut self, _: &str) {}
 

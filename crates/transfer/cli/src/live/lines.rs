@@ -1,7 +1,7 @@
 //! Where there is no terminal: a line every ten seconds, and one at once where something needs attention.
 
 use super::{numbers, pause, remark, View};
-use crate::tally::Tally;
+use crate::tally::JobTally;
 use afteryou_terminal::output::printable;
 use afteryou_transfer::event::Event;
 use std::io::{self, Write};
@@ -29,7 +29,7 @@ impl<W: Write + Send> Lines<W> {
 }
 
 impl<W: Write + Send> View for Lines<W> {
-    fn event(&mut self, event: &Event, tally: &Tally, now: Instant) {
+    fn event(&mut self, event: &Event, tally: &JobTally, now: Instant) {
         match event {
             Event::Connected { .. } => self.next = Some(now + APART),
             Event::Finished { .. } => (self.next, self.said_connected) = (None, false),
@@ -50,7 +50,7 @@ impl<W: Write + Send> View for Lines<W> {
         }
     }
 
-    fn tick(&mut self, tally: &Tally, now: Instant) {
+    fn tick(&mut self, tally: &JobTally, now: Instant) {
         if self.next.is_none_or(|next| now < next) {
             return;
         }

@@ -1,7 +1,7 @@
 //! Nothing but what failed, was left out or is incomplete.
 
 use super::{remark, View};
-use crate::tally::Tally;
+use crate::tally::JobTally;
 use afteryou_terminal::output::complain;
 use afteryou_terminal::output::printable;
 use afteryou_transfer::event::{Event, Outcome};
@@ -15,7 +15,7 @@ pub struct Quiet {
 }
 
 impl View for Quiet {
-    fn event(&mut self, event: &Event, _: &Tally, _: Instant) {
+    fn event(&mut self, event: &Event, _: &JobTally, _: Instant) {
         let Event::File { outcome, .. } = event else { return };
         let is_said = matches!(outcome, Outcome::Failed(_) | Outcome::Skipped(_) | Outcome::Incomplete(_));
         if self.entries && is_said {
@@ -23,7 +23,7 @@ impl View for Quiet {
         }
     }
 
-    fn tick(&mut self, _: &Tally, _: Instant) {}
+    fn tick(&mut self, _: &JobTally, _: Instant) {}
 
     fn say(&mut self, _: &str) {}
 

@@ -5,7 +5,7 @@ use super::json::Json;
 use super::lines::Lines;
 use super::*;
 use afteryou_transfer::pace::{Limit, Owner, Pace};
-use afteryou_transfer::wire::State;
+use afteryou_transfer::wire::ControllerState;
 use indicatif::{InMemoryTerm, ProgressDrawTarget};
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn steady() -> Vec<Event> {
 }
 
 fn state() -> Event {
-    Event::State(State {
+    Event::State(ControllerState {
         base_us: Some(21_000),
         queue_us: Some(148_000),
         target_us: Some(60_000),
@@ -48,9 +48,9 @@ fn failed() -> Event {
 }
 
 /// Shows `events` a second apart, and looks once more at the end.
-fn show(view: &mut dyn View, events: &[Event]) -> Tally {
+fn show(view: &mut dyn View, events: &[Event]) -> JobTally {
     let now = Instant::now();
-    let mut tally = Tally::new(Pace::new(), None, now);
+    let mut tally = JobTally::new(Pace::new(), None, now);
     for (at, event) in events.iter().enumerate() {
         let now = now + Duration::from_secs(at as u64);
         tally.add(event, now);
@@ -64,7 +64,7 @@ fn show(view: &mut dyn View, events: &[Event]) -> Tally {
 fn a_line_of_the_log_stands_above_the_bar() {
     let (terminal, mut bar) = on_terminal(80, &[connected(), plan(), progress()]);
     bar.log("WARN a line of the log");
-    bar.tick(&Tally::new(Pace::new(), None, Instant::now()), Instant::now());
+    bar.tick(&JobTally::new(Pace::new(), None, Instant::now()), Instant::now());
     let shown = terminal.contents();
     assert!(shown.starts_with("WARN a line of the log\n"), "{shown}");
     assert!(shown.contains("12 of 340 files"), "{shown}");
@@ -190,7 +190,7 @@ fn a_limit_is_seen_at_once() {
     let mut tally = show(&mut Lines::new(false, Vec::new()), &[connected(), progress()]);
     let pace = Pace::new();
     let now = Instant::now();
-    let mut slower = Tally::new(pace.clone(), None, now);
+    let mut slower = JobTally::new(pace.clone(), None, now);
     slower.add(&connected(), now);
     slower.add(&progress(), now);
     pace.set(Owner::Control, Limit { max_rate: Some(2_500_000), paused: false });
@@ -203,7 +203,7 @@ fn a_limit_is_seen_at_once() {
 fn a_pause_is_told_at_once_and_again_to_whoever_comes() {
     let mut out = Vec::new();
     let (pace, now) = (Pace::new(), Instant::now());
-    let mut tally = Tally::new(pace.clone(), None, now).listening();
+    let mut tally = JobTally::new(pace.clone(), None, now).listening();
     let mut lines = Lines::new(false, &mut out);
     let mut happens = |event: Event| {
         tally.add(&event, now);

@@ -5,7 +5,7 @@ use afteryou_cc::list::{Class, CONTROLLERS};
 
 /// Returns a connection at 10 Mbit/s whose controller has this state.
 fn with(phase: &str, queue_ms: Option<u64>, cwnd: u64) -> Situation {
-    let state = State {
+    let state = ControllerState {
         base_us: Some(21_000),
         queue_us: queue_ms.map(|ms| ms * 1_000),
         target_us: Some(60_000),
@@ -184,7 +184,7 @@ fn a_peers_numbers_may_be_any() {
         [AVOIDANCE, "slow start", "slowdown freeze", "slowdown ramp", "stalled", "", "no such phase"];
     let all = |values: [Option<u64>; 3], cwnd, phase: &str| {
         let [base_us, queue_us, target_us] = values;
-        let state = State { base_us, queue_us, target_us, cwnd, phase: phase.to_owned() };
+        let state = ControllerState { base_us, queue_us, target_us, cwnd, phase: phase.to_owned() };
         let hold = Some(Hold { max_rate: cwnd, owner: Owner::FarEnd });
         Situation { state: Some(state), hold, rate: cwnd, link: Link::Up, ..Situation::default() }
     };

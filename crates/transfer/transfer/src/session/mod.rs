@@ -11,7 +11,7 @@ use crate::codec::{CodecError, Incoming, Outgoing};
 use crate::error::Error;
 use crate::inside::Token;
 use crate::printable::printable;
-use crate::wire::{Answer, Greeting, State, Why};
+use crate::wire::{Answer, ControllerState, Greeting, Why};
 use quinn::{ConnectionError, VarInt};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ pub(crate) fn peer(connection: &quinn::Connection) -> String {
 }
 
 /// Asks for the state of a connection's congestion controller; None where it has none to show.
-pub type StateOf = Arc<dyn Fn(&quinn::Connection) -> Option<State> + Send + Sync>;
+pub type StateOf = Arc<dyn Fn(&quinn::Connection) -> Option<ControllerState> + Send + Sync>;
 
 /// Why a session broke off.
 #[derive(Debug)]

@@ -39,7 +39,7 @@ const SPARE: usize = 64;
 
 /// Changes that an acknowledgement made.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Progress {
+pub struct AckProgress {
     /// Bytes acknowledged in order that no SACK had reported.
     pub newly_acked: u64,
     /// Bytes reported by SACK for the first time.
@@ -290,7 +290,7 @@ impl Board {
 
     /// Takes in an acknowledgement; `sacks` ascend.
     #[cfg(test)]
-    fn acknowledge(&mut self, cumulative: u64, sacks: &[(u64, u64)], timing: Timing) -> Progress {
+    fn acknowledge(&mut self, cumulative: u64, sacks: &[(u64, u64)], timing: Timing) -> AckProgress {
         let mut taken = self.begin_ack(timing);
         self.advance(cumulative, &mut taken);
         for (start, end) in sacks {

@@ -1,6 +1,6 @@
 //! An acknowledgement while the scoreboard takes it in, and the times with which it is judged.
 
-use super::{Flight, Progress};
+use super::{AckProgress, Flight};
 use afteryou_base::{Span, Time};
 
 /// Times with which an acknowledgement is judged.
@@ -47,7 +47,7 @@ pub(super) struct Arrived {
 pub struct Taken {
     pub(super) timing: Timing,
     /// Its changes so far.
-    pub progress: Progress,
+    pub progress: AckProgress,
     pub(super) newest: Option<Arrived>,
     /// The same among transmissions whose packets had been sent again: their acks time nothing.
     pub(super) newest_earlier: Option<Arrived>,

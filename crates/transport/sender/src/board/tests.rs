@@ -13,7 +13,7 @@ fn sent(n: u64) -> Board {
     board
 }
 
-fn ack(board: &mut Board, ms: u64, cumulative: u64, sacks: &[(u64, u64)]) -> Progress {
+fn ack(board: &mut Board, ms: u64, cumulative: u64, sacks: &[(u64, u64)]) -> AckProgress {
     board.acknowledge(cumulative, sacks, Timing { now: at(ms), ..Timing::default() })
 }
 

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The ends of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ends {
+pub struct ConnectionEnds {
     /// This end.
     pub local: SocketAddr,
     /// The other end.
@@ -43,7 +43,7 @@ impl Connection {
     }
 
     /// Logs the start of the connection.
-    pub fn started(&self, at: Time, protocol: &str, ends: &Ends) {
+    pub fn started(&self, at: Time, protocol: &str, ends: &ConnectionEnds) {
         let (local, peer) = (ends.local.ip().to_canonical(), ends.peer.ip().to_canonical());
         let started = Started {
             ip_version: if peer.is_ipv4() { "v4" } else { "v6" },

@@ -31,7 +31,7 @@ mod records;
 mod sender;
 mod wire;
 
-pub use connection::{Connection, Ends};
+pub use connection::{Connection, ConnectionEnds};
 pub use folder::{LoggedFlow, Qlogs};
 pub use records::{About, Closed, Utp, Vantage};
 pub use sender::Sender;

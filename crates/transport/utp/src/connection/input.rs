@@ -9,7 +9,7 @@ use afteryou_cc::Marks;
 use afteryou_sender::board::Before;
 use afteryou_sender::congestion::{Found, News};
 use afteryou_sender::reordering::Rounds;
-use afteryou_sender::Progress;
+use afteryou_sender::AckProgress;
 
 /// libutp's slack for acks that were overtaken, packets.
 const ACK_SLACK: u16 = 3;
@@ -241,7 +241,7 @@ impl Connection {
 
     /// Returns whether this ack restarts the retransmission timer. RFC 6298 §5.3: when the cumulative ack moves. Not for SACKs, or a lost
     /// retransmission would hold everything up for as long as packets beyond it arrive. libutp restarts it for those, too.
-    fn restarts(&self, progress: &Progress) -> bool {
+    fn restarts(&self, progress: &AckProgress) -> bool {
         progress.advanced || self.config.recovery.restarts_for_sacks()
     }
 
@@ -261,7 +261,7 @@ impl Connection {
         &mut self,
         now: Time,
         packet: &Packet<'_>,
-        progress: &Progress,
+        progress: &AckProgress,
         (before, answered_until): (&Before, Option<Time>),
     ) {
         // A packet that was sent again is timed by the time stamps (RFC 7323 §4.1), or not at all (Karn).
@@ -310,7 +310,7 @@ impl Connection {
     }
 
     /// Widens the window for reordering, once in a round trip: packets that were taken for lost have arrived late.
-    fn note_reordering(&mut self, progress: &Progress) {
+    fn note_reordering(&mut self, progress: &AckProgress) {
         self.reordering.seen = true;
         let next = self.board.board().next_number();
         self.reordering.on_spurious(Rounds { newest: progress.newest.0, next });

@@ -3,7 +3,7 @@
 use super::openings::{Opened, Openings};
 use super::Opening;
 use afteryou_base::Time;
-use afteryou_trace::qlog::{About, Connection, Ends, Output, Sender, Vantage};
+use afteryou_trace::qlog::{About, Connection, ConnectionEnds, Output, Sender, Vantage};
 use afteryou_trace::spool::{File, Spool};
 use std::io;
 use std::net::SocketAddr;
@@ -83,7 +83,7 @@ impl Logs {
         let about = About { title: "afteryou-utp", flow: &flow, protocol: PROTOCOL, vantage };
         let reference_ms = reference.as_secs_f64() * 1e3;
         let log = Connection::new(Sender::new(file, &about, now, reference_ms));
-        log.started(now, PROTOCOL, &Ends { local, peer, ids });
+        log.started(now, PROTOCOL, &ConnectionEnds { local, peer, ids });
         log
     }
 }

@@ -5,18 +5,18 @@ use crate::pie::params::{PARAMS, PRESETS};
 use proptest::prelude::*;
 use rand_pcg::Pcg64;
 
-impl State {
+impl PieState {
     /// Returns a state with a probability and two delays.
-    fn at(law: &Law, probability: f64, delay: Span, old_delay: Span) -> State {
-        let mut state = State { delay, old_delay, ..law.start() };
+    fn at(law: &Law, probability: f64, delay: Span, old_delay: Span) -> PieState {
+        let mut state = PieState { delay, old_delay, ..law.start() };
         state.set(probability);
         state
     }
 
     /// Returns a state in the middle of a congestion.
-    fn dropping(law: &Law, probability: f64) -> State {
+    fn dropping(law: &Law, probability: f64) -> PieState {
         let delay = Span::from_millis(100);
-        State { burst: Span::ZERO, ..State::at(law, probability, delay, delay) }
+        PieState { burst: Span::ZERO, ..PieState::at(law, probability, delay, delay) }
     }
 }
 
@@ -31,7 +31,7 @@ const WAITING: Backlog = Backlog { packets: 20, bytes: 30_000 };
 /// Returns the probability after an update, with delays in milliseconds.
 fn updated(law: &Law, probability: f64, delay: u64, old: u64) -> f64 {
     let backlog = if delay == 0 { Backlog::default() } else { WAITING };
-    let state = State::at(law, probability, Span::from_millis(delay), Span::from_millis(old));
+    let state = PieState::at(law, probability, Span::from_millis(delay), Span::from_millis(old));
     law.stepped(&state, backlog)
 }
 
@@ -70,12 +70,12 @@ fn an_update_is_that_of_old_linux() {
         close(updated(&law, probability, delay, old), expected);
     }
     // No rate is known, but packets wait: no decay.
-    let state = State::at(&law, 0.05, Span::ZERO, Span::ZERO);
+    let state = PieState::at(&law, 0.05, Span::ZERO, Span::ZERO);
     close(law.stepped(&state, WAITING), 0.048_75);
 }
 
 /// Returns the numbers of the packets that are dropped, of `n` that find `WAITING`.
-fn drops(law: &Law, state: &mut State, n: usize, random: &mut Pcg64) -> Vec<usize> {
+fn drops(law: &Law, state: &mut PieState, n: usize, random: &mut Pcg64) -> Vec<usize> {
     (1..=n).filter(|_| law.signals(state, Time::ZERO, WAITING, random)).collect()
 }
 
@@ -84,7 +84,7 @@ fn no_two_drops_are_close_together_and_none_is_too_far_away() {
     let law = law(&[]);
     let (mut first, mut forced) = (usize::MAX, 0);
     for seed in 0..20_000 {
-        let mut state = State::dropping(&law, 0.1);
+        let mut state = PieState::dropping(&law, 0.1);
         let mut random = Pcg64::new(seed, 1);
         let drop = drops(&law, &mut state, 100, &mut random)[0];
         first = first.min(drop);
@@ -94,7 +94,7 @@ fn no_two_drops_are_close_together_and_none_is_too_far_away() {
     // (1 - p)^76 of them come so far.
     assert_eq!(forced, 85);
     let plain = self::law(&[("derandomise", Value::Flag(false))]);
-    let mut state = State::dropping(&plain, 0.1);
+    let mut state = PieState::dropping(&plain, 0.1);
     let drops = drops(&plain, &mut state, 100_000, &mut Pcg64::new(1, 1));
     assert!(drops.windows(2).any(|pair| pair[1] == pair[0] + 1));
     assert!((drops.len() as f64 / 1e5 - 0.1).abs() < 0.005, "{}", drops.len());
@@ -103,7 +103,7 @@ fn no_two_drops_are_close_together_and_none_is_too_far_away() {
 #[test]
 fn the_burst_allowance_is_ten_updates() {
     let law = law(&[]);
-    let mut state = State::at(&law, 0.5, Span::from_millis(100), Span::from_millis(100));
+    let mut state = PieState::at(&law, 0.5, Span::from_millis(100), Span::from_millis(100));
     let mut random = Pcg64::new(1, 1);
     for update in 1..=10 {
         assert!(drops(&law, &mut state, 100, &mut random).is_empty(), "before update {update}");
@@ -124,7 +124,7 @@ fn short_queues_are_spared() {
         (0.5, Span::from_millis(100), 3000, true),
         (0.5, Span::from_millis(100), 3001, false),
     ] {
-        let mut state = State { old_delay: old, ..State::dropping(&law, probability) };
+        let mut state = PieState { old_delay: old, ..PieState::dropping(&law, probability) };
         let backlog = Backlog { packets: 2, bytes };
         let spares = (0..100).all(|_| !law.signals(&mut state, Time::ZERO, backlog, &mut random));
         assert_eq!(spares, spared, "{probability} {old:?} {bytes}");
@@ -136,8 +136,9 @@ fn a_lazy_queue_has_done_what_a_timer_would_have() {
     for name in ["rfc8033", "linux", "linux-3.17", "freebsd"] {
         let law = law(&[("preset", Value::Choice(name))]);
         let backlog = Backlog::default();
-        let start = State { burst: Span::ZERO, ..State::at(&law, 1.0, Span::ZERO, Span::from_millis(80)) };
-        let mut timer = State { next_update: start.next_update, ..start };
+        let start =
+            PieState { burst: Span::ZERO, ..PieState::at(&law, 1.0, Span::ZERO, Span::from_millis(80)) };
+        let mut timer = PieState { next_update: start.next_update, ..start };
         let mut lazy = start;
         let end = Time::from_millis(40_000);
         while timer.next_update <= end {
@@ -154,7 +155,8 @@ fn a_lazy_queue_has_done_what_a_timer_would_have() {
 #[test]
 fn a_hundred_years_of_silence_take_no_time_and_end_on_the_grid() {
     let law = law(&[]);
-    let mut state = State { burst: Span::ZERO, ..State::at(&law, 1.0, Span::ZERO, Span::from_millis(80)) };
+    let mut state =
+        PieState { burst: Span::ZERO, ..PieState::at(&law, 1.0, Span::ZERO, Span::from_millis(80)) };
     let later = Time::ZERO + Span::from_secs(100 * 365 * 24 * 3600);
     law.catch_up(&mut state, later, Backlog::default());
     let ahead = state.next_update.since(later);
@@ -185,7 +187,7 @@ fn a_long_silence_is_a_bounded_number_of_updates_also_at_the_ends_of_the_ranges(
                     (1.0, law.target - Span(1), WAITING),
                     (0.5, Span::from_secs(10), WAITING),
                 ] {
-                    let mut state = State::at(&law, p, delay, law.target);
+                    let mut state = PieState::at(&law, p, delay, law.target);
                     longest = longest.max(law.catch_up_late(&mut state, a_century, backlog));
                     assert!((0.0..=1.0).contains(&state.probability()));
                     assert!(backlog.packets > 0 || state.probability() == 0.0, "idle, it forgets");
@@ -203,7 +205,7 @@ fn what_has_accumulated_is_forgotten_once_there_is_nothing_to_drop() {
     let law = law(&[]);
     for seed in 0..100 {
         let mut random = Pcg64::new(seed, 1);
-        let mut state = State::dropping(&law, 0.8);
+        let mut state = PieState::dropping(&law, 0.8);
         for p in [0.8, 0.0, 0.8] {
             state.set(p);
             // Twice 0.8 would be enough for a drop.

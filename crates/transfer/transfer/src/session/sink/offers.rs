@@ -6,7 +6,7 @@ use crate::event::{Event, Outcome};
 use crate::extras::MAX_XATTRS;
 use crate::printable::printable;
 use crate::session::End;
-use crate::wire::{FromSink, FromSource, State, Why, MAX_PATH, MAX_UNSETTLED};
+use crate::wire::{ControllerState, FromSink, FromSource, Why, MAX_PATH, MAX_UNSETTLED};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -110,7 +110,7 @@ impl Session {
     }
 
     /// Shows the source's words, made fit for a terminal, and not too many of them.
-    fn show(&mut self, mut state: State) {
+    fn show(&mut self, mut state: ControllerState) {
         let now = Instant::now();
         if self.role.lane != 0 || self.state_told.is_some_and(|told| now - told < STATE_INTERVAL) {
             return;

@@ -1,5 +1,5 @@
 use super::*;
-use afteryou_sender::Progress;
+use afteryou_sender::AckProgress;
 
 fn at(ms: u64) -> Time {
     Time::from_millis(ms)
@@ -14,7 +14,7 @@ impl Scoreboard {
         sack: Option<Sack<'_>>,
         covers: Option<usize>,
         min_rtt: Option<Span>,
-    ) -> Progress {
+    ) -> AckProgress {
         let mut taken = self.begin_ack(now, min_rtt, None);
         self.acknowledge(ack_nr, sack, covers, &mut taken);
         taken.progress
