@@ -42,7 +42,7 @@ impl Group {
         }
     }
 
-    /// The rules that hold for this group beside those for all prose.
+    /// Returns the rules that hold for this group beside those for all prose.
     pub(crate) fn own_rules(self) -> rules::Rules {
         match self {
             Group::DocComments => rules::excluded_from_comments,

@@ -14,14 +14,14 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// What the program prints to stdout.
+/// Returns what the program prints to stdout.
 fn printed(words: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_afteryou")).args(words).output().unwrap();
     assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The options of each command, by the name of its page.
+/// Returns the options of each command, by the name of its page.
 fn options() -> BTreeMap<String, Vec<String>> {
     fn add(name: String, command: &clap::Command, all: &mut BTreeMap<String, Vec<String>>) {
         let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
@@ -38,7 +38,7 @@ fn options() -> BTreeMap<String, Vec<String>> {
     all
 }
 
-/// Where this machine has `program`, it reads the file and finds nothing wrong.
+/// Asserts that `program` reads the file and finds nothing wrong, where this machine has it.
 fn accepted_by(program: &str, words: &[&str], file: &Path) {
     let Ok(output) = Command::new(program).args(words).arg(file).output() else {
         return eprintln!("SKIPPED: {program} is not here, which would read {}", file.display());

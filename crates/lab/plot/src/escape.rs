@@ -5,7 +5,7 @@
 use afteryou_base::shown::{is_unfit, Shown};
 use std::borrow::Cow;
 
-/// `text` without characters that steer a terminal, hide, or are forbidden in XML; each is escaped.
+/// Returns `text` without characters that steer a terminal, hide, or are forbidden in XML; each is escaped.
 pub fn plain(text: &str) -> Cow<'_, str> {
     match text.contains(is_unfit) {
         true => Cow::Owned(Shown(text).to_string()),
@@ -13,12 +13,12 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// `text` for HTML: between tags and within quoted attributes.
+/// Returns `text` for HTML: between tags and within quoted attributes.
 pub fn html(text: &str) -> String {
     markup(&plain(text))
 }
 
-/// As [`html`], for text that keeps its line breaks.
+/// Does the same as [`html`], for text that keeps its line breaks.
 pub fn html_lines(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(html).collect();
     lines.join("\n")
@@ -39,13 +39,13 @@ fn markup(text: &str) -> String {
     safe
 }
 
-/// JSON for a script element: the same JSON, but without any `<` that could end or nest the element. (`<` occurs only
+/// Returns JSON for a script element: the same JSON, but without any `<` that could end or nest the element. (`<` occurs only
 /// within strings of JSON, where the escape means the same.)
 pub fn json_in_script(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
 
-/// `text` cut to `chars` characters, the last one an ellipsis if something is missing.
+/// Returns `text` cut to `chars` characters, the last one an ellipsis if something is missing.
 pub fn cut(text: &str, chars: usize) -> String {
     if text.chars().count() <= chars {
         return text.to_owned();

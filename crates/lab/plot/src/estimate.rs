@@ -17,7 +17,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Of nothing there is none.
+    /// Returns the mean of the values. Of nothing there is none.
     pub fn of(values: &[f64]) -> Option<Estimate> {
         let (n, first) = (values.len(), *values.first()?);
         if values.iter().all(|value| *value == first) {
@@ -29,7 +29,7 @@ impl Estimate {
         Some(Estimate { mean, half_width, n })
     }
 
-    /// "96.1 ± 0.3 %": the unit once.
+    /// Returns "96.1 ± 0.3 %": the unit once.
     pub fn written(&self, write: fn(f64) -> String) -> String {
         let mean = write(self.mean);
         // Differences carry a sign; widths have none.
@@ -45,7 +45,7 @@ impl Estimate {
     }
 }
 
-/// The second mean minus the first, of independent runs, with Welch's interval (Welch 1947) where both have enough values.
+/// Returns the second mean minus the first, of independent runs, with Welch's interval (Welch 1947) where both have enough values.
 pub fn of_difference(first: &[f64], second: &[f64]) -> Option<Estimate> {
     let mean = mean(second)? - mean(first)?;
     let n = first.len().min(second.len());
@@ -78,13 +78,13 @@ fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The unbiased variance of two values or more.
+/// Returns the unbiased variance of two values or more.
 fn variance(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (values.len() - 1) as f64
 }
 
-/// "<0.01 ms" for "0.00 ms": values that differ have no interval of nothing.
+/// Returns "<0.01 ms" for "0.00 ms": values that differ have no interval of nothing.
 fn at_least_its_last_digit(width: &str) -> String {
     let digits = width.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(width.len());
     let (number, unit) = width.split_at(digits);

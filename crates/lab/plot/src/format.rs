@@ -6,7 +6,7 @@ pub const NOTHING: &str = "–";
 /// Keeps a number and its unit on one line.
 const NO_BREAK: char = '\u{a0}';
 
-/// `value` with about `digits` significant digits and never in exponent form; [`NOTHING`] if it is no number.
+/// Returns `value` with about `digits` significant digits and never in exponent form; [`NOTHING`] if it is no number.
 pub fn significant(value: f64, digits: i32) -> String {
     if !value.is_finite() {
         return NOTHING.to_owned();
@@ -35,12 +35,12 @@ pub fn significant(value: f64, digits: i32) -> String {
     }
 }
 
-/// `value` with three significant digits.
+/// Returns `value` with three significant digits.
 pub fn number(value: f64) -> String {
     significant(value, 3)
 }
 
-/// A number without the zeros at its end, for bounds and axes.
+/// Returns a number without the zeros at its end, for bounds and axes.
 pub fn short(value: f64) -> String {
     trimmed(significant(value, 6))
 }
@@ -52,7 +52,7 @@ fn trimmed(text: String) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A count with its thousands apart.
+/// Returns a count with its thousands apart.
 pub fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() * 2);
@@ -65,7 +65,7 @@ pub fn count(value: u64) -> String {
     text
 }
 
-/// A number followed by its unit.
+/// Returns a number followed by its unit.
 fn with_unit(number: &str, unit: &str) -> String {
     if number == NOTHING || unit.is_empty() {
         return number.to_owned();
@@ -73,12 +73,12 @@ fn with_unit(number: &str, unit: &str) -> String {
     format!("{number}{NO_BREAK}{unit}")
 }
 
-/// A rate given in bit/s.
+/// Returns a rate given in bit/s.
 pub fn rate(bit_s: f64) -> String {
     scaled(bit_s, &[("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9)])
 }
 
-/// A size given in bytes, decimal.
+/// Returns a size given in bytes, decimal.
 pub fn size(bytes: u64) -> String {
     if bytes < 1000 {
         return with_unit(&bytes.to_string(), "B");
@@ -91,17 +91,17 @@ fn scaled(value: f64, units: &[(&str, f64)]) -> String {
     with_unit(&number(value / factor), unit)
 }
 
-/// A time given in ms.
+/// Returns a time given in ms.
 pub fn ms(value: f64) -> String {
     with_unit(&number(value), "ms")
 }
 
-/// A time given in s.
+/// Returns a time given in s.
 pub fn seconds(value: f64) -> String {
     with_unit(&format!("{value:.3}"), "s")
 }
 
-/// A difference given in ms, with its sign.
+/// Returns a difference given in ms, with its sign.
 pub fn signed_ms(value: f64) -> String {
     let text = ms(value);
     match text.starts_with('-') || !value.is_finite() {
@@ -110,22 +110,22 @@ pub fn signed_ms(value: f64) -> String {
     }
 }
 
-/// A moment given in s, without the unit.
+/// Returns a moment given in s, without the unit.
 pub fn moment(s: f64) -> String {
     trimmed(format!("{:.2}", if s.is_finite() { s } else { 0.0 }))
 }
 
-/// An interval given in s.
+/// Returns an interval given in s.
 pub fn interval(from_s: f64, to_s: f64) -> String {
     with_unit(&format!("{}–{}", moment(from_s), moment(to_s)), "s")
 }
 
-/// A ratio in per cent.
+/// Returns a ratio in per cent.
 pub fn percent(ratio: f64) -> String {
     with_unit(&number(ratio * 100.0), "%")
 }
 
-/// `part` of `whole` in per cent; [`NOTHING`] of nothing.
+/// Returns `part` of `whole` in per cent; [`NOTHING`] of nothing.
 pub fn part(part: u64, whole: u64) -> String {
     match whole {
         0 => NOTHING.to_owned(),
@@ -133,7 +133,7 @@ pub fn part(part: u64, whole: u64) -> String {
     }
 }
 
-/// A value of a check: a ratio (no unit) in per cent, anything else in its unit. It has as many digits as it needs to
+/// Returns a value of a check: a ratio (no unit) in per cent, anything else in its unit. It has as many digits as it needs to
 /// look different from the bound it missed or met.
 pub fn checked(value: f64, unit: &str, bounds: &[f64]) -> String {
     let (factor, unit) = ratio_unit(unit);
@@ -146,7 +146,7 @@ pub fn checked(value: f64, unit: &str, bounds: &[f64]) -> String {
     with_unit(&text(digits, value), unit)
 }
 
-/// A bound of a check.
+/// Returns a bound of a check.
 pub fn bound(value: f64, unit: &str) -> String {
     let (factor, unit) = ratio_unit(unit);
     // 0.07 × 100 is not 7 in binary; six digits hide it.

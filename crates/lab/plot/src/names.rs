@@ -4,7 +4,7 @@ use crate::format::size;
 use afteryou_scenario::outcome::{SizeClass, BOTTLENECK};
 use afteryou_scenario::{Flow, Outcome};
 
-/// The outcome's name.
+/// Returns the outcome's name.
 pub fn title(outcome: &Outcome) -> &str {
     match outcome.scenario.name.trim() {
         "" => "Unnamed scenario",
@@ -12,7 +12,7 @@ pub fn title(outcome: &Outcome) -> &str {
     }
 }
 
-/// The link in a few words, or how many there are.
+/// Returns the link in a few words, or how many there are.
 pub fn link_in_words(outcome: &Outcome) -> String {
     let (scenario, link) = (&outcome.scenario, &outcome.scenario.link);
     if scenario.has_named_links() {
@@ -37,7 +37,7 @@ pub fn link_in_words(outcome: &Outcome) -> String {
     format!("{rate}, {} buffer, {}{loss}", link.buffer, link.queue.kind)
 }
 
-/// The engine in words.
+/// Returns the engine in words.
 pub fn engine_in_words(outcome: &Outcome) -> &str {
     match outcome.engine.as_str() {
         "bed" => "real packets",
@@ -60,12 +60,12 @@ pub fn shown_name<'a>(outcome: &'a Outcome, of: &'a str) -> &'a str {
     }
 }
 
-/// The name of `flow`, or of the table that it was written in together with others.
+/// Returns the name of `flow`, or of the table that it was written in together with others.
 pub fn shown_as(flow: &Flow, together: bool) -> &str {
     flow.group.as_deref().filter(|_| together).unwrap_or(&flow.name)
 }
 
-/// "10.0 kB to 100 kB", "10.0 MB and more".
+/// Returns "10.0 kB to 100 kB", "10.0 MB and more".
 pub fn sizes(class: &SizeClass) -> String {
     match class.to_bytes {
         Some(to) if class.from_bytes == 0 => format!("below {}", size(to)),

@@ -102,7 +102,7 @@ const OTHER_MARKS: [MarkStyle; 3] = [
     MarkStyle { colour: colour("#9c3d6b", "#e79abf"), glyph: "▲" },
 ];
 
-/// The look of the flow called `name`, or of the link.
+/// Returns the look of the flow called `name`, or of the link.
 pub fn style(scenario: &Scenario, name: &str) -> Style {
     if let Some(place) = place_of_link(scenario, name) {
         return Style { colour: LINKS[place % LINKS.len()], shape: Shape::Bar };
@@ -121,7 +121,7 @@ pub fn style(scenario: &Scenario, name: &str) -> Style {
     looks::of(controller.as_deref(), before)
 }
 
-/// The place of the link that curves and tables call `name`, among those of the scenario; none for a flow.
+/// Returns the place of the link that curves and tables call `name`, among those of the scenario; none for a flow.
 fn place_of_link(scenario: &Scenario, name: &str) -> Option<usize> {
     match (name, scenario.has_named_links()) {
         // The short form's link in curves.
@@ -132,7 +132,7 @@ fn place_of_link(scenario: &Scenario, name: &str) -> Option<usize> {
     }
 }
 
-/// The look of a moment of kind `what`.
+/// Returns the look of a moment of kind `what`.
 pub fn mark(what: &str) -> MarkStyle {
     match what {
         "slowdown" => SLOWDOWN,
@@ -143,13 +143,13 @@ pub fn mark(what: &str) -> MarkStyle {
     }
 }
 
-/// The same place among `places` for the same name, in every run and on every machine.
+/// Returns the same place among `places` for the same name, in every run and on every machine.
 fn spread(name: &str, places: usize) -> usize {
     name.bytes().fold(0usize, |sum, byte| (sum * 31 + usize::from(byte)) % 9973) % places
 }
 
 impl Shape {
-    /// The mark as a character, for tables and legends.
+    /// Returns the mark as a character, for tables and legends.
     pub fn glyph(self) -> &'static str {
         match self {
             Shape::Disc => "●",
@@ -173,7 +173,7 @@ impl Shape {
 mod tests {
     use super::*;
 
-    /// Relative luminance as WCAG 2.2 defines it.
+    /// Returns relative luminance as WCAG 2.2 defines it.
     fn luminance(hex: &str) -> f64 {
         let channel = |i: usize| {
             let value = f64::from(u8::from_str_radix(&hex[i..i + 2], 16).unwrap()) / 255.0;

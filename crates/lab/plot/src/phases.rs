@@ -48,7 +48,7 @@ pub struct Strip {
 }
 
 impl Phases {
-    /// The strips of these flows, in their order; none without phases, or of too many flows.
+    /// Returns the strips of these flows, in their order; none without phases, or of too many flows.
     pub fn of<'a>(spans: &[PhaseSpan], flows: impl Iterator<Item = (&'a str, Style)>) -> Option<Phases> {
         let of_flow = |flow: &str| spans.iter().filter(|span| span.flow == flow).collect::<Vec<_>>();
         let flows = flows.map(|(flow, style)| (flow, style, of_flow(flow)));
@@ -79,7 +79,7 @@ impl Kind {
     }
 }
 
-/// Names of phases, the one with most time first.
+/// Returns names of phases, the one with most time first.
 fn by_time<'a>(spans: impl Iterator<Item = &'a &'a PhaseSpan>) -> Vec<&'a str> {
     let mut times: Vec<(&str, f64)> = Vec::new();
     for span in spans {

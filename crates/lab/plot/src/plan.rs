@@ -135,26 +135,26 @@ impl Plan {
         }
     }
 
-    /// The chart of `quantity`, if any.
+    /// Returns the chart of `quantity`, if any.
     pub fn chart(&self, quantity: &str) -> Option<&Chart> {
         self.charts.iter().find(|chart| chart.quantity == quantity)
     }
 
-    /// How many rows the bands take.
+    /// Returns how many rows the bands take.
     pub fn band_rows(&self) -> usize {
         self.bands.iter().map(|band| band.row + 1).max().unwrap_or(0)
     }
 }
 
 impl Curve {
-    /// The numbers.
+    /// Returns its numbers.
     pub fn series<'a>(&self, outcome: &'a Outcome) -> Option<&'a Series> {
         let run = if self.baseline { outcome.baseline.as_ref()? } else { &outcome.run };
         run.series.get(self.index)
     }
 }
 
-/// Time and value of every step of `series`; no value where nothing useful was measured.
+/// Returns time and value of every step of `series`; no value where nothing useful was measured.
 pub fn points(series: &Series) -> impl Iterator<Item = (f64, Option<f64>)> + '_ {
     let usable = series.start_s.is_finite() && series.step_s.is_finite() && series.step_s > 0.0;
     let values = if usable { series.values.as_slice() } else { &[] };
@@ -213,7 +213,7 @@ fn curve(outcome: &Outcome, baseline: bool, index: usize, series: &Series) -> Cu
     Curve { label: format!("{}{suffix}", plain(name)), baseline, index, style, glyph }
 }
 
-/// Flows in the order of the scenario, then the rest; a curve of the baseline follows its own of the run.
+/// Sorts curves: flows in the order of the scenario, then the rest; a curve of the baseline follows its own of the run.
 fn sort_curves(outcome: &Outcome, curves: &mut [Curve]) {
     let flows = &outcome.scenario.flow;
     curves.sort_by_cached_key(|curve| {
@@ -227,7 +227,7 @@ fn place(quantity: &str) -> usize {
     QUANTITIES.iter().position(|(name, _)| *name == quantity).unwrap_or(QUANTITIES.len())
 }
 
-/// A quantity in words.
+/// Returns a quantity in words.
 fn title(quantity: &str) -> String {
     if let Some((_, title)) = QUANTITIES.iter().find(|(name, _)| *name == quantity) {
         return (*title).to_owned();

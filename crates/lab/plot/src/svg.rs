@@ -87,12 +87,12 @@ fn subtitle(outcome: &Outcome) -> String {
     format!("{link} · {engine} · seed {}", outcome.scenario.seed)
 }
 
-/// As much of `text` as fits into one line.
+/// Returns as much of `text` as fits into one line.
 fn fitted(text: &str, size: f64) -> String {
     fit(text, size, WIDTH - 2.0 * MARGIN)
 }
 
-/// As much of `text` as fits into `width` px.
+/// Returns as much of `text` as fits into `width` px.
 pub(crate) fn fit(text: &str, size: f64, width: f64) -> String {
     let text = plain(text);
     let mut chars = text.chars().count();

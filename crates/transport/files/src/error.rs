@@ -53,7 +53,7 @@ pub(crate) fn unwritable(path: &Path, reason: io::Error) -> Error {
     Error::Folder { path: path.to_owned(), reason: plain(reason), advice }
 }
 
-/// The reason of the operating system alone: the name of a temporary file helps nobody.
+/// Returns the reason of the operating system alone: the name of a temporary file helps nobody.
 fn plain(reason: io::Error) -> io::Error {
     let kind = reason.kind();
     let is_plain = reason.raw_os_error().is_some() || reason.get_ref().is_some_and(|why| why.is::<Refused>());

@@ -10,7 +10,7 @@ pub fn take(file: &File) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive) != Err(rustix::io::Errno::WOULDBLOCK)
 }
 
-/// Without locks it is up to the user not to start two.
+/// Returns true: without locks it is up to the user not to start two.
 #[cfg(not(unix))]
 pub fn take(_: &File) -> bool {
     true

@@ -116,7 +116,7 @@ impl Target {
 /// Most links that are followed, as on Linux.
 const MOST_LINKS: usize = 40;
 
-/// The place that a link without a file leads to.
+/// Returns the place that a link without a file leads to.
 fn behind_links(path: &Path) -> PathBuf {
     let mut place = path.to_owned();
     for _ in 0..MOST_LINKS {

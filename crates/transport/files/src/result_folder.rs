@@ -43,7 +43,7 @@ impl ResultFolder {
         ResultFolder::with_list(dir, RESULTS)
     }
 
-    /// The same for logs, which have a list of their own.
+    /// Opens the folder for logs, which have a list of their own.
     ///
     /// # Errors
     /// As of [`open`](Self::open).
@@ -117,7 +117,7 @@ impl ResultFolder {
 }
 
 impl Drop for ResultFolder {
-    /// A list of files of which none is there is of no use.
+    /// Removes the list if none of its files is there: it is of no use.
     fn drop(&mut self) {
         let is_there = |name: &String| self.dir.join(name).is_file();
         if !self.before.union(&self.now).any(is_there) {
@@ -144,7 +144,7 @@ fn persist_all(staged: Staged) -> Result<(), Error> {
     })
 }
 
-/// The names of a list: those that are files of the folder itself.
+/// Returns the names of a list: those that are files of the folder itself.
 fn lines(bytes: &[u8]) -> BTreeSet<String> {
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let text = String::from_utf8_lossy(&bytes[..whole]);

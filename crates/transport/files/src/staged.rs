@@ -22,7 +22,7 @@ pub(crate) fn stage(dir: &Path, content: &[u8]) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
-/// A new file beside `path`.
+/// Returns a new file beside `path`.
 pub(crate) fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
     temporary(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))
 }

@@ -37,7 +37,7 @@ const UPDATE: &str = "UPDATE_BOOK=1 cargo test -p afteryou --test all book";
 /// More would take the machine from the tests beside us.
 const THREADS: usize = 2;
 
-/// Pictures that git does not have. The numbers beside those of controllers, and the pages, show reviewers what a change moves.
+/// Returns true for a picture that git does not have. The numbers beside those of controllers, and the pages, show reviewers what a change moves.
 fn is_drawn(name: &str) -> bool {
     name.ends_with(".svg") && FOLDERS.iter().any(|folder| name.starts_with(&format!("{folder}/")))
 }

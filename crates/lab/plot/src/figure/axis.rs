@@ -18,14 +18,14 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An axis of measured values, from zero if none is below.
+    /// Returns an axis of measured values, from zero if none is below.
     pub fn of_values(values: impl Iterator<Item = f64> + Clone) -> Axis {
         let (low, high) = (values.clone().fold(0.0, f64::min), values.fold(0.0, f64::max));
         let span = if high - low < 1e-12 { 1.0 } else { high - low };
         Axis::linear(if low < 0.0 { low - span * 0.05 } else { 0.0 }, high.max(low + span) + span * 0.05)
     }
 
-    /// An axis of settings or times: as long as they are, with every setting a number where there are few.
+    /// Returns an axis of settings or times: as long as they are, with every setting a number where there are few.
     pub fn of_settings(values: &[f64]) -> Axis {
         let mut values = values.to_vec();
         values.sort_by(f64::total_cmp);
@@ -54,7 +54,7 @@ impl Axis {
         axis
     }
 
-    /// An axis from one value to another.
+    /// Returns an axis from one value to another.
     pub fn between(low: f64, high: f64) -> Axis {
         if low < high {
             Axis::linear(low, high)
@@ -63,12 +63,12 @@ impl Axis {
         }
     }
 
-    /// An axis from 0 to 1.
+    /// Returns an axis from 0 to 1.
     pub fn of_shares() -> Axis {
         Axis::linear(0.0, 1.0)
     }
 
-    /// An axis of times from zero.
+    /// Returns an axis of times from zero.
     pub fn of_times(end: f64) -> Axis {
         Axis::linear(0.0, end)
     }
@@ -87,7 +87,7 @@ impl Axis {
         (from..=to).map(|i| ((i as f64 * step - low) / (high - low), short(i as f64 * step))).collect()
     }
 
-    /// Where a value stands, as a part of the axis.
+    /// Returns where a value stands, as a part of the axis.
     pub fn part(&self, value: f64) -> f64 {
         let value = if self.logarithmic { value.max(f64::MIN_POSITIVE).ln() } else { value };
         (value - self.low) / (self.high - self.low)
@@ -107,7 +107,7 @@ fn spaced_by_factors(values: &[f64]) -> bool {
     widest(&|value| value.ln()) < widest(&|value| value)
 }
 
-/// Ticks that are at least `apart` from each other.
+/// Returns ticks that are at least `apart` from each other.
 fn spread(ticks: impl Iterator<Item = (f64, String)>, apart: f64) -> Vec<(f64, String)> {
     let mut kept: Vec<(f64, String)> = Vec::new();
     for tick in ticks {

@@ -19,7 +19,7 @@ const WIDEST: f64 = 64.0;
 /// More settings than this are for a curve.
 const MOST: usize = 60;
 
-/// The look of a group's bar. Where there is one group, a setting that is a controller's name looks like it.
+/// Returns the look of a group's bar. Where there is one group, a setting that is a controller's name looks like it.
 fn style(group: &Group, setting: &str) -> Style {
     match kind(setting) {
         name if group.name.is_empty() && looks::is_known(name) => looks::of(Some(name), 0),
@@ -100,7 +100,7 @@ fn draw_bar(
     Ok(())
 }
 
-/// Each value once: numbers ascending, words as they appear.
+/// Returns each value once: numbers ascending, words as they appear.
 pub fn in_order<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen: Vec<&str> = Vec::new();
     for value in values {

@@ -41,7 +41,7 @@ pub fn draw(canvas: &Canvas<'_>, chosen: &Chosen<'_>) -> Result<(), Error> {
     order.into_iter().try_for_each(|(i, curve)| draw_curve(&frame, curve, i, &across, &up))
 }
 
-/// Values with their weights as a distribution.
+/// Returns values with their weights as a distribution.
 fn parts(mut cases: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     cases.sort_by(|a, b| a.0.total_cmp(&b.0));
     let all: f64 = cases.iter().map(|(_, weight)| weight).sum();

@@ -80,7 +80,7 @@ impl Data {
         Data::parse(&text, path)
     }
 
-    /// The rows of a result: its curves, Jain's index over time, and the completion times of its transfers.
+    /// Returns the rows of a result: its curves, Jain's index over time, and the completion times of its transfers.
     ///
     /// # Errors
     /// A result in which nothing was measured over time.
@@ -116,7 +116,7 @@ impl Data {
         self.columns.iter().position(|column| column == name)
     }
 
-    /// Names of quantities, if this is a table of curves.
+    /// Returns names of quantities, if this is a table of curves.
     fn quantities(&self) -> Vec<&str> {
         let (Some(quantity), Some(_)) = (self.place(QUANTITY), self.place(VALUE)) else { return Vec::new() };
         let mut names: Vec<&str> = self.rows.iter().map(|row| row[quantity].as_str()).collect();
@@ -125,7 +125,7 @@ impl Data {
         names
     }
 
-    /// The column called `name`.
+    /// Returns the column called `name`.
     ///
     /// # Errors
     /// A name that no column has, with the nearest one and all others.
@@ -157,7 +157,7 @@ impl Data {
         Ok(())
     }
 
-    /// If `name` is a quantity of curves and no column, keeps its rows and calls their values by its name. Columns in which none of
+    /// Chooses a quantity. If `name` is a quantity of curves and no column, keeps its rows and calls their values by its name. Columns in which none of
     /// these rows has anything go.
     pub fn choose_quantity(&mut self, name: &str) {
         if self.place(name).is_some() || !self.quantities().contains(&name) {
@@ -174,7 +174,7 @@ impl Data {
         }
     }
 
-    /// How many cases each row stands for.
+    /// Returns how many cases each row stands for.
     pub fn weights(&self) -> Vec<f64> {
         let place = self.weight.and_then(|name| self.place(name));
         let numbers = place.and_then(|place| self.numbers(place)).map(|(numbers, _)| numbers);
@@ -182,13 +182,13 @@ impl Data {
         numbers.into_iter().map(|number| number.unwrap_or(1.0)).collect()
     }
 
-    /// The unit of a quantity of curves.
+    /// Returns the unit of a quantity of curves.
     pub fn unit_of_curves(&self) -> Option<&str> {
         let unit = self.place("unit")?;
         self.rows.first().map(|row| row[unit].as_str())
     }
 
-    /// The column's cells as numbers, if all that are not empty are, with their unit.
+    /// Returns the column's cells as numbers, if all that are not empty are, with their unit.
     pub fn numbers(&self, place: usize) -> Option<(Vec<Option<f64>>, Unit)> {
         let mut unit = None;
         let mut numbers = Vec::with_capacity(self.rows.len());
@@ -207,7 +207,7 @@ impl Data {
     }
 }
 
-/// A cell without the apostrophe that keeps spreadsheets from taking it for a formula.
+/// Returns a cell without the apostrophe that keeps spreadsheets from taking it for a formula.
 fn plain_text(cell: &str) -> String {
     match cell.strip_prefix('\'') {
         Some(rest) if rest.starts_with(['=', '+', '-', '@']) => rest.to_owned(),

@@ -30,7 +30,7 @@ const CONTROLLER: &str = "controller";
 const RUN: &str = "run";
 const BASELINE: &str = "baseline";
 
-/// The groups of all rows, in the order in which they appear.
+/// Returns the groups of all rows, in the order in which they appear.
 pub fn groups(data: &Data, by: &[String]) -> Result<Vec<Group>, Error> {
     let places = by.iter().map(|name| data.column(name)).collect::<Result<Vec<usize>, Error>>()?;
     let run = data.columns.iter().position(|column| column == RUN);
@@ -71,12 +71,12 @@ pub fn groups(data: &Data, by: &[String]) -> Result<Vec<Group>, Error> {
     Ok(groups)
 }
 
-/// The controller of "ledbat++,target=60 ms".
+/// Returns the controller of "ledbat++,target=60 ms".
 pub fn kind(written: &str) -> &str {
     written.split(',').next().unwrap_or_default().trim()
 }
 
-/// Means at each x, ascending; rows without x or y are left out.
+/// Returns means at each x, ascending; rows without x or y are left out.
 pub fn points(rows: &[usize], x: &[Option<f64>], y: &[Option<f64>]) -> Vec<Point> {
     let mut pairs: Vec<(f64, f64)> = rows.iter().filter_map(|row| x[*row].zip(y[*row])).collect();
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0));

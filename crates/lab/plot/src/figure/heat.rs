@@ -73,7 +73,7 @@ pub fn draw(canvas: &Canvas<'_>, chosen: &Chosen<'_>) -> Result<(), Error> {
     scale.draw(&frame, &y.label)
 }
 
-/// A column's name and its settings as people read them.
+/// Returns a column's name and its settings as people read them.
 fn shown(name: &str, settings: &[&str]) -> (String, Vec<String>) {
     let plain: Option<Vec<Plain>> = settings.iter().map(|setting| Plain::of(setting)).collect();
     let as_written =

@@ -25,7 +25,7 @@ const ENDINGS: &[Ending] = &[
     ("_s", &[(2.0, 1.0, "s"), (0.0, 1e3, "ms")]),
 ];
 
-/// How the column `name` is shown, whose largest number is `largest`; `unit` is that of its cells, `curves` that of a quantity of
+/// Returns how the column `name` is shown, whose largest number is `largest`; `unit` is that of its cells, `curves` that of a quantity of
 /// curves.
 pub fn of(name: &str, unit: Unit, curves: Option<&str>, largest: f64) -> Label {
     if let Some(curves) = curves {
@@ -45,7 +45,7 @@ pub fn of(name: &str, unit: Unit, curves: Option<&str>, largest: f64) -> Label {
     }
 }
 
-/// The column `name` in words, without its unit.
+/// Returns the column `name` in words, without its unit.
 pub fn name_of(name: &str) -> String {
     let ending = ENDINGS.iter().find(|(ending, _)| name.ends_with(ending) && name.len() > ending.len());
     name[..name.len() - ending.map_or(0, |(ending, _)| ending.len())].replace('_', " ")

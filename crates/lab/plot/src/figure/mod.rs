@@ -123,7 +123,7 @@ impl Figure {
         canvas::with_root(&body, &escape::html(&chosen.title))
     }
 
-    /// The title and the subtitle.
+    /// Returns the title and the subtitle.
     fn words(&self, data: &Data) -> [String; 2] {
         let words = |name: &String| label::name_of(name);
         let of_columns = || {
@@ -146,14 +146,14 @@ impl Figure {
 }
 
 impl Chosen<'_> {
-    /// Numbers over numbers are curves, numbers over words are bars, and numbers alone have a distribution.
+    /// Returns the kind that suits the columns. Numbers over numbers are curves, numbers over words are bars, and numbers alone have a distribution.
     fn usual_kind(&self) -> Result<Kind, Error> {
         let Some(x) = self.x() else { return Ok(Kind::Cdf) };
         let place = self.data.column(x)?;
         Ok(if self.data.numbers(place).is_some() { Kind::Line } else { Kind::Bar })
     }
 
-    /// The column on the horizontal axis.
+    /// Returns the column on the horizontal axis.
     fn x(&self) -> Option<&str> {
         let time = || self.data.has("time_s").then_some("time_s");
         self.figure.x.as_deref().or_else(time)
@@ -166,7 +166,7 @@ impl Chosen<'_> {
         })
     }
 
-    /// The column `name` as numbers.
+    /// Returns the column `name` as numbers.
     fn numbers(&self, name: &str) -> Result<Numbers, Error> {
         let place = self.data.column(name)?;
         let (mut values, unit) = self.data.numbers(place).ok_or_else(|| {
@@ -206,7 +206,7 @@ fn intervals<'a>(
     caption(n).map_or(Ok(()), |caption| frame.note(&caption))
 }
 
-/// The entries of a legend; none where there is one group without a name.
+/// Returns the entries of a legend; none where there is one group without a name.
 fn legend(groups: &[groups::Group]) -> Vec<frame::Entry<'_>> {
     let named = groups.iter().filter(|group| !group.name.is_empty());
     let entry = |group: &'_ groups::Group| (group.style, group.is_baseline);
@@ -224,7 +224,7 @@ fn legend(groups: &[groups::Group]) -> Vec<frame::Entry<'_>> {
     entries
 }
 
-/// The kind called `name`.
+/// Returns the kind called `name`.
 ///
 /// # Errors
 /// A name that none has, with the nearest one.

@@ -67,7 +67,7 @@ pub struct Spot {
 }
 
 impl Chart {
-    /// The figure as an SVG document of 900 × 520 px.
+    /// Returns the figure as an SVG document of 900 × 520 px.
     ///
     /// # Errors
     /// No point at all, and a failure of the drawing library.
@@ -177,7 +177,7 @@ fn entry(name: &str, style: Style) -> Entry<'_> {
     Entry { style, dashed: false, name }
 }
 
-/// A published point: a hollow circle in ink.
+/// Draws a published point: a hollow circle in ink.
 pub(super) fn circle(canvas: &Canvas<'_>, (x, y): (f64, f64)) -> Result<(), Error> {
     let corner = |index: usize| {
         let angle = index as f64 / CORNERS as f64 * std::f64::consts::TAU;

@@ -51,7 +51,7 @@ pub struct Panel {
 }
 
 impl Map {
-    /// The figure as an SVG document of 900 × 520 px.
+    /// Returns the figure as an SVG document of 900 × 520 px.
     ///
     /// # Errors
     /// No panel, and a failure of the drawing library.

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::escape;
 use crate::svg::canvas::{self, Canvas};
 
-/// One SVG document with what `draw` draws.
+/// Returns one SVG document with what `draw` draws.
 fn document(name: &str, draw: impl FnOnce(&Canvas<'_>) -> Result<(), Error>) -> Result<String, Error> {
     let mut body = String::new();
     {

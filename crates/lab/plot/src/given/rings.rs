@@ -42,7 +42,7 @@ pub struct Ring {
 }
 
 impl Rings {
-    /// The figure as an SVG document of 900 × 520 px.
+    /// Returns the figure as an SVG document of 900 × 520 px.
     ///
     /// # Errors
     /// No ring, and a failure of the drawing library.
@@ -87,7 +87,7 @@ impl Rings {
     }
 }
 
-/// A ring between two radii: grey, and from the top clockwise coloured as far as `share` goes.
+/// Draws a ring between two radii: grey, and from the top clockwise coloured as far as `share` goes.
 fn arc(
     canvas: &Canvas<'_>,
     centre: (f64, f64),

@@ -13,7 +13,7 @@ const STOPS: [[u8; 3]; 9] = [
     [253, 231, 37],
 ];
 
-/// The colour at a part of the scale, 0 to 1, as "#rrggbb".
+/// Returns the colour at a part of the scale, 0 to 1, as "#rrggbb".
 pub fn colour(part: f64) -> String {
     let place = part.clamp(0.0, 1.0) * (STOPS.len() - 1) as f64;
     let first = (place as usize).min(STOPS.len() - 2);

@@ -75,7 +75,7 @@ const GROUPS: [(Shape, Colour); 8] = [
     (Shape::HollowDown, colour("#b9a500", "#f3e36a")),
 ];
 
-/// The look of the group with this index, where groups are about no controller.
+/// Returns the look of the group with this index, where groups are about no controller.
 pub fn nth(index: usize) -> Style {
     let (shape, colour) = GROUPS[index % GROUPS.len()];
     Style { colour, shape }

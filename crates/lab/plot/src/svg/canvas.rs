@@ -38,27 +38,27 @@ pub struct Text {
 }
 
 impl Text {
-    /// Text of `size` px that starts at its place.
+    /// Returns text of `size` px that starts at its place.
     pub fn new(size: f64, colour: &str) -> Text {
         Text { size, colour: rgb(colour), bold: false, across: HPos::Left }
     }
 
-    /// The same in bold.
+    /// Returns the same in bold.
     pub fn bold(self) -> Text {
         Text { bold: true, ..self }
     }
 
-    /// The same, centred at its place.
+    /// Returns the same, centred at its place.
     pub fn centred(self) -> Text {
         Text { across: HPos::Center, ..self }
     }
 
-    /// The same, ending at its place.
+    /// Returns the same, ending at its place.
     pub fn ending(self) -> Text {
         Text { across: HPos::Right, ..self }
     }
 
-    /// The style for the back end.
+    /// Returns the style for the back end.
     pub fn style(&self) -> TextStyle<'static> {
         let style = if self.bold { FontStyle::Bold } else { FontStyle::Normal };
         let font = ("sans-serif", self.size * UNITS * FONT, style).into_font();
@@ -67,7 +67,7 @@ impl Text {
 }
 
 impl<'a> Canvas<'a> {
-    /// Empty white paper that is written into `body`.
+    /// Returns empty white paper that is written into `body`.
     pub fn on(body: &'a mut String) -> Result<Canvas<'a>, Error> {
         let size = (units(WIDTH) as u32, units(HEIGHT) as u32);
         let area = SVGBackend::with_string(body, size).into_drawing_area();
@@ -138,7 +138,7 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// Px in units of the back end.
+/// Converts px to units of the back end.
 pub fn units(px: f64) -> i32 {
     (px * UNITS).round() as i32
 }
@@ -147,18 +147,18 @@ fn place((x, y): (f64, f64)) -> (i32, i32) {
     (units(x), units(y))
 }
 
-/// A line of `stroke` px.
+/// Returns a line of `stroke` px.
 pub fn stroke_style(colour: &str, stroke: f64) -> ShapeStyle {
     rgb(colour).stroke_width(units(stroke) as u32)
 }
 
-/// "#rrggbb" for the back end.
+/// Returns "#rrggbb" for the back end.
 pub fn rgb(hex: &str) -> RGBColor {
     let channel = |i: usize| hex.get(i..i + 2).and_then(|two| u8::from_str_radix(two, 16).ok()).unwrap_or(0);
     RGBColor(channel(1), channel(3), channel(5))
 }
 
-/// About how wide `text` is at `size` px. No font is at hand; common sans-serif ones are no wider on average.
+/// Returns about how wide `text` is at `size` px. No font is at hand; common sans-serif ones are no wider on average.
 pub fn width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | 't' | 'f' | 'r' | ' ' | '.' | ',' | ':' | '|' | '\'' | '(' | ')' => 0.36,
@@ -170,7 +170,7 @@ pub fn width(text: &str, size: f64) -> f64 {
     text.chars().map(em).sum::<f64>() * size
 }
 
-/// An error of the back end.
+/// Returns an error of the back end.
 pub fn failed(error: impl Display) -> Error {
     Error::Figure(error.to_string())
 }

@@ -15,7 +15,7 @@ pub enum Keep {
     Mean,
 }
 
-/// The stretches of `series` between its gaps, with at most two points for each of `columns` columns of `0..end_s`.
+/// Returns the stretches of `series` between its gaps, with at most two points for each of `columns` columns of `0..end_s`.
 pub fn stretches(series: &Series, end_s: f64, columns: usize, keep: Keep) -> Vec<Stretch> {
     let all = points(series).filter(|(at, _)| (0.0..=end_s).contains(at));
     if series.values.len() <= columns * 2 {
@@ -33,14 +33,14 @@ pub fn stretches(series: &Series, end_s: f64, columns: usize, keep: Keep) -> Vec
     }
 }
 
-/// The mean of a column at its middle; a gap if there is none.
+/// Returns the mean of a column at its middle; a gap if there is none.
 fn mean(column: Vec<(f64, Option<f64>)>) -> Vec<(f64, Option<f64>)> {
     let values: Vec<f64> = column.iter().filter_map(|(_, value)| *value).collect();
     let mean = (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
     vec![(column[column.len() / 2].0, mean)]
 }
 
-/// The smallest and the largest value of a column in the order of their times; a gap if there is none.
+/// Returns the smallest and the largest value of a column in the order of their times; a gap if there is none.
 fn extremes(column: Vec<(f64, Option<f64>)>) -> Vec<(f64, Option<f64>)> {
     let values = || column.iter().filter_map(|(at, value)| value.map(|value| (*at, value)));
     let smallest = values().min_by(|a, b| a.1.total_cmp(&b.1));

@@ -31,7 +31,7 @@ enum Sample {
 }
 
 impl Sample {
-    /// Space for it and behind it, px.
+    /// Returns space for it and behind it, px.
     fn width(&self) -> f64 {
         match self {
             Sample::Curve(_) | Sample::Dashes => 28.0,
@@ -109,7 +109,7 @@ fn entries(marks: &[MarkKind], charts: &[Drawn<'_>]) -> Vec<(Sample, String)> {
     entries
 }
 
-/// The controller of a flow; nothing for what is no flow.
+/// Returns the controller of a flow; nothing for what is no flow.
 fn controller<'a>(outcome: &'a Outcome, flow: &str) -> &'a str {
     let flow = outcome.scenario.flow.iter().find(|known| known.name == flow);
     flow.and_then(|flow| flow.controller.as_ref()).map_or("", |controller| &controller.kind)

@@ -88,7 +88,7 @@ impl Panel<'_> {
         Ok(())
     }
 
-    /// The ends of the vertical axis that its values need.
+    /// Returns the ends of the vertical axis that its values need.
     pub fn range(&self) -> (f64, f64) {
         value_range(&self.curves())
     }
@@ -150,7 +150,7 @@ impl Panel<'_> {
     }
 }
 
-/// From zero, or below if something is, to a little above the largest value.
+/// Returns a range from zero, or below if something is, to a little above the largest value.
 fn value_range(drawn: &[Drawn<'_>]) -> (f64, f64) {
     let values = || drawn.iter().flat_map(|d| d.stretches.iter().flatten()).map(|(_, value)| *value);
     let (low, high) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));
@@ -190,7 +190,7 @@ pub fn heading(canvas: &Canvas<'_>, words: &str, edge: f64) -> Result<(), Error>
     canvas.text(&words, (LEFT, edge - 9.0), &Text::new(12.0, palette::INK.light).bold())
 }
 
-/// The place of a time on the axis of every panel.
+/// Returns the place of a time on the axis of every panel.
 pub fn across(plan: &Plan, at: f64) -> f64 {
     LEFT + (RIGHT - LEFT) * (at / plan.end_s).clamp(0.0, 1.0)
 }

@@ -84,7 +84,7 @@ fn draw(
     Ok(())
 }
 
-/// The kinds of marks of all plans, without their numbers.
+/// Returns the kinds of marks of all plans, without their numbers.
 fn kinds_of_any(plans: &[Plan]) -> Vec<MarkKind> {
     let mut kinds: Vec<MarkKind> = Vec::new();
     for kind in plans.iter().flat_map(|plan| &plan.marks) {

@@ -11,7 +11,7 @@ const ROW: f64 = 14.0;
 /// Space above the key.
 const ABOVE: f64 = 4.0;
 
-/// Room that they take, px.
+/// Returns room that they take, px.
 pub fn height(phases: &Phases) -> f64 {
     ROW * (phases.strips.len() + 1) as f64 + ABOVE
 }
@@ -59,7 +59,7 @@ fn bar(
     canvas.polygon(&[(from, top), (to, top), (to, bottom), (from, bottom)], &pale(colour, kind.shade))
 }
 
-/// This part of a colour, the rest white.
+/// Returns this part of a colour, the rest white.
 fn pale(colour: &str, part: f64) -> String {
     let channels = rgb(colour);
     let [r, g, b] = [channels.0, channels.1, channels.2]

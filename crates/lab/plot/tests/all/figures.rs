@@ -3,7 +3,7 @@
 use afteryou_plot::{Data, Figure, Kind};
 use std::path::Path;
 
-/// Two settings, three repetitions, two controllers.
+/// Returns a table: two settings, three repetitions, two controllers.
 fn rows() -> String {
     let mut text = "link.rate_bit_s,flow.backup.rtt_s,repetition,controller,window,kept\n".to_owned();
     for (r, rate) in [1e6, 1e7, 1e8].iter().enumerate() {
@@ -36,7 +36,7 @@ fn drawn(figure: &Figure) -> Result<String, String> {
     figure.draw_of(data).map_err(|error| error.to_string())
 }
 
-/// The words of a drawing, in order.
+/// Returns the words of a drawing, in order.
 fn words(svg: &str) -> Vec<String> {
     let document = roxmltree::Document::parse(svg).expect("a drawing");
     let texts = document.descendants().filter(|node| node.has_tag_name("text"));

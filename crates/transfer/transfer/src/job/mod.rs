@@ -89,7 +89,7 @@ pub struct JobOptions {
     pub pace: Pace,
     /// Where its events go.
     pub listener: Listener,
-    /// ControllerState of the congestion controller, for events and the peer.
+    /// State of the congestion controller, for events and the peer.
     pub state_of: StateOf,
     /// How long to try without a connection. None: indefinitely.
     pub give_up_after: Option<Duration>,

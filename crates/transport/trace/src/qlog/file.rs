@@ -42,7 +42,7 @@ impl std::fmt::Debug for Waits {
 }
 
 impl File {
-    /// A new file that becomes `path` when it is [finished](File::finish), and vanishes if it is not.
+    /// Returns a new file that becomes `path` when it is [finished](File::finish), and vanishes if it is not.
     ///
     /// # Errors
     /// The reason of the operating system.
@@ -51,14 +51,14 @@ impl File {
         Ok(File { temporary, path, waits: None, records: 0, buffer: Vec::new(), broken: None })
     }
 
-    /// The same when it is known to be worth it. Until then the first records are kept in memory, at most [`BUFFER`] bytes, and later
+    /// Returns the same when it is known to be worth it. Until then the first records are kept in memory, at most [`BUFFER`] bytes, and later
     /// ones are dropped.
     pub fn later(waits: Waits) -> File {
         let path = PathBuf::new();
         File { temporary: None, path, waits: Some(waits), records: 0, buffer: Vec::new(), broken: None }
     }
 
-    /// False if it still waits.
+    /// Returns false if it still waits.
     fn is_made(&mut self) -> bool {
         let Some(waits) = &self.waits else { return true };
         if !(waits.until)() {
@@ -73,7 +73,7 @@ impl File {
         true
     }
 
-    /// True if there is an error to report.
+    /// Returns true if there is an error to report.
     pub fn is_broken(&self) -> bool {
         self.broken.is_some()
     }
@@ -171,7 +171,7 @@ impl Output for Growing {
 }
 
 impl Drop for Growing {
-    /// The sender is gone, perhaps long before the run's end: its memory is given back.
+    /// Gives the memory back: the sender is gone, perhaps long before the run's end.
     fn drop(&mut self) {
         match self.one_by_one {
             true => self.file().finish_early(),

@@ -77,7 +77,7 @@ impl Qlogs {
         Ok(Qlogs::new(folder, title, vec![flow], vantage, None))
     }
 
-    /// Without a list of a run's files, each gets its name by itself.
+    /// Returns the logs. Without a list of a run's files, each gets its name by itself.
     fn new(
         folder: &Path,
         title: &str,
@@ -98,13 +98,13 @@ impl Qlogs {
         }))
     }
 
-    /// The observers of the run's senders.
+    /// Returns the observers of the run's senders.
     pub fn observers(&self) -> Observers {
         let shared = Arc::clone(&self.0);
         Observers::new(move |sender| shared.observer(sender, None))
     }
 
-    /// The observer of a sender that has a file only once `is_worth_it`. Until then at most 64 KiB of records are kept, in memory.
+    /// Returns the observer of a sender that has a file only once `is_worth_it`. Until then at most 64 KiB of records are kept, in memory.
     pub fn observer_once(
         &self,
         sender: NewSender,
@@ -149,7 +149,7 @@ impl Shared {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The path of the next file of a flow.
+    /// Returns the path of the next file of a flow.
     fn path(&self, flow: usize) -> Option<PathBuf> {
         Some(self.folder.join(self.files().name(&self.flows.get(flow)?.name)))
     }
@@ -189,7 +189,7 @@ impl Files {
         self.files.push(file);
     }
 
-    /// A name for the file of the next sender of `flow`: the flow's, with a number from the second sender on.
+    /// Returns a name for the file of the next sender of `flow`: the flow's, with a number from the second sender on.
     fn name(&mut self, flow: &str) -> String {
         let safe: String =
             flow.chars().map(|c| if c.is_alphanumeric() || "-_+.".contains(c) { c } else { '_' }).collect();

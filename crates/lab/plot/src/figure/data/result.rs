@@ -15,7 +15,7 @@ const TRANSFERS: &str = "transfers";
 const COLUMNS: [&str; 9] =
     ["run", "time_s", "of", super::QUANTITY, "unit", super::VALUE, "controller", "size", TRANSFERS];
 
-/// The rows of `outcome`, each flow and link with its own look; `path` is named in errors.
+/// Returns the rows of `outcome`, each flow and link with its own look; `path` is named in errors.
 ///
 /// # Errors
 /// A result in which nothing was measured over time.
@@ -43,7 +43,7 @@ pub fn data(outcome: &Outcome, path: &Path) -> Result<Data, Error> {
     })
 }
 
-/// The curves and Jain's index, with a column for the controller of each and empty ones for what transfers have.
+/// Returns the curves and Jain's index, with a column for the controller of each and empty ones for what transfers have.
 fn curves(outcome: &Outcome) -> Data {
     let names = outcome.run.series.iter().map(|series| &series.of);
     let looks = names.map(|name| (name.clone(), palette::style(&outcome.scenario, name))).collect();
@@ -54,7 +54,7 @@ fn curves(outcome: &Outcome) -> Data {
     Data { columns: COLUMNS.map(str::to_owned).into(), rows, looks, ..Data::default() }
 }
 
-/// A row for each value of a curve. It stands at the end of the step that it is of.
+/// Returns a row for each value of a curve. It stands at the end of the step that it is of.
 fn points(outcome: &Outcome, run: &str, series: &Series) -> Vec<Vec<String>> {
     let number = |value: f64| if value.is_finite() { value.to_string() } else { String::new() };
     let known = series.values.iter().enumerate().filter_map(|(i, value)| Some((i, (*value)?)));
@@ -67,7 +67,7 @@ fn points(outcome: &Outcome, run: &str, series: &Series) -> Vec<Vec<String>> {
     known.map(row).collect()
 }
 
-/// A row in the order of the columns.
+/// Returns a row in the order of the columns.
 fn row(run: &str, controller: &str, transfers: &Transfers) -> Vec<String> {
     let (took, number) = (transfers.took_s.to_string(), transfers.number.to_string());
     let (of, size) = (transfers.of.as_str(), transfers.size.as_str());
@@ -76,14 +76,14 @@ fn row(run: &str, controller: &str, transfers: &Transfers) -> Vec<String> {
         .into()
 }
 
-/// The controller of a flow, or of the flows with this name in common; nothing for a link.
+/// Returns the controller of a flow, or of the flows with this name in common; nothing for a link.
 fn controller<'a>(outcome: &'a Outcome, name: &str) -> &'a str {
     let mut flows = outcome.scenario.flow.iter();
     let flow = flows.find(|flow| flow.name == name || flow.group.as_deref() == Some(name));
     flow.and_then(|flow| flow.controller.as_ref()).map_or("", |controller| &controller.kind)
 }
 
-/// Jain's index over time, of the goodputs of the flows of each role. A step counts the flows that may send during all of it, where
+/// Returns Jain's index over time, of the goodputs of the flows of each role. A step counts the flows that may send during all of it, where
 /// there are two or more and one of them has any goodput.
 fn fairness(outcome: &Outcome) -> Vec<Series> {
     let of_role = |(role, name): (Role, &str)| {

@@ -22,7 +22,7 @@ pub struct Transfers {
     pub number: f64,
 }
 
-/// The completed transfers of a run: of flows with a size, and of applications that make several.
+/// Returns the completed transfers of a run: of flows with a size, and of applications that make several.
 pub fn completed(outcome: &Outcome, run: &Run) -> Vec<Transfers> {
     let flow_of = |name: &str| outcome.scenario.flow.iter().find(|flow| flow.name == name);
     let known = run.totals.iter().filter_map(|totals| Some((flow_of(&totals.flow)?, totals)));
@@ -50,7 +50,7 @@ fn of_class<'a>(of: &'a str, class: &'a SizeClass) -> impl Iterator<Item = Trans
     class.times_ms.iter().map(row)
 }
 
-/// The class of a transfer of this size, in words.
+/// Returns the class of a transfer of this size, in words.
 fn size_class(bytes: u64) -> String {
     let class = SIZE_CLASSES.partition_point(|to| *to <= bytes);
     sizes(&SizeClass {
