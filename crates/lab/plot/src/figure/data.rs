@@ -157,7 +157,7 @@ impl Data {
         Ok(())
     }
 
-    /// Chooses a quantity. If `name` is a quantity of curves and no column, keeps its rows and calls their values by its name. Columns in which none of
+    /// Keeps the rows of one quantity: if `name` is a quantity of curves and no column, keeps its rows and calls their values by its name. Columns in which none of
     /// these rows has anything go.
     pub fn choose_quantity(&mut self, name: &str) {
         if self.place(name).is_some() || !self.quantities().contains(&name) {
