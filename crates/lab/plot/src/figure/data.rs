@@ -157,8 +157,8 @@ impl Data {
         Ok(())
     }
 
-    /// Keeps the rows of one quantity: if `name` is a quantity of curves and no column, keeps its rows and calls their values by its name. Columns in which none of
-    /// these rows has anything go.
+    /// Keeps the rows of the quantity `name` and calls their values by its name, if `name` is a quantity of curves and no column. Columns in
+    /// which none of these rows has anything go.
     pub fn choose_quantity(&mut self, name: &str) {
         if self.place(name).is_some() || !self.quantities().contains(&name) {
             return;
