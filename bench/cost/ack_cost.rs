@@ -58,7 +58,7 @@ fn cost(entry: &Entry) -> Result<f64, Box<dyn std::error::Error>> {
     controller.on_loss(&afteryou_cc::Loss { now: Time::from_millis(900), ..Default::default() });
     Ok(time(|i| {
         controller.on_ack(&black_box(ack(i)));
-        black_box(controller.directive());
+        _ = black_box(controller.directive());
     }))
 }
 

@@ -14,7 +14,7 @@ use afteryou_transfer::wire::{
 };
 use afteryou_utp::packet::{Header, Kind, Packet};
 use afteryou_utp::sack::Sack;
-use afteryou_utp::{Config, Connection};
+use afteryou_utp::{Config, Connection, ConnectionId, Micros, SeqNr};
 use std::{fs, io};
 
 const KINDS: [(Kind, &str); 5] = [
@@ -42,12 +42,12 @@ fn save(target: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
 fn packet(kind: Kind, sack: Option<&[u8]>, payload: &[u8]) -> Vec<u8> {
     let header = Header {
         kind,
-        connection_id: 0x1234,
-        timestamp_us: 0x0102_0304,
-        timestamp_difference_us: 20_000,
+        connection_id: ConnectionId(0x1234),
+        timestamp: Micros(0x0102_0304),
+        timestamp_difference: Micros(20_000),
         wnd_size: 1 << 20,
-        seq_nr: 65_535,
-        ack_nr: 100,
+        seq_nr: SeqNr(65_535),
+        ack_nr: SeqNr(100),
     };
     let mut bytes = Vec::new();
     Packet { header, sack: sack.map(Sack::new), marks: None, payload }.encode(&mut bytes);
@@ -93,7 +93,7 @@ fn handshake() -> io::Result<()> {
             .expect("defaults are valid")
     };
     let now = Time::from_millis(1);
-    let mut client = Connection::connect(Config::default(), build(), now, 7, 100);
+    let mut client = Connection::connect(Config::default(), build(), now, ConnectionId(7), SeqNr(100));
     let mut step = 0;
     let mut taken = |connection: &mut Connection, who: &str| -> io::Result<Vec<Vec<u8>>> {
         let mut all = Vec::new();
@@ -109,7 +109,7 @@ fn handshake() -> io::Result<()> {
     };
     let syn = taken(&mut client, "opener")?.remove(0);
     let syn = Packet::decode(&syn).expect("well-formed");
-    let mut server = Connection::accept(Config::default(), build(), now, &syn, 5000);
+    let mut server = Connection::accept(Config::default(), build(), now, &syn, SeqNr(5000));
     client.write(b"question").expect("open");
     client.finish();
     server.write(b"answer").expect("open");

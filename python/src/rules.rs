@@ -5,7 +5,7 @@
 
 use crate::errors;
 use crate::events::{AckView, IdleView, LossView, SpuriousLossView, TimeoutView};
-use afteryou_base::param::{Param, Settings};
+use afteryou_base::param::{Key, Settings, Value};
 use afteryou_base::{About, Time};
 use afteryou_cc::list::{Class, Entry};
 use afteryou_cc::{
@@ -74,10 +74,9 @@ fn entry(name: &str, parameters: &[(String, f64)], background: bool) -> &'static
     let leaked = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
     let name = leaked(name);
     let words: &'static [&'static str] = Box::leak(Box::new([name]));
-    let mut params =
-        vec![Param::choice(RULE, name, words).explained("the class that is registered", "Python")];
+    let mut params = vec![Key::word(RULE, words).explained("the class that is registered", "Python").row()];
     let number = |(parameter, default): &(String, f64)| {
-        Param::number(leaked(parameter), "", *default, ANY).explained("see the class", "Python")
+        Key::number(leaked(parameter), "", *default, ANY).explained("see the class", "Python").row()
     };
     params.extend(parameters.iter().map(number));
     Box::leak(Box::new(Entry {
@@ -143,7 +142,11 @@ impl Instance {
             )
         };
         let words = PyDict::new(py);
-        parameters.iter().try_for_each(|name| words.set_item(name, settings.number(name)))?;
+        let number = |name: &str| match settings.value(name) {
+            Some(Value::Number(number)) => Some(number),
+            _ => None,
+        };
+        parameters.iter().try_for_each(|name| words.set_item(name, number(name)))?;
         let rule = class.bind(py).call((setup.mss,), Some(&words))?;
         let method = |name: &str| rule.getattr_opt(name).map(|method| method.map(Bound::unbind));
         let on_ack = method("on_ack")?;
@@ -194,7 +197,9 @@ struct PythonRule {
 
 impl PythonRule {
     fn new(settings: &Settings<'_>, setup: &Setup) -> PythonRule {
-        let name = settings.choice(RULE);
+        let Some(Value::Choice(name)) = settings.value(RULE) else {
+            unreachable!("every rule has that parameter")
+        };
         let directive = Directive::window(setup.mss.into());
         let mut made = PythonRule { name, mss: setup.mss, instance: None, directive };
         Python::attach(|py| {

@@ -10,7 +10,7 @@ use afteryou_base::{Span, Time};
 use afteryou_cc::list;
 use afteryou_utp::packet::{Header, Kind, Packet, HEADER_LEN};
 use afteryou_utp::sack::{Sack, MAX_LEN};
-use afteryou_utp::{Config, Connection, Recovery};
+use afteryou_utp::{Config, Connection, ConnectionId, Host, Micros, Recovery, SeqNr};
 use arbitrary::{Result, Unstructured};
 
 /// Longest payload that the peer sends here, bytes.
@@ -124,6 +124,12 @@ impl Setup {
         })
     }
 
+    /// The clock wraps around soon, where marks are counted.
+    fn host(&self) -> Host {
+        let clock_offset = Micros(if self.options >> 5 & 1 == 1 { u32::MAX - 1000 } else { 0 });
+        Host { clock_offset, ..Host::REAL }
+    }
+
     fn config(&self) -> Config {
         let mut config = Config::default();
         let on = |bit: u8| self.options >> bit & 1 == 1;
@@ -142,7 +148,6 @@ impl Setup {
         config.nagle = !on(4);
         if on(5) {
             config.ecn = true;
-            config.clock_offset_us = u32::MAX - 1000;
         }
         config.recovery = match (on(6), on(7)) {
             (false, false) => Recovery::Modern,
@@ -241,7 +246,7 @@ pub struct Machine {
 impl Machine {
     /// Opens a connection in the state that `setup` names.
     pub fn new(setup: Setup) -> Machine {
-        let config = setup.config();
+        let (host, config) = (setup.host(), setup.config());
         let controller = list::CONTROLLERS[usize::from(setup.controller) % list::CONTROLLERS.len()]
             .build(&[], afteryou_cc::Setup::of(config.payload))
             .expect("defaults are valid");
@@ -251,9 +256,9 @@ impl Machine {
             true => {
                 let syn = forged(Kind::Syn).packet_header(0, 7);
                 let syn = Packet { header: syn, sack: None, marks: None, payload: &[] };
-                Connection::accept(config.clone(), controller, now, &syn, setup.seq_nr)
+                host.accept(config.clone(), controller, now, &syn, SeqNr(setup.seq_nr))
             }
-            false => Connection::connect(config.clone(), controller, now, 7, setup.seq_nr),
+            false => host.connect(config.clone(), controller, now, ConnectionId(7), SeqNr(setup.seq_nr)),
         };
         let newest = setup.seq_nr.wrapping_sub(u16::from(by_accepting));
         let mut machine = Machine { connection, now, config, newest, expected: 8, taken: 0 };
@@ -365,7 +370,7 @@ impl Machine {
 
     fn look_at(&mut self, datagram: &[u8]) {
         let packet = Packet::decode(datagram).expect("what is sent is well-formed");
-        let Header { kind, seq_nr, ack_nr, wnd_size, .. } = packet.header;
+        let Header { kind, seq_nr: SeqNr(seq_nr), ack_nr: SeqNr(ack_nr), wnd_size, .. } = packet.header;
         let sack_len = packet.sack.map_or(0, |sack| 2 + sack.mask().len());
         let marks_len = packet.marks.map_or(0, |_| 10);
         assert!(packet.marks.is_none() || self.config.ecn && packet.payload.is_empty());
@@ -424,12 +429,12 @@ impl Forged {
     pub fn packet_header(&self, newest: u16, expected: u16) -> Header {
         Header {
             kind: self.kind,
-            connection_id: 0,
-            timestamp_us: self.timestamp_us,
-            timestamp_difference_us: self.timestamp_difference_us,
+            connection_id: ConnectionId(0),
+            timestamp: Micros(self.timestamp_us),
+            timestamp_difference: Micros(self.timestamp_difference_us),
             wnd_size: self.wnd_size,
-            seq_nr: self.seq_nr.from(expected),
-            ack_nr: self.ack_nr.from(newest),
+            seq_nr: SeqNr(self.seq_nr.from(expected)),
+            ack_nr: SeqNr(self.ack_nr.from(newest)),
         }
     }
 }

@@ -196,7 +196,7 @@ fn names(width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use afteryou_base::param::Value;
+    use afteryou_base::param::{Key, Value};
     use afteryou_base::Span;
 
     /// An example of a queue with presets, taken from the list.
@@ -206,10 +206,10 @@ mod tests {
         summary: "an example",
         source: "ours",
         params: &[
-            Param::choice("preset", "paper", &["paper", "linux"]).explained("whose values", ""),
-            Param::millis("target", 5, (1, 1000)).explained("time that may stand", ""),
-            Param::bytes("limit", 1000, (1, 1_000_000)).explained("most bytes", ""),
-            Param::flag("ecn", false).explained("mark", ""),
+            Key::word("preset", &["paper", "linux"]).explained("whose values", "").row(),
+            Key::millis("target", 5, (1, 1000)).explained("time that may stand", "").row(),
+            Key::bytes("limit", 1000, (1, 1_000_000)).explained("most bytes", "").row(),
+            Key::flag("ecn", false).explained("mark", "").row(),
         ],
         engines: Vec::new(),
         presets: &[

@@ -1,6 +1,7 @@
 //! Packets as the simulator carries them: by value, without payload, 32 bytes.
 
 use afteryou_aqm::Packet as Queued;
+use afteryou_utp::SeqNr;
 use slab::Slab;
 
 /// A packet in flight.
@@ -168,12 +169,12 @@ impl Heads {
 }
 
 /// First sequence number of a uTP connection: any will do, and the same one every time.
-pub const FIRST_SEQ: u16 = 1;
+pub const FIRST_SEQ: SeqNr = SeqNr(1);
 
 /// Returns the low bits of a data packet's number, from 1, as its header has it.
 pub fn number_in(head: &[u8]) -> u16 {
     let seq_nr = head.get(16..18).map_or(0, |seq| u16::from_be_bytes([seq[0], seq[1]]));
-    seq_nr.wrapping_sub(FIRST_SEQ) // the first data packet follows the SYN's number
+    SeqNr(seq_nr).since(FIRST_SEQ) // the first data packet follows the SYN's number
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ pub const CLOCK_SKEW: Key<Correction> =
         "afteryou; libutp 2b364cb; RFC 6817 §A.2",
     );
 
-/// A correction that keeps clocks of different rates from looking like a queue.
+/// The correction that keeps clocks of different rates from looking like a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Correction {
     /// The slope of the reverse path's delays: [`crate::clock_drift`].

@@ -103,6 +103,7 @@ impl Needs {
 }
 
 /// Instructions for the transport until the next event.
+#[must_use = "a controller acts by its directive alone"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Directive {
     /// The window: how many bytes may be in flight.

@@ -78,7 +78,7 @@ const TARGET_CLAMP: f64 = 1.5;
 /// Floor after a mark, packets (§4.6).
 const ECE_FLOOR_PACKETS: f64 = 1.0;
 
-/// An event that ends slow start, besides its threshold and marks.
+/// The end of slow start, besides its threshold and marks.
 #[derive(Clone, Copy, Debug)]
 enum SlowStartExit {
     Loss,

@@ -33,6 +33,7 @@ const MIN_RTT: Span = Span::from_micros(1);
 const MADE_GOOD: u64 = 4;
 
 /// A controller and the limits that follow from it.
+#[must_use = "options return it changed"]
 #[derive(Debug)]
 pub struct Congestion {
     controller: Box<dyn Controller>,

@@ -16,7 +16,7 @@ pub use settings::*;
 use afteryou_base::Time;
 use afteryou_cc::{list, Controller, Setup};
 use afteryou_utp::packet::{Kind, Packet};
-use afteryou_utp::{Config, Connection, Event};
+use afteryou_utp::{Config, Connection, ConnectionId, Event, SeqNr};
 use std::ffi::{c_char, CStr};
 use std::slice;
 
@@ -85,7 +85,13 @@ pub unsafe extern "C" fn ay_utp_connect(
 ) -> *mut ay_utp_connection {
     // SAFETY: the caller's promise is the same.
     let Some(controller) = (unsafe { controller_of(controller) }) else { return std::ptr::null_mut() };
-    owned(Connection::connect(Config::default(), controller, Time::from_micros(now_us), recv_id, seq_nr))
+    owned(Connection::connect(
+        Config::default(),
+        controller,
+        Time::from_micros(now_us),
+        ConnectionId(recv_id),
+        SeqNr(seq_nr),
+    ))
 }
 
 /// Answers a SYN, which `datagram` is. `seq_nr` should be random. Returns null if there is no such controller or the datagram is no SYN.
@@ -108,7 +114,13 @@ pub unsafe extern "C" fn ay_utp_accept(
     if packet.header.kind != Kind::Syn {
         return std::ptr::null_mut();
     }
-    owned(Connection::accept(Config::default(), controller, Time::from_micros(now_us), &packet, seq_nr))
+    owned(Connection::accept(
+        Config::default(),
+        controller,
+        Time::from_micros(now_us),
+        &packet,
+        SeqNr(seq_nr),
+    ))
 }
 
 /// Frees a connection. The peer is not informed: call ay_utp_abort and ay_utp_transmit before, or wait for
@@ -134,7 +146,7 @@ pub unsafe extern "C" fn ay_utp_datagram_id(datagram: *const u8, len: usize) -> 
     // SAFETY: the caller's promise is the same.
     let Some(Ok(packet)) = unsafe { bytes(datagram, len) }.map(Packet::decode) else { return -1 };
     let id = packet.header.connection_id;
-    i32::from(if packet.header.kind == Kind::Syn { id.wrapping_add(1) } else { id })
+    i32::from(if packet.header.kind == Kind::Syn { id.next().0 } else { id.0 })
 }
 
 /// Returns the id in the packets that the peer sends to this connection; 0 for null.
@@ -144,7 +156,7 @@ pub unsafe extern "C" fn ay_utp_datagram_id(datagram: *const u8, len: usize) -> 
 #[no_mangle]
 pub unsafe extern "C" fn ay_utp_recv_id(connection: *const ay_utp_connection) -> u16 {
     // SAFETY: the caller's promise is the same.
-    unsafe { connection.as_ref() }.map_or(0, |connection| connection.0.recv_id())
+    unsafe { connection.as_ref() }.map_or(0, |connection| connection.0.recv_id().0)
 }
 
 /// Handles a datagram of the peer for this connection. Whatever is no uTP is refused and changes nothing.

@@ -6,7 +6,7 @@ use afteryou_base::{Span, Time};
 use afteryou_cc::list::{self, Entry};
 use afteryou_cc::{Controller, Setup};
 use afteryou_utp::packet::{self, Packet, HEADER_LEN};
-use afteryou_utp::{Config, Connection, Recovery};
+use afteryou_utp::{Config, Connection, ConnectionId, Recovery, SeqNr};
 use std::ffi::{c_char, CStr};
 
 /// Settings of connections. Opaque.
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn ay_utp_connect_with(
         return std::ptr::null_mut();
     };
     let now = Time::from_micros(now_us);
-    owned(Connection::connect(settings.config.clone(), controller, now, recv_id, seq_nr))
+    owned(Connection::connect(settings.config.clone(), controller, now, ConnectionId(recv_id), SeqNr(seq_nr)))
 }
 
 /// Accepts a connection as ay_utp_accept does, with settings.
@@ -295,7 +295,7 @@ pub unsafe extern "C" fn ay_utp_accept_with(
     };
     let Some(syn) = syn else { return std::ptr::null_mut() };
     let now = Time::from_micros(now_us);
-    owned(Connection::accept(settings.config.clone(), controller, now, &syn, seq_nr))
+    owned(Connection::accept(settings.config.clone(), controller, now, &syn, SeqNr(seq_nr)))
 }
 
 /// Returns the text at `text`, if it is UTF-8.

@@ -9,7 +9,7 @@
 use afteryou_base::{Span, Time};
 use afteryou_cc::{Ack, Controller, Directive, Loss, Snapshot, Timeout};
 use afteryou_utp::packet::{Packet, HEADER_LEN};
-use afteryou_utp::{Config, Connection};
+use afteryou_utp::{Config, Connection, ConnectionId, Host, SeqNr};
 use std::collections::VecDeque;
 use std::time::Instant;
 
@@ -70,6 +70,7 @@ struct Pair {
     now: Time,
     sender: Connection,
     receiver: Option<Connection>,
+    host: Host,
     config: Config,
     to_receiver: VecDeque<Flying>,
     to_sender: VecDeque<Flying>,
@@ -82,13 +83,15 @@ struct Pair {
 
 impl Pair {
     fn new(window: u64, loss_per_mille: u32, content: bool) -> Pair {
-        let config = Config { keep_received: content, ..Config::default() };
+        let (host, config) = (Host { keeps_received: content, ..Host::REAL }, Config::default());
         let cwnd = window * u64::from(config.payload);
-        let sender = Connection::connect(config.clone(), Box::new(Fixed(cwnd)), Time::ZERO, 1, 1);
+        let sender =
+            host.connect(config.clone(), Box::new(Fixed(cwnd)), Time::ZERO, ConnectionId(1), SeqNr(1));
         Pair {
             now: Time::ZERO,
             sender,
             receiver: None,
+            host,
             config,
             to_receiver: VecDeque::new(),
             to_sender: VecDeque::new(),
@@ -170,7 +173,7 @@ impl Pair {
                 Some(receiver) => receiver.handle(self.now, &packet),
                 None => {
                     let (config, controller) = (self.config.clone(), Box::new(Fixed(10_000)));
-                    self.receiver = Some(Connection::accept(config, controller, self.now, &packet, 1));
+                    self.receiver = Some(self.host.accept(config, controller, self.now, &packet, SeqNr(1)));
                 }
             }
             if let (Some(receiver), true) = (&mut self.receiver, self.content) {

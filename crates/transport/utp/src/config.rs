@@ -13,6 +13,7 @@ pub const SEARCH_FROM: u32 = 1180;
 pub const SEARCH_TO: u32 = 1452;
 
 /// Settings of a connection.
+#[must_use = "options return it changed"]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Payload of a full packet, bytes, as long as the path is not known to take more.
@@ -49,15 +50,8 @@ pub struct Config {
     pub ecn: bool,
     /// How long a finished connection answers a peer that has missed the last acknowledgement.
     pub linger: Span,
-    /// Received payload is kept until it is read. If not, it is only counted, as if an application read everything at
-    /// once: for simulations, whose packets have no content.
-    pub keep_received: bool,
     /// Time by which the machine's timers wake the sender late, which pacing makes good. Zero in a simulation.
     pub timer_slack: Span,
-    /// Added to the clock that goes into timestamps, µs: tests set it, the protocol does not care.
-    pub clock_offset_us: u32,
-    /// Parts in a million by which that clock runs fast.
-    pub clock_skew_ppm: i32,
 }
 
 /// Packets beyond the peer's ack while it may be a libutp, which drops whatever is further ahead than 1023.
@@ -82,10 +76,7 @@ impl Default for Config {
             keepalive: Span::from_secs(29),
             ecn: false,
             linger: Span::from_secs(3),
-            keep_received: true,
             timer_slack: TIMER_SLACK,
-            clock_offset_us: 0,
-            clock_skew_ppm: 0,
         }
     }
 }

@@ -68,16 +68,18 @@ pub mod dump;
 #[cfg(feature = "net")]
 pub mod endpoint;
 pub mod error;
+pub mod numbers;
 pub mod packet;
 pub mod recovery;
 pub mod rto;
 pub mod sack;
 
 pub use config::Config;
-pub use connection::{Arrival, Connection, Event, Outgoing, SocketShare, Statistics};
+pub use connection::{Arrival, Connection, Event, Host, Outgoing, SocketShare, Statistics};
 #[cfg(feature = "dump")]
 pub use dump::{Dump, DumpStatistics};
 #[cfg(feature = "net")]
 pub use endpoint::{Endpoint, EndpointConfig, EndpointStatistics, Monitor, Stream};
 pub use error::Error;
+pub use numbers::{ConnectionId, Micros, SeqNr};
 pub use recovery::Recovery;

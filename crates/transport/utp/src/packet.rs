@@ -6,9 +6,9 @@
 //!  +-------+-------+---------------+---------------+---------------+
 //!  | type  | ver   | extension     | connection_id                 |
 //!  +-------+-------+---------------+---------------+---------------+
-//!  | timestamp_us                                                  |
+//!  | timestamp                                                  |
 //!  +---------------------------------------------------------------+
-//!  | timestamp_difference_us                                       |
+//!  | timestamp_difference                                       |
 //!  +---------------------------------------------------------------+
 //!  | wnd_size (bytes)                                              |
 //!  +-------------------------------+-------------------------------+
@@ -19,6 +19,7 @@
 //! `extension` names the type of what follows: 0 is the payload, anything else is `{next type, length, bytes}`.
 //! Unknown extensions are skipped by their length; one that overruns the packet condemns it.
 
+use crate::numbers::{ConnectionId, Micros, SeqNr};
 use crate::sack::Sack;
 use thiserror::Error;
 
@@ -60,18 +61,18 @@ pub struct Header {
     /// Packet type.
     pub kind: Kind,
     /// Which connection; the opener's receive id in a SYN, the receiver's receive id in all others.
-    pub connection_id: u16,
-    /// Sender's clock when it sent this, µs, modulo 2^32.
-    pub timestamp_us: u32,
-    /// `now - timestamp_us` of the newest packet that the sender had received when it arrived; 0 means none yet.
-    pub timestamp_difference_us: u32,
+    pub connection_id: ConnectionId,
+    /// Sender's clock when it sent this.
+    pub timestamp: Micros,
+    /// `now - timestamp` of the newest packet that the sender had received when it arrived; 0 means none yet.
+    pub timestamp_difference: Micros,
     /// Free receive buffer of the sender, bytes.
     pub wnd_size: u32,
     /// Newest packet number received in order.
     // Before `seq_nr`: it is read right after it was written, at an odd multiple of two bytes and so not together with a neighbour.
-    pub ack_nr: u16,
+    pub ack_nr: SeqNr,
     /// Packet number.
-    pub seq_nr: u16,
+    pub seq_nr: SeqNr,
 }
 
 /// A parsed packet.
@@ -141,12 +142,12 @@ impl<'a> Packet<'a> {
         let u32_at = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
         let header = Header {
             kind: Kind::from_bits(fixed[0] >> 4).ok_or(PacketError::Kind(fixed[0] >> 4))?,
-            connection_id: u16_at(2),
-            timestamp_us: u32_at(4),
-            timestamp_difference_us: u32_at(8),
+            connection_id: ConnectionId(u16_at(2)),
+            timestamp: Micros(u32_at(4)),
+            timestamp_difference: Micros(u32_at(8)),
             wnd_size: u32_at(12),
-            seq_nr: u16_at(16),
-            ack_nr: u16_at(18),
+            seq_nr: SeqNr(u16_at(16)),
+            ack_nr: SeqNr(u16_at(18)),
         };
         let Extensions { sack, marks, payload } = decode_extensions(fixed[1], rest)?;
         Ok(Packet { header, sack, marks, payload })
@@ -154,7 +155,7 @@ impl<'a> Packet<'a> {
 
     /// Appends the packet's bytes to `out`.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        let Header { kind, connection_id, timestamp_us, timestamp_difference_us, wnd_size, seq_nr, ack_nr } =
+        let Header { kind, connection_id, timestamp, timestamp_difference, wnd_size, seq_nr, ack_nr } =
             self.header;
         let extension = match (self.sack, self.marks) {
             (Some(_), _) => EXTENSION_SACK,
@@ -163,12 +164,12 @@ impl<'a> Packet<'a> {
         };
         let mut fixed = [0; HEADER_LEN];
         fixed[..2].copy_from_slice(&[kind.bits() << 4 | VERSION, extension]);
-        fixed[2..4].copy_from_slice(&connection_id.to_be_bytes());
-        fixed[4..8].copy_from_slice(&timestamp_us.to_be_bytes());
-        fixed[8..12].copy_from_slice(&timestamp_difference_us.to_be_bytes());
+        fixed[2..4].copy_from_slice(&connection_id.0.to_be_bytes());
+        fixed[4..8].copy_from_slice(&timestamp.0.to_be_bytes());
+        fixed[8..12].copy_from_slice(&timestamp_difference.0.to_be_bytes());
         fixed[12..16].copy_from_slice(&wnd_size.to_be_bytes());
-        fixed[16..18].copy_from_slice(&seq_nr.to_be_bytes());
-        fixed[18..].copy_from_slice(&ack_nr.to_be_bytes());
+        fixed[16..18].copy_from_slice(&seq_nr.0.to_be_bytes());
+        fixed[18..].copy_from_slice(&ack_nr.0.to_be_bytes());
         out.extend_from_slice(&fixed);
         if let Some(sack) = self.sack {
             let next = if self.marks.is_some() { EXTENSION_BITS } else { EXTENSION_NONE };
@@ -257,12 +258,12 @@ mod tests {
     fn header(kind: Kind) -> Header {
         Header {
             kind,
-            connection_id: 0x1234,
-            timestamp_us: 0x0102_0304,
-            timestamp_difference_us: 0x0506_0708,
+            connection_id: ConnectionId(0x1234),
+            timestamp: Micros(0x0102_0304),
+            timestamp_difference: Micros(0x0506_0708),
             wnd_size: 0x0010_0000,
-            seq_nr: 0xABCD,
-            ack_nr: 0xEF01,
+            seq_nr: SeqNr(0xABCD),
+            ack_nr: SeqNr(0xEF01),
         }
     }
 
@@ -336,7 +337,7 @@ mod tests {
 
         #[test]
         fn what_is_encoded_decodes_to_itself(id: u16, seq: u16, ack: u16, wnd: u32, marks: Option<u32>, mask in prop::collection::vec(any::<u8>(), 4..=252), payload in prop::collection::vec(any::<u8>(), 0..100)) {
-            let header = Header { connection_id: id, seq_nr: seq, ack_nr: ack, wnd_size: wnd, ..header(Kind::Data) };
+            let header = Header { connection_id: ConnectionId(id), seq_nr: SeqNr(seq), ack_nr: SeqNr(ack), wnd_size: wnd, ..header(Kind::Data) };
             let packet = Packet { header, sack: Some(Sack::new(&mask)), marks, payload: &payload };
             let bytes = encode(&packet);
             prop_assert_eq!(Packet::decode(&bytes).unwrap(), packet);

@@ -7,7 +7,7 @@ mod connection;
 
 use afteryou_base::Span;
 use afteryou_utp::packet::{Header, Kind, Packet};
-use afteryou_utp::{Endpoint, EndpointConfig};
+use afteryou_utp::{ConnectionId, Endpoint, EndpointConfig, Micros, SeqNr};
 use connection::{forged, Forged, Machine, Number, Op, Setup, Start, MAX_PAYLOAD};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -128,9 +128,16 @@ impl Peer {
     }
 
     async fn send_data(&self, kind: Kind, connection_id: u16, seq_nr: u16, ack_nr: u16, payload: &[u8]) {
-        let (wnd_size, timestamp_us, timestamp_difference_us) = (1 << 20, 1, 1);
-        let header =
-            Header { kind, connection_id, timestamp_us, timestamp_difference_us, wnd_size, seq_nr, ack_nr };
+        let wnd_size = 1 << 20;
+        let header = Header {
+            kind,
+            connection_id: ConnectionId(connection_id),
+            timestamp: Micros(1),
+            timestamp_difference: Micros(1),
+            wnd_size,
+            seq_nr: SeqNr(seq_nr),
+            ack_nr: SeqNr(ack_nr),
+        };
         let mut datagram = Vec::new();
         Packet { header, sack: None, marks: None, payload }.encode(&mut datagram);
         self.socket.send_to(&datagram, self.to).await.unwrap();
@@ -144,9 +151,9 @@ impl Peer {
             while let Ok(received) = timeout(Duration::from_millis(300), self.socket.recv(&mut buf)).await {
                 let Header { connection_id, seq_nr, .. } =
                     Packet::decode(&buf[..received.unwrap()]).unwrap().header;
-                if connection_id == id {
-                    self.send(Kind::State, id + 1, 2, seq_nr.wrapping_sub(1)).await;
-                    return seq_nr;
+                if connection_id == ConnectionId(id) {
+                    self.send(Kind::State, id + 1, 2, seq_nr.prev().0).await;
+                    return seq_nr.0;
                 }
             }
         }
@@ -186,7 +193,7 @@ async fn vanish(config: EndpointConfig, peers: u16, most_s: u64) {
     println!("{peers} peers: {most} bytes, noticed after {noticed:.1?}, then {left} bytes");
     assert!(left * 10 < most, "{left} of {most} bytes are still held");
     timeout(Duration::from_secs(1), Peer::new(to).await.connect(1)).await.expect("no room");
-    timeout(Duration::from_secs(1), endpoint.accept()).await.expect("no stream").unwrap();
+    drop(timeout(Duration::from_secs(1), endpoint.accept()).await.expect("no stream").unwrap());
 }
 
 #[tokio::test]

@@ -36,8 +36,8 @@ impl Goodput {
                 self.data_packets += 1;
             }
             (true, Kind::State) => {
-                let newest = *self.acknowledged.get_or_insert(1 << 32 | u64::from(packet.header.ack_nr));
-                let step = packet.header.ack_nr.wrapping_sub(newest as u16) as i16;
+                let newest = *self.acknowledged.get_or_insert(1 << 32 | u64::from(packet.header.ack_nr.0));
+                let step = packet.header.ack_nr.0.wrapping_sub(newest as u16) as i16;
                 self.acknowledged = Some(newest + u64::from(step.max(0) as u16));
             }
             _ => {}

@@ -7,7 +7,7 @@ use afteryou_cc::Time;
 use afteryou_scenario::transport::Protocol;
 use afteryou_scenario::Transport;
 use afteryou_utp::packet::{Kind, Packet};
-use afteryou_utp::{Config, Connection};
+use afteryou_utp::{Config, Connection, ConnectionId, Host, SeqNr};
 
 /// A datagram of either transport.
 pub enum Datagram {
@@ -157,13 +157,16 @@ pub struct Utp {
 impl Utp {
     pub fn begin(rule: Rule) -> (Box<dyn Ends>, Books) {
         let (controller, books) = auditor(rule);
-        let client = Connection::connect(config(), controller, Time::ZERO, 1, 1);
+        let client = HOST.connect(config(), controller, Time::ZERO, ConnectionId(1), SeqNr(1));
         (Box::new(Utp { client, server: None, unwritten: 0 }), books)
     }
 }
 
+/// Packets have no content.
+const HOST: Host = Host { keeps_received: false, ..Host::REAL };
+
 fn config() -> Config {
-    Config { payload: PACKET as u32, keep_received: false, ..Config::default() }
+    Config { payload: PACKET as u32, ..Config::default() }
 }
 
 impl Ends for Utp {
@@ -213,7 +216,7 @@ impl Ends for Utp {
             Some(server) => server.handle(now, &packet),
             None => {
                 let (controller, _) = auditor(Rule::window(PACKET));
-                self.server = Some(Connection::accept(config(), controller, now, &packet, 1));
+                self.server = Some(HOST.accept(config(), controller, now, &packet, SeqNr(1)));
             }
         }
     }

@@ -11,12 +11,14 @@ use afteryou_cc::{Controller, Setup, Snapshot};
 use afteryou_scenario::outcome::Totals;
 use afteryou_scenario::transport::{UtpOptions, UtpRecovery};
 use afteryou_utp::packet::{Kind as PacketKind, Packet as Datagram, HEADER_LEN};
-use afteryou_utp::{Arrival, Config, Connection, Outgoing, Recovery};
+use afteryou_utp::{Arrival, Config, Connection, ConnectionId, Host, Outgoing, Recovery};
 
 /// Content of every payload. As long as the longest one.
 static NOTHING: [u8; 1 << 16] = [0; 1 << 16];
+/// Packets have no content.
+const HOST: Host = Host { keeps_received: false, ..Host::REAL };
 /// Connection id: any will do, and the same one every time.
-const CONNECTION_ID: u16 = 1000;
+const CONNECTION_ID: ConnectionId = ConnectionId(1000);
 
 /// The common properties of an application's connections.
 pub(super) struct Options {
@@ -28,7 +30,7 @@ pub(super) struct Options {
 
 impl Options {
     pub(super) fn new(options: UtpOptions, format: Format, controllers: Controllers) -> Options {
-        let config = Config { payload: format.payload, keep_received: false, ..config(&options) };
+        let config = Config { payload: format.payload, ..config(&options) };
         Options { config, skew_ppm: options.skew_ppm, controllers }
     }
 }
@@ -96,7 +98,7 @@ impl Ends {
 
     pub(super) fn connect(&mut self, now: Time) {
         let Some(controller) = self.for_client.take() else { return };
-        let client = Connection::connect(self.config.clone(), controller, now, CONNECTION_ID, FIRST_SEQ);
+        let client = HOST.connect(self.config.clone(), controller, now, CONNECTION_ID, FIRST_SEQ);
         self.client = Some(Box::new(client));
     }
 
@@ -140,9 +142,9 @@ impl Ends {
             (Way::Forward, _, None) if header.kind == PacketKind::Syn => {
                 // The server sends no data, so any controller will do.
                 let Some(controller) = self.for_server.take() else { return };
-                let config = Config { clock_skew_ppm: self.skew_ppm, ..self.config.clone() };
+                let host = Host { clock_skew_ppm: self.skew_ppm, ..HOST };
                 self.server =
-                    Some(Box::new(Connection::accept(config, controller, now, &datagram, FIRST_SEQ)));
+                    Some(Box::new(host.accept(self.config.clone(), controller, now, &datagram, FIRST_SEQ)));
             }
             _ => {}
         }
@@ -204,7 +206,7 @@ impl Ends {
             // The first data packet follows the SYN's number.
             let near = self.highest;
             let number = near.wrapping_add_signed(i64::from(
-                header.seq_nr.wrapping_sub(FIRST_SEQ).wrapping_sub(near as u16) as i16,
+                header.seq_nr.since(FIRST_SEQ).wrapping_sub(near as u16) as i16,
             ));
             self.highest = near.max(number);
             net.send_data(now, packet, number);

@@ -74,7 +74,7 @@ impl Param {
         }
     }
 
-    /// Reads yes or no.
+    /// Describes a parameter that is a flag, yes or no.
     pub const fn flag(name: &'static str, default: bool) -> Param {
         Param {
             name,
@@ -152,7 +152,7 @@ impl Settings<'_> {
         }
     }
 
-    /// Reads yes or no.
+    /// Returns a parameter's flag.
     pub fn flag(&self, name: &str) -> bool {
         match self.value(name).unwrap_or_else(|| panic!("bug: no parameter {name} in the table")) {
             Value::Flag(flag) => flag,

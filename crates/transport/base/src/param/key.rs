@@ -51,6 +51,7 @@ use crate::units::Span;
 /// # }
 /// let target: f64 = Settings::defaults(PARAMS).get(TARGET);
 /// ```
+#[must_use = "a key does nothing by itself"]
 #[derive(Debug)]
 pub struct Key<T: 'static> {
     row: Param,

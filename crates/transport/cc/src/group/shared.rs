@@ -34,6 +34,7 @@ impl Shared {
 
     /// Returns the controller of a new connection that sends packets of `mss` bytes of payload. Dropped, it leaves the
     /// group.
+    #[must_use = "a member that is dropped leaves its group"]
     pub fn member(&self, mss: u32) -> Box<dyn Controller> {
         let id = self.lock().join(mss);
         Box::new(Member { group: self.clone(), id })

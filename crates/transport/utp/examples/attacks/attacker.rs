@@ -3,6 +3,7 @@
 use crate::target::Failure;
 use afteryou_sockets::{bind, Control, Families, Messages, Options, Outgoing};
 use afteryou_utp::packet::{Header, Kind, Packet};
+use afteryou_utp::{ConnectionId, Micros, SeqNr};
 use nix::sys::resource::{getrusage, UsageWho};
 use socket2::SockRef;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
@@ -54,8 +55,8 @@ impl Attacker {
                 answer
             });
             if let Some((_, header)) = answer {
-                self.send(from, &encode(Kind::State, 2, 2, header.seq_nr.wrapping_sub(1), &[]), usize::MAX);
-                connected.push((from, header.seq_nr));
+                self.send(from, &encode(Kind::State, 2, 2, header.seq_nr.prev().0, &[]), usize::MAX);
+                connected.push((from, header.seq_nr.0));
             }
         }
         connected
@@ -64,9 +65,16 @@ impl Attacker {
 
 /// Encodes a packet of an initiator.
 pub fn encode(kind: Kind, connection_id: u16, seq_nr: u16, ack_nr: u16, payload: &[u8]) -> Vec<u8> {
-    let (timestamp_us, timestamp_difference_us, wnd_size) = (1, 1, 1 << 20);
-    let header =
-        Header { kind, connection_id, timestamp_us, timestamp_difference_us, wnd_size, seq_nr, ack_nr };
+    let wnd_size = 1 << 20;
+    let header = Header {
+        kind,
+        connection_id: ConnectionId(connection_id),
+        timestamp: Micros(1),
+        timestamp_difference: Micros(1),
+        wnd_size,
+        seq_nr: SeqNr(seq_nr),
+        ack_nr: SeqNr(ack_nr),
+    };
     let mut datagram = Vec::new();
     Packet { header, sack: None, marks: None, payload }.encode(&mut datagram);
     datagram

@@ -5,7 +5,7 @@ use afteryou_cc::cubic::{Cubic, PARAMS};
 use afteryou_cc::Controller;
 use afteryou_utp::config::DEFAULT_PAYLOAD;
 use afteryou_utp::packet::{Kind, Packet};
-use afteryou_utp::{Config, Connection, Event};
+use afteryou_utp::{Config, Connection, ConnectionId, Event, SeqNr};
 use std::io;
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -27,7 +27,8 @@ impl Peer {
     /// Sends `bytes` to `to`.
     pub fn sender(to: SocketAddr, bytes: u64) -> io::Result<Peer> {
         let (id, seq_nr) = (random()? & 0x7FFF, random()?);
-        let connection = Connection::connect(config(), controller(), Time::ZERO, id, seq_nr);
+        let connection =
+            Connection::connect(config(), controller(), Time::ZERO, ConnectionId(id), SeqNr(seq_nr));
         Ok(Peer { connection: Some((to, connection)), to_send: bytes, ..Peer::receiver() })
     }
 
@@ -49,7 +50,7 @@ impl Peer {
         let Ok(packet) = Packet::decode(datagram) else { return Ok(()) };
         let now = self.now();
         if self.connection.is_none() && packet.header.kind == Kind::Syn {
-            let accepted = Connection::accept(config(), controller(), now, &packet, random()?);
+            let accepted = Connection::accept(config(), controller(), now, &packet, SeqNr(random()?));
             self.connection = Some((from, accepted));
             return Ok(());
         }

@@ -3,7 +3,7 @@
 //! The last acknowledgement may get lost. Until the connection has lingered for long enough, whatever the peer repeats is
 //! answered with it again, which takes one header and no connection.
 
-use super::{timestamp, Connection, State};
+use super::{Connection, Host, State};
 use crate::packet::{Header, Kind, Packet};
 use afteryou_base::Time;
 
@@ -13,8 +13,7 @@ pub(crate) struct Farewell {
     /// Until then it is repeated.
     pub(crate) until: Time,
     last: Header,
-    clock_skew_ppm: i32,
-    clock_offset_us: u32,
+    host: Host,
 }
 
 impl Farewell {
@@ -23,9 +22,9 @@ impl Farewell {
         if !matches!(packet.header.kind, Kind::Data | Kind::Fin) {
             return None;
         }
-        let timestamp_us = timestamp(now, self.clock_skew_ppm, self.clock_offset_us);
-        let timestamp_difference_us = timestamp_us.wrapping_sub(packet.header.timestamp_us);
-        let header = Header { timestamp_us, timestamp_difference_us, ..self.last };
+        let timestamp = self.host.timestamp(now);
+        let timestamp_difference = timestamp.minus(packet.header.timestamp);
+        let header = Header { timestamp, timestamp_difference, ..self.last };
         let mut datagram = Vec::new();
         Packet { header, sack: None, marks: None, payload: &[] }.encode(&mut datagram);
         Some(datagram)
@@ -40,8 +39,7 @@ impl Connection {
         is_silent.then(|| Farewell {
             until,
             last: self.header(now, Kind::State, self.board.next_seq()),
-            clock_skew_ppm: self.config.clock_skew_ppm,
-            clock_offset_us: self.config.clock_offset_us,
+            host: self.host,
         })
     }
 }

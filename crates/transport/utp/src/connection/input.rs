@@ -3,6 +3,7 @@
 use super::scoreboard::PACKET_THRESHOLD;
 use super::{Arrival, Connection, Fin, State};
 use crate::error::Error;
+use crate::numbers::{Micros, SeqNr};
 use crate::packet::{Kind, Packet};
 use afteryou_base::{Span, Time};
 use afteryou_cc::Marks;
@@ -18,7 +19,7 @@ const SPARE_FRACTION: u64 = 3;
 /// Most doublings of the timeout that continue while the peer answers that it is full.
 const FULL_PEER_BACKOFF: u32 = 2;
 /// `timestamp_difference` values that mean "no sample".
-const NO_SAMPLE: [u32; 2] = [0, 0x7FFF_FFFF];
+const NO_SAMPLE: [Micros; 2] = [Micros(0), Micros(0x7FFF_FFFF)];
 
 impl Connection {
     /// Handles a packet for this connection: `arrival` is the time, or the time with a stamp and a mark.
@@ -42,8 +43,7 @@ impl Connection {
         if self.stamp.replace(stamp) != Some(stamp) {
             return Some(stamp);
         }
-        let is_next =
-            !self.receiver.has_gap() && packet.header.seq_nr == self.receiver.ack_nr().wrapping_add(1);
+        let is_next = !self.receiver.has_gap() && packet.header.seq_nr == self.receiver.ack_nr().next();
         (!is_next).then_some(now)
     }
 
@@ -91,7 +91,7 @@ impl Connection {
         // An initiator that takes its SYN back has seen no number of ours yet, but it has its own.
         let taken_back = self.state == State::SynReceived
             && packet.header.connection_id == self.recv_id
-            && (packet.header.seq_nr, ack_nr) == (self.receiver.ack_nr().wrapping_add(1), 0);
+            && (packet.header.seq_nr, ack_nr) == (self.receiver.ack_nr().next(), SeqNr(0));
         if !answers_us && !taken_back {
             return;
         }
@@ -108,7 +108,7 @@ impl Connection {
 
     /// Takes in the ST_STATE that answers our SYN: it carries the peer's *next* number.
     fn handle_syn_answer(&mut self, now: Time, stamp: Option<Time>, packet: &Packet<'_>, resends: u32) {
-        if packet.header.ack_nr != self.board.next_seq().wrapping_sub(1) {
+        if packet.header.ack_nr != self.board.next_seq().prev() {
             return;
         }
         let sent_at =
@@ -116,7 +116,7 @@ impl Connection {
         if let Some(sent_at) = sent_at {
             self.take_rtt(now.since(sent_at));
         }
-        self.receiver = super::receiver_of(&self.config, packet.header.seq_nr.wrapping_sub(1));
+        self.receiver = super::receiver_of(self.host, &self.config, packet.header.seq_nr.prev());
         self.note_peer(stamp, packet);
         self.ecn.negotiate(packet.marks.filter(|_| self.peer_reads_long_sacks));
         self.show_long_sack = false;
@@ -164,23 +164,23 @@ impl Connection {
 
     /// Notes that data moves. Without content it takes no memory worth a timer.
     fn note_data(&mut self, now: Time) {
-        if self.config.keep_received {
+        if self.host.keeps_received {
             self.rest.moved(now);
         }
     }
 
     /// Returns the two one-way delays together, whose clock offsets cancel.
     fn round_trip(&self, packet: &Packet<'_>) -> Option<Span> {
-        let back = packet.header.timestamp_difference_us;
-        let us = self.peer_clock.difference_us.wrapping_add(back);
+        let back = packet.header.timestamp_difference;
+        let Micros(us) = self.peer_clock.difference.plus(back);
         // A negative delay is due to a clock that was set.
         (!NO_SAMPLE.contains(&back) && us < 1 << 31).then_some(Span::from_micros(us.into()))
     }
 
     /// Returns when the newest packet left, at the latest, that this one answers (`peer_clock.rs`).
     fn answered_until(&self, now: Time, packet: &Packet<'_>) -> Option<Time> {
-        let back = packet.header.timestamp_difference_us;
-        let age = self.timestamp(now).wrapping_sub(packet.header.timestamp_us.wrapping_sub(back));
+        let back = packet.header.timestamp_difference;
+        let Micros(age) = self.timestamp(now).minus(packet.header.timestamp.minus(back));
         let left = now.as_micros().checked_sub(u64::from(age)).map(Time::from_micros)?;
         (!NO_SAMPLE.contains(&back) && left >= self.timers.started()).then_some(left)
     }
@@ -283,7 +283,7 @@ impl Connection {
             self.congestion.arrived_late(now, self.board.board().late());
         }
         let board = self.board.board();
-        let difference = packet.header.timestamp_difference_us;
+        let difference = packet.header.timestamp_difference;
         let marks = match self.ecn.take_unseen() {
             0 => Marks::None,
             packets => Marks::Count(packets),
@@ -297,8 +297,8 @@ impl Connection {
             flightsize: before.flightsize,
             in_flight: before.in_flight,
             next_number: board.next_number(),
-            one_way_delay: (!NO_SAMPLE.contains(&difference)).then_some(difference),
-            reverse_delay: Some(self.peer_clock.difference_us),
+            one_way_delay: (!NO_SAMPLE.contains(&difference)).then_some(difference.0),
+            reverse_delay: Some(self.peer_clock.difference.0),
             marks,
         });
     }

@@ -13,6 +13,7 @@
 
 use super::{Connection, State};
 use crate::error::Error;
+use crate::numbers::SeqNr;
 use afteryou_base::{Span, Time};
 
 /// Unanswered questions before the peer counts as gone: four in a row may get lost.
@@ -83,7 +84,7 @@ impl Connection {
     }
 
     /// Returns a sequence number that the peer has acknowledged: it answers whatever comes under it.
-    pub(super) fn acknowledged_seq(&self) -> u16 {
-        self.board.next_seq().wrapping_sub(self.board.packets() as u16).wrapping_sub(1)
+    pub(super) fn acknowledged_seq(&self) -> SeqNr {
+        self.board.next_seq().minus(self.board.packets() as u16).prev()
     }
 }

@@ -6,6 +6,7 @@ use crate::config::Config;
 
 use crate::dump::{Dump, Opening};
 use crate::error::Error;
+use crate::numbers::{ConnectionId, SeqNr};
 use crate::packet::{Header, Kind, Packet, HEADER_LEN};
 use afteryou_base::Time;
 use afteryou_cc::Controller;
@@ -31,10 +32,10 @@ impl Dump {
         config: Config,
         controller: Box<dyn Controller>,
         now: Time,
-        recv_id: u16,
-        seq_nr: u16,
+        recv_id: ConnectionId,
+        seq_nr: SeqNr,
     ) -> Connection {
-        let opening = Opening { peer, ids: (recv_id, recv_id.wrapping_add(1)), opens: true };
+        let opening = Opening { peer, ids: (recv_id.0, recv_id.next().0), opens: true };
         let log = self.log(now, &opening);
         let mut connection = Connection::connect(config, watched(&log, controller), now, recv_id, seq_nr);
         connection.log = log.map(Log::new);
@@ -49,10 +50,10 @@ impl Dump {
         controller: Box<dyn Controller>,
         now: Time,
         syn: &Packet<'_>,
-        seq_nr: u16,
+        seq_nr: SeqNr,
     ) -> Connection {
         let id = syn.header.connection_id;
-        let log = self.log(now, &Opening { peer, ids: (id.wrapping_add(1), id), opens: false });
+        let log = self.log(now, &Opening { peer, ids: (id.next().0, id.0), opens: false });
         let mut connection = Connection::accept(config, watched(&log, controller), now, syn, seq_nr);
         connection.log = log.map(Log::new);
         connection.log_arriving(now, syn);
@@ -166,7 +167,13 @@ fn utp(header: &Header) -> Utp {
         Kind::Reset => "ST_RESET",
         Kind::Syn => "ST_SYN",
     };
-    let Header { connection_id, timestamp_us, timestamp_difference_us, wnd_size, ack_nr, seq_nr, .. } =
-        *header;
-    Utp { kind, connection_id, seq_nr, ack_nr, wnd_size, timestamp_us, timestamp_difference_us }
+    Utp {
+        kind,
+        connection_id: header.connection_id.0,
+        seq_nr: header.seq_nr.0,
+        ack_nr: header.ack_nr.0,
+        wnd_size: header.wnd_size,
+        timestamp_us: header.timestamp.0,
+        timestamp_difference_us: header.timestamp_difference.0,
+    }
 }

@@ -26,6 +26,7 @@ mod events;
 #[cfg(feature = "net")]
 pub(crate) mod farewell;
 pub(crate) mod flight_limit;
+mod host;
 mod input;
 mod liveness;
 #[cfg(feature = "dump")]
@@ -44,10 +45,12 @@ mod timers;
 
 pub use events::Event;
 pub use flight_limit::SocketShare;
+pub use host::Host;
 pub use output::Outgoing;
 
 use crate::config::{Config, SHORT_PACKETS, SYN_RESENDS};
 use crate::error::Error;
+use crate::numbers::{ConnectionId, Micros, SeqNr};
 use crate::packet::{Header, Kind, Packet};
 use crate::rto::Rto;
 use crate::sack::Sack;
@@ -93,13 +96,15 @@ enum State {
 }
 
 /// A uTP connection.
+#[must_use = "a connection that is dropped sends nothing more, not even a reset"]
 #[derive(Debug)]
 pub struct Connection {
+    host: Host,
     config: Config,
     congestion: Congestion,
     state: State,
-    recv_id: u16,
-    send_id: u16,
+    recv_id: ConnectionId,
+    send_id: ConnectionId,
     board: Scoreboard,
     reordering: Reordering,
     receiver: Receiver,
@@ -214,20 +219,15 @@ impl Connection {
         config: Config,
         controller: Box<dyn Controller>,
         now: Time,
-        recv_id: u16,
-        seq_nr: u16,
+        recv_id: ConnectionId,
+        seq_nr: SeqNr,
     ) -> Connection {
-        let mut connection = Connection::new(
-            config,
-            controller,
-            State::SynSent { resends: 0 },
-            (recv_id, recv_id.wrapping_add(1)),
-            seq_nr.wrapping_add(1), // the SYN takes `seq_nr`
-            0,
-        );
-        connection.show_long_sack = connection.config.recovery.uses_long_bitmaps();
-        connection.timers.start(now, connection.rto.get());
-        connection
+        Host::REAL.connect(config, controller, now, recv_id, seq_nr)
+    }
+
+    fn begin_opening(&mut self, now: Time) {
+        self.show_long_sack = self.config.recovery.uses_long_bitmaps();
+        self.timers.start(now, self.rto.get());
     }
 
     /// Answers a SYN. `seq_nr` should be random.
@@ -236,40 +236,41 @@ impl Connection {
         controller: Box<dyn Controller>,
         now: Time,
         syn: &Packet<'_>,
-        seq_nr: u16,
+        seq_nr: SeqNr,
     ) -> Connection {
-        let id = syn.header.connection_id;
-        let ids = (id.wrapping_add(1), id);
-        let ack_nr = syn.header.seq_nr;
-        let mut connection = Connection::new(config, controller, State::SynReceived, ids, seq_nr, ack_nr);
+        Host::REAL.accept(config, controller, now, syn, seq_nr)
+    }
+
+    fn begin_answering(&mut self, now: Time, syn: &Packet<'_>) {
         // As long as the initiator tries: its answer to ours may take longer than its first timeout.
-        connection.timers.start(now, connection.rto.get() * ((2 << SYN_RESENDS) - 1));
-        connection.note_peer(Some(now), syn);
-        connection.ecn.negotiate(syn.marks.filter(|_| connection.peer_reads_long_sacks));
-        connection.show_long_sack = connection.peer_reads_long_sacks;
-        connection.receiver.acknowledge_now(now);
-        connection
+        self.timers.start(now, self.rto.get() * ((2 << SYN_RESENDS) - 1));
+        self.note_peer(Some(now), syn);
+        self.ecn.negotiate(syn.marks.filter(|_| self.peer_reads_long_sacks));
+        self.show_long_sack = self.peer_reads_long_sacks;
+        self.receiver.acknowledge_now(now);
     }
 
     fn new(
+        host: Host,
         config: Config,
         controller: Box<dyn Controller>,
         state: State,
-        ids: (u16, u16),
-        first_seq: u16,
-        ack_nr: u16,
+        ids: (ConnectionId, ConnectionId),
+        first_seq: SeqNr,
+        ack_nr: SeqNr,
     ) -> Connection {
         let config = config.within_reason();
         let congestion =
             Congestion::new(controller, config.payload.into()).with_timer_slack(config.timer_slack);
         Connection {
+            host,
             board: Scoreboard::new(first_seq, config.recovery, congestion.needs().stamps()),
             reordering: Reordering::default(),
             congestion,
             state,
             recv_id: ids.0,
             send_id: ids.1,
-            receiver: receiver_of(&config, ack_nr),
+            receiver: receiver_of(host, &config, ack_nr),
             unsent: SendBuffer::new(config.payload),
             share: u64::MAX,
             fin: Fin::NotYet,
@@ -299,7 +300,7 @@ impl Connection {
     }
 
     /// Returns the id in the packets that the peer sends to this connection.
-    pub fn recv_id(&self) -> u16 {
+    pub fn recv_id(&self) -> ConnectionId {
         self.recv_id
     }
 
@@ -427,15 +428,15 @@ impl Connection {
         self.config.max_packets.min(SHORT_PACKETS)
     }
 
-    fn timestamp(&self, now: Time) -> u32 {
-        timestamp(now, self.config.clock_skew_ppm, self.config.clock_offset_us)
+    fn timestamp(&self, now: Time) -> Micros {
+        self.host.timestamp(now)
     }
 
     /// Takes in the fields of every packet of the peer: its clock, its window, its acknowledgement. `stamp` is the time of
     /// arrival, none if it was another packet's.
     fn note_peer(&mut self, stamp: Option<Time>, packet: &Packet<'_>) {
         if let Some(stamp) = stamp {
-            self.peer_clock.note(self.timestamp(stamp), packet.header.timestamp_us);
+            self.peer_clock.note(self.timestamp(stamp), packet.header.timestamp);
         }
         self.peer_window = u64::from(packet.header.wnd_size);
         self.peer_reads_long_sacks |=
@@ -457,12 +458,12 @@ impl Connection {
     }
 
     #[inline]
-    fn header(&self, now: Time, kind: Kind, seq_nr: u16) -> Header {
+    fn header(&self, now: Time, kind: Kind, seq_nr: SeqNr) -> Header {
         Header {
             kind,
             connection_id: if kind == Kind::Syn { self.recv_id } else { self.send_id },
-            timestamp_us: self.timestamp(now),
-            timestamp_difference_us: self.peer_clock.difference_us,
+            timestamp: self.timestamp(now),
+            timestamp_difference: self.peer_clock.difference,
             wnd_size: u32::try_from(self.window()).unwrap_or(u32::MAX),
             seq_nr,
             ack_nr: self.receiver.ack_nr(),
@@ -470,15 +471,10 @@ impl Connection {
     }
 }
 
-/// Returns our clock's reading, µs.
-pub(crate) fn timestamp(now: Time, skew_ppm: i32, offset_us: u32) -> u32 {
-    (now.as_micros_on_clock(skew_ppm) as u32).wrapping_add(offset_us)
-}
-
 /// Creates a receiver that expects the packet after `ack_nr` next.
-fn receiver_of(config: &Config, ack_nr: u16) -> Receiver {
+fn receiver_of(host: Host, config: &Config, ack_nr: SeqNr) -> Receiver {
     let receiver = Receiver::new(ack_nr, config.recv_buffer, config.payload);
-    match config.keep_received {
+    match host.keeps_received {
         true => receiver,
         false => receiver.only_counting(),
     }

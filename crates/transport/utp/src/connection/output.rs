@@ -4,6 +4,7 @@ use super::path_mtu::New;
 use super::scoreboard::{Body, NextLost, Release};
 use super::{Connection, Fin, State, LONG_SACK_SHOWN};
 use crate::config::SYN_RESENDS;
+use crate::numbers::SeqNr;
 use crate::packet::{self, Header, Kind, Packet};
 use crate::sack::{Sack, MAX_LEN, SHORT_BITS};
 use afteryou_base::Time;
@@ -20,6 +21,7 @@ pub struct Outgoing {
 
 impl Connection {
     /// Appends the next datagram to `out` and returns true, or returns false if there is none now.
+    #[must_use = "a datagram that is not sent is lost"]
     pub fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
         #[cfg(feature = "dump")]
         let start = out.len();
@@ -81,7 +83,7 @@ impl Connection {
         // The last try goes without the bitmap, in case something on the way dislikes it.
         let sack = (self.show_long_sack && resends < SYN_RESENDS).then_some(LONG_SACK_SHOWN);
         let marks = self.ecn.in_syn().filter(|_| sack.is_some());
-        let seq_nr = self.board.next_seq().wrapping_sub(1);
+        let seq_nr = self.board.next_seq().prev();
         let header = self.header(now, Kind::Syn, seq_nr);
         Some(self.emit_packet(now, out, &Packet { header, sack, marks, payload: &[] }))
     }
@@ -133,7 +135,7 @@ impl Connection {
     }
 
     /// Appends the head of a packet without extensions.
-    fn emit(&mut self, now: Time, out: &mut Vec<u8>, kind: Kind, seq_nr: u16) -> Header {
+    fn emit(&mut self, now: Time, out: &mut Vec<u8>, kind: Kind, seq_nr: SeqNr) -> Header {
         let header = self.header(now, kind, seq_nr);
         self.emit_packet(now, out, &Packet { header, sack: None, marks: None, payload: &[] })
     }
@@ -148,7 +150,7 @@ impl Connection {
     }
 
     /// Sends the next packet that carries something, if window, peer and pacing allow one, and returns its sequence number.
-    fn next_transmission(&mut self, now: Time) -> Option<u16> {
+    fn next_transmission(&mut self, now: Time) -> Option<SeqNr> {
         self.congestion.clear_pacing_deadline(now);
         if self.timers.take_probe() {
             return self.send_probe(now);
@@ -174,7 +176,7 @@ impl Connection {
         self.next_new(now)
     }
 
-    fn next_new(&mut self, now: Time) -> Option<u16> {
+    fn next_new(&mut self, now: Time) -> Option<SeqNr> {
         let Some(len) = self.next_new_len() else {
             self.board.note_unused_window(&self.congestion);
             return None;
@@ -224,10 +226,10 @@ impl Connection {
         (self.unsent.next_is_complete() || !(may_wait && is_awaited)).then_some(len)
     }
 
-    fn note_resent(&mut self, seq_nr: u16) {
+    fn note_resent(&mut self, seq_nr: SeqNr) {
         self.path_mtu.resent(self.board.index_of(seq_nr));
         self.counters.retransmissions += 1;
-        if self.board.is_newest_ack(seq_nr.wrapping_sub(1)) && !self.config.recovery.restarts_for_sacks() {
+        if self.board.is_newest_ack(seq_nr.prev()) && !self.config.recovery.restarts_for_sacks() {
             // What everything waits for gets the whole timeout (as in Linux; RFC 6298 leaves it open).
             self.timers.loss.retransmit = Time::NEVER;
         }
@@ -236,7 +238,7 @@ impl Connection {
         }
     }
 
-    fn send_new(&mut self, now: Time, len: u64) -> u16 {
+    fn send_new(&mut self, now: Time, len: u64) -> SeqNr {
         if self.board.is_empty() {
             let since = self.board.board().delivered_at();
             self.congestion.resume(now, since, self.rto.get());
@@ -265,7 +267,7 @@ impl Connection {
 
     /// Sends a probe (RFC 8985 §7.3): new data if there is some, else the newest packet again. A short bitmap may not reach
     /// that far and would show nothing new. Then it is the oldest packet, which always gives information.
-    fn send_probe(&mut self, now: Time) -> Option<u16> {
+    fn send_probe(&mut self, now: Time) -> Option<SeqNr> {
         self.counters.probes += 1;
         self.timers.sent_probe(now, self.rto.get());
         let is_shown = self.peer_reads_long_sacks || self.board.packets() <= SHORT_BITS;

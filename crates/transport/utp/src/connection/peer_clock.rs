@@ -14,6 +14,8 @@
 //! # Known bad cases
 //! A libutp times the packet that came last. Behind a retransmission that no ack overtook, an older packet hides it.
 
+use crate::numbers::Micros;
+
 /// A packet whose time stamp is behind the newest by no more than this was overtaken, µs; by more, the peer's clock was set.
 const OVERTAKEN_US: u32 = 1_000_000;
 
@@ -21,18 +23,18 @@ const OVERTAKEN_US: u32 = 1_000_000;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PeerClock {
     /// Time stamp of the packet that left last of those that have arrived.
-    newest: Option<u32>,
+    newest: Option<Micros>,
     /// Our clock when that packet arrived, less its time stamp; 0 if none has.
-    pub(super) difference_us: u32,
+    pub(super) difference: Micros,
 }
 
 impl PeerClock {
-    /// Notes a packet that arrives, by our clock at `arrived_us`, and has left by the peer's at `left_us`.
-    pub(super) fn note(&mut self, arrived_us: u32, left_us: u32) {
-        let behind = self.newest.map_or(0, |newest| newest.wrapping_sub(left_us));
+    /// Notes a packet that arrives, by our clock at `arrived`, and has left by the peer's at `left`.
+    pub(super) fn note(&mut self, arrived: Micros, left: Micros) {
+        let behind = self.newest.map_or(0, |newest| newest.minus(left).0);
         if !(1..=OVERTAKEN_US).contains(&behind) {
-            self.newest = Some(left_us);
-            self.difference_us = arrived_us.wrapping_sub(left_us);
+            self.newest = Some(left);
+            self.difference = arrived.minus(left);
         }
     }
 }
@@ -47,8 +49,8 @@ mod tests {
         for (arrived, left, difference) in
             [(1000, 500, 500), (1010, 520, 490), (1020, 510, 490), (1030, 530, 500)]
         {
-            clock.note(arrived, left);
-            assert_eq!(clock.difference_us, difference, "{left}");
+            clock.note(Micros(arrived), Micros(left));
+            assert_eq!(clock.difference, Micros(difference), "{left}");
         }
     }
 
@@ -58,8 +60,8 @@ mod tests {
         for (arrived, left) in
             [(7, u32::MAX - 3), (17, 6), (1 << 31, (1 << 31) + 5), (100, 2_000_000), (200, 900_000)]
         {
-            clock.note(arrived, left);
-            assert_eq!(clock.difference_us, arrived.wrapping_sub(left), "{left}");
+            clock.note(Micros(arrived), Micros(left));
+            assert_eq!(clock.difference, Micros(arrived).minus(Micros(left)), "{left}");
         }
     }
 }

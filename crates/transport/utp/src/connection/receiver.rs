@@ -2,6 +2,7 @@
 
 pub use super::reorder::MAX_REORDER;
 use super::reorder::{Held, Reorder, ALLOCATION};
+use crate::numbers::SeqNr;
 use crate::sack::MAX_LEN;
 use afteryou_base::{Span, Time};
 use std::collections::VecDeque;
@@ -24,7 +25,7 @@ const SPARE_PIECES: usize = 64;
 /// Packets received and not yet read, and what is owed to the sender.
 #[derive(Debug)]
 pub struct Receiver {
-    ack_nr: u16,
+    ack_nr: SeqNr,
     /// Packets that arrived beyond the first gap; slot 0 is `ack_nr + 1`.
     waiting: Reorder,
     readable: VecDeque<Piece>,
@@ -37,7 +38,7 @@ pub struct Receiver {
     /// Payload of a full packet, ours or the peer's.
     packet: u64,
     /// The peer's FIN, by its number.
-    fin: Option<u16>,
+    fin: Option<SeqNr>,
     /// Everything up to the FIN has arrived.
     complete: bool,
     unacknowledged: u32,
@@ -77,7 +78,7 @@ pub struct AckPolicy {
 
 impl Receiver {
     /// Expects packet `ack_nr + 1` next, of up to `packet` bytes as far as is known, and buffers up to `capacity` bytes.
-    pub fn new(ack_nr: u16, capacity: u64, packet: u32) -> Receiver {
+    pub fn new(ack_nr: SeqNr, capacity: u64, packet: u32) -> Receiver {
         Receiver {
             ack_nr,
             waiting: Reorder::new(true),
@@ -106,7 +107,7 @@ impl Receiver {
     }
 
     /// Returns the newest packet received in order.
-    pub fn ack_nr(&self) -> u16 {
+    pub fn ack_nr(&self) -> SeqNr {
         self.ack_nr
     }
 
@@ -156,9 +157,9 @@ impl Receiver {
     }
 
     /// Takes in a packet of data (or the FIN).
-    pub fn receive(&mut self, now: Time, seq_nr: u16, payload: &[u8], fin: bool, policy: AckPolicy) {
-        let ahead = usize::from(seq_nr.wrapping_sub(self.ack_nr).wrapping_sub(1));
-        let beyond_fin = self.fin.is_some_and(|fin| (seq_nr.wrapping_sub(fin) as i16) > 0);
+    pub fn receive(&mut self, now: Time, seq_nr: SeqNr, payload: &[u8], fin: bool, policy: AckPolicy) {
+        let ahead = usize::from(seq_nr.prev().since(self.ack_nr));
+        let beyond_fin = self.fin.is_some_and(|fin| (seq_nr.since(fin) as i16) > 0);
         if self.complete || beyond_fin || ahead >= MAX_REORDER {
             self.acknowledge_again(now); // old: the sender has missed an ack
             return;
@@ -238,7 +239,7 @@ impl Receiver {
     }
 
     fn take_in_order(&mut self, len: u64) {
-        self.ack_nr = self.ack_nr.wrapping_add(1);
+        self.ack_nr = self.ack_nr.next();
         self.received += len;
         self.complete = self.fin == Some(self.ack_nr);
     }
@@ -383,7 +384,7 @@ mod tests {
     const POLICY: AckPolicy = AckPolicy { every: 2, delay: Span::from_millis(25) };
 
     fn receiver() -> Receiver {
-        Receiver::new(100, 10_000, 1000)
+        Receiver::new(SeqNr(100), 10_000, 1000)
     }
 
     fn read_all(receiver: &mut Receiver) -> Vec<u8> {
@@ -396,10 +397,10 @@ mod tests {
     fn packets_are_put_in_order() {
         let mut receiver = receiver();
         for (seq_nr, payload) in [(103u16, b"c"), (101, b"a"), (102, b"b")] {
-            receiver.receive(Time::ZERO, seq_nr, payload, false, POLICY);
+            receiver.receive(Time::ZERO, SeqNr(seq_nr), payload, false, POLICY);
         }
-        receiver.receive(Time::ZERO, 104, b"", true, POLICY);
-        assert_eq!(receiver.ack_nr(), 104);
+        receiver.receive(Time::ZERO, SeqNr(104), b"", true, POLICY);
+        assert_eq!(receiver.ack_nr(), SeqNr(104));
         assert_eq!(read_all(&mut receiver), b"abc");
         assert!(receiver.is_finished());
     }
@@ -408,20 +409,20 @@ mod tests {
     fn the_first_packets_are_acknowledged_one_by_one() {
         let mut receiver = receiver();
         for i in 0..QUICK_PACKETS {
-            receiver.receive(Time::ZERO, 101 + i as u16, b"a", false, POLICY);
+            receiver.receive(Time::ZERO, SeqNr(101 + i as u16), b"a", false, POLICY);
             assert_eq!(receiver.ack_at(), Some(Time::ZERO));
             receiver.acknowledged();
         }
-        receiver.receive(Time::ZERO, 109, b"a", false, POLICY);
+        receiver.receive(Time::ZERO, SeqNr(109), b"a", false, POLICY);
         assert_eq!(receiver.ack_at(), Some(Time::from_millis(25)));
     }
 
     #[test]
     fn every_second_packet_is_acknowledged_at_once_and_a_single_one_after_the_delay() {
         let mut receiver = Receiver { quick: 0, ..receiver() };
-        receiver.receive(Time::ZERO, 101, b"a", false, POLICY);
+        receiver.receive(Time::ZERO, SeqNr(101), b"a", false, POLICY);
         assert_eq!(receiver.ack_at(), Some(Time::from_millis(25)));
-        receiver.receive(Time::from_millis(1), 102, b"b", false, POLICY);
+        receiver.receive(Time::from_millis(1), SeqNr(102), b"b", false, POLICY);
         assert_eq!(receiver.ack_at(), Some(Time::from_millis(1)));
         receiver.acknowledged();
         assert_eq!(receiver.ack_at(), None);
@@ -431,7 +432,7 @@ mod tests {
     fn gaps_fillings_and_duplicates_are_acknowledged_at_once() {
         let mut receiver = receiver();
         for seq_nr in [102, 101, 101, 50] {
-            receiver.receive(Time::ZERO, seq_nr, b"x", false, POLICY);
+            receiver.receive(Time::ZERO, SeqNr(seq_nr), b"x", false, POLICY);
             assert_eq!(receiver.ack_at(), Some(Time::ZERO), "{seq_nr}");
             receiver.acknowledged();
         }
@@ -444,7 +445,7 @@ mod tests {
         let mut mask = [0; MAX_LEN];
         assert_eq!(receiver.sack(&mut mask, true), None);
         for seq_nr in [102, 103, 105] {
-            receiver.receive(Time::ZERO, seq_nr, b"x", false, POLICY);
+            receiver.receive(Time::ZERO, SeqNr(seq_nr), b"x", false, POLICY);
         }
         assert_eq!(receiver.sack(&mut mask, false), Some(4));
         assert_eq!(mask[..4], [0x0B, 0, 0, 0]);
@@ -453,26 +454,26 @@ mod tests {
 
     #[test]
     fn a_full_buffer_refuses_what_is_out_of_order_but_never_the_next_packet() {
-        let mut receiver = Receiver::new(100, 1000, 1000);
-        receiver.receive(Time::ZERO, 102, &[1; 900], false, POLICY);
-        receiver.receive(Time::ZERO, 103, &[2; 900], false, POLICY);
+        let mut receiver = Receiver::new(SeqNr(100), 1000, 1000);
+        receiver.receive(Time::ZERO, SeqNr(102), &[1; 900], false, POLICY);
+        receiver.receive(Time::ZERO, SeqNr(103), &[2; 900], false, POLICY);
         assert_eq!(receiver.window(), 100);
-        receiver.receive(Time::ZERO, 101, &[0; 900], false, POLICY);
-        assert_eq!((receiver.ack_nr(), receiver.window()), (102, 0));
+        receiver.receive(Time::ZERO, SeqNr(101), &[0; 900], false, POLICY);
+        assert_eq!((receiver.ack_nr(), receiver.window()), (SeqNr(102), 0));
     }
 
     #[test]
     fn without_memory_a_reader_still_gets_the_next_packet_and_its_window_says_so() {
-        let mut receiver = Receiver::new(100, 10_000, 1000);
+        let mut receiver = Receiver::new(SeqNr(100), 10_000, 1000);
         receiver.set_share(0);
         assert_eq!(receiver.window(), 2048);
-        receiver.receive(Time::ZERO, 102, &[2; 1400], false, POLICY);
+        receiver.receive(Time::ZERO, SeqNr(102), &[2; 1400], false, POLICY);
         assert!(!receiver.has_gap(), "out-of-order data is taken");
-        receiver.receive(Time::ZERO, 101, &[1; 1400], false, POLICY);
-        receiver.receive(Time::ZERO, 102, &[2; 1400], false, POLICY);
+        receiver.receive(Time::ZERO, SeqNr(101), &[1; 1400], false, POLICY);
+        receiver.receive(Time::ZERO, SeqNr(102), &[2; 1400], false, POLICY);
         assert_eq!(
             (receiver.ack_nr(), receiver.window()),
-            (101, 0),
+            (SeqNr(101), 0),
             "the second one before the first is read"
         );
         receiver.acknowledged();
@@ -484,10 +485,10 @@ mod tests {
     #[test]
     fn in_order_data_may_take_twice_the_share_and_out_of_order_data_once() {
         for (first, most) in [(102u16, 5_000), (101, 10_000)] {
-            let mut receiver = Receiver::new(100, 100_000, 1000);
+            let mut receiver = Receiver::new(SeqNr(100), 100_000, 1000);
             receiver.set_share(5_000);
             (first..first + 50)
-                .for_each(|seq_nr| receiver.receive(Time::ZERO, seq_nr, &[0; 400], false, POLICY));
+                .for_each(|seq_nr| receiver.receive(Time::ZERO, SeqNr(seq_nr), &[0; 400], false, POLICY));
             let memory = receiver.memory();
             assert!(
                 (most * 6 / 10..=most + 500).contains(&memory),
@@ -498,8 +499,8 @@ mod tests {
 
     #[test]
     fn reading_from_a_closed_window_tells_the_sender() {
-        let mut receiver = Receiver::new(100, 1000, 1000);
-        receiver.receive(Time::ZERO, 101, &[0; 1000], false, POLICY);
+        let mut receiver = Receiver::new(SeqNr(100), 1000, 1000);
+        receiver.receive(Time::ZERO, SeqNr(101), &[0; 1000], false, POLICY);
         receiver.acknowledged();
         assert_eq!(receiver.ack_at(), None);
         read_all(&mut receiver);
@@ -509,10 +510,10 @@ mod tests {
     #[test]
     fn what_lies_beyond_the_fin_is_ignored() {
         let mut receiver = receiver();
-        receiver.receive(Time::ZERO, 102, b"", true, POLICY);
-        receiver.receive(Time::ZERO, 103, b"z", false, POLICY);
-        receiver.receive(Time::ZERO, 101, b"a", false, POLICY);
-        receiver.receive(Time::ZERO, 103, b"z", false, POLICY);
+        receiver.receive(Time::ZERO, SeqNr(102), b"", true, POLICY);
+        receiver.receive(Time::ZERO, SeqNr(103), b"z", false, POLICY);
+        receiver.receive(Time::ZERO, SeqNr(101), b"a", false, POLICY);
+        receiver.receive(Time::ZERO, SeqNr(103), b"z", false, POLICY);
         assert_eq!(read_all(&mut receiver), b"a");
         assert!(receiver.is_finished());
     }
@@ -524,14 +525,14 @@ mod tests {
         for (ms, seq_nr) in [101, 103, 104, 103, 106, 102, 107, 105, 90, 108].into_iter().enumerate() {
             let now = Time::from_millis(ms as u64);
             for receiver in [&mut counting, &mut reading] {
-                receiver.receive(now, seq_nr, &[0; 1000], false, POLICY);
+                receiver.receive(now, SeqNr(seq_nr), &[0; 1000], false, POLICY);
             }
             reading.discard(now);
             assert_eq!(counting.window(), reading.window(), "{seq_nr}");
             assert_eq!(counting.ack_at(), reading.ack_at(), "{seq_nr}");
             fin_at = fin_at.max(seq_nr + 1);
         }
-        counting.receive(Time::ZERO, fin_at, b"", true, POLICY);
+        counting.receive(Time::ZERO, SeqNr(fin_at), b"", true, POLICY);
         assert!(counting.is_finished());
         assert_eq!((counting.received(), counting.duplicates()), (8000, 2));
     }

@@ -46,6 +46,7 @@ impl Connection {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::numbers::{ConnectionId, SeqNr};
     use crate::packet::Packet;
     use afteryou_base::param::Settings;
     use afteryou_cc::cubic::{Cubic, PARAMS};
@@ -66,11 +67,11 @@ mod tests {
     fn a_connection_without_data_for_a_moment_holds_no_memory_beside_its_fields_at_either_end() {
         let controller = || Box::new(Cubic::new(&Settings::defaults(PARAMS), 1352));
         let mut now = Time::ZERO;
-        let mut one = Connection::connect(Config::default(), controller(), now, 1, 1);
+        let mut one = Connection::connect(Config::default(), controller(), now, ConnectionId(1), SeqNr(1));
         let mut syn = Vec::new();
         assert!(one.poll_transmit(now, &mut syn));
         let syn = Packet::decode(&syn).unwrap();
-        let mut other = Connection::accept(Config::default(), controller(), now, &syn, 1);
+        let mut other = Connection::accept(Config::default(), controller(), now, &syn, SeqNr(1));
         let (mut left, mut most) = (100_000, [0; 2]);
         // Data for half a second, then none.
         while now < Time::from_millis(2000) {

@@ -15,6 +15,7 @@ mod probes;
 mod sending;
 
 use super::bit_ring::BitRing;
+use crate::numbers::SeqNr;
 use crate::recovery::Recovery;
 use crate::sack::Sack;
 use afteryou_base::{Span, Time};
@@ -81,7 +82,7 @@ pub struct Scoreboard {
     /// Payloads that have left the board, until [`take_arrived`](Scoreboard::take_arrived).
     arrived: Vec<Vec<u8>>,
     /// Sequence number of the front.
-    first_seq: u16,
+    first_seq: SeqNr,
     /// Lost packets that go at once.
     urgent: BTreeSet<u64>,
     /// Packets that were acknowledged out of order.
@@ -110,7 +111,7 @@ impl Body {
 impl Scoreboard {
     /// Creates an empty scoreboard whose first packet will have number `first_seq`; `keeps_stamps`: it computes delivery
     /// rates.
-    pub fn new(first_seq: u16, recovery: Recovery, keeps_stamps: bool) -> Scoreboard {
+    pub fn new(first_seq: SeqNr, recovery: Recovery, keeps_stamps: bool) -> Scoreboard {
         Scoreboard {
             board: Board::new(keeps_stamps),
             bodies: VecDeque::new(),
@@ -136,13 +137,13 @@ impl Scoreboard {
     }
 
     /// Returns the number of the next new packet.
-    pub fn next_seq(&self) -> u16 {
-        self.first_seq.wrapping_add(self.bodies.len() as u16)
+    pub fn next_seq(&self) -> SeqNr {
+        self.first_seq.plus(self.bodies.len() as u16)
     }
 
     /// Returns the packet with this number that was sent last, in the connection's life.
-    pub fn index_of(&self, seq_nr: u16) -> u64 {
-        self.board.una() + u64::from(seq_nr.wrapping_sub(self.first_seq))
+    pub fn index_of(&self, seq_nr: SeqNr) -> u64 {
+        self.board.una() + u64::from(seq_nr.since(self.first_seq))
     }
 
     /// Returns the number of packets sent and not acknowledged in order.
@@ -173,8 +174,8 @@ impl Scoreboard {
     }
 
     /// Returns the content of the outstanding packet with this number.
-    pub fn body(&self, seq_nr: u16) -> Option<&Body> {
-        self.bodies.get(usize::from(seq_nr.wrapping_sub(self.first_seq)))
+    pub fn body(&self, seq_nr: SeqNr) -> Option<&Body> {
+        self.bodies.get(usize::from(seq_nr.since(self.first_seq)))
     }
 
     /// Returns the packet to send next if anything is lost.
@@ -207,15 +208,15 @@ impl Scoreboard {
     }
 
     /// Returns whether the peer could have sent `ack_nr`, with `slack` packets of reordering.
-    pub fn accepts(&self, ack_nr: u16, slack: u16) -> bool {
-        let newest = self.next_seq().wrapping_sub(1);
-        let behind = newest.wrapping_sub(ack_nr);
+    pub fn accepts(&self, ack_nr: SeqNr, slack: u16) -> bool {
+        let newest = self.next_seq().prev();
+        let behind = newest.since(ack_nr);
         behind <= (self.bodies.len() as u16).saturating_add(slack)
     }
 
     /// Returns whether `ack_nr` ends right before the oldest unacknowledged packet.
-    pub fn is_newest_ack(&self, ack_nr: u16) -> bool {
-        ack_nr == self.first_seq.wrapping_sub(1)
+    pub fn is_newest_ack(&self, ack_nr: SeqNr) -> bool {
+        ack_nr == self.first_seq.prev()
     }
 
     /// Begins an acknowledgement, which [`acknowledge`](Self::acknowledge) takes in. Nothing that left after
@@ -234,17 +235,17 @@ impl Scoreboard {
     /// `covers` is the number of packets beyond `ack_nr` of which it reports whether they arrived, none if it does not report that.
     pub fn acknowledge(
         &mut self,
-        ack_nr: u16,
+        ack_nr: SeqNr,
         sack: Option<Sack<'_>>,
         covers: Option<usize>,
         taken: &mut Taken,
     ) {
-        let in_order = usize::from(ack_nr.wrapping_sub(self.first_seq).wrapping_add(1));
+        let in_order = usize::from(ack_nr.next().since(self.first_seq));
         if in_order > 0 && in_order <= self.bodies.len() {
             self.take_oldest(in_order, taken);
         }
         // A bitmap counts from its own ack_nr, which is older than ours if the packet was overtaken.
-        let overtaken = self.first_seq.wrapping_sub(1).wrapping_sub(ack_nr);
+        let overtaken = self.first_seq.prev().since(ack_nr);
         if let (0, Some(covers)) = (overtaken, covers) {
             self.visible_until = self.board.una().saturating_add(covers as u64);
         }
@@ -304,7 +305,7 @@ impl Scoreboard {
         if self.bodies.is_empty() {
             self.bodies.shrink_to(SPARE_BODIES);
         }
-        self.first_seq = self.first_seq.wrapping_add(packets as u16);
+        self.first_seq = self.first_seq.plus(packets as u16);
         self.board.advance(end, taken);
     }
 

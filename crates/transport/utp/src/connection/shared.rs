@@ -4,6 +4,7 @@ use super::receiver::QUICK_PACKETS;
 use super::send_buffer::SendBuffer;
 use super::{Connection, State};
 use crate::error::Error;
+use crate::numbers::ConnectionId;
 use afteryou_base::{Span, Time};
 
 /// The longest burst in one piece, see [`Connection::burst`].
@@ -17,7 +18,7 @@ const LONGEST_STAY: Span = Span::from_secs(5);
 
 impl Connection {
     /// Returns whether a reset under `id` may be for this connection. Either direction's id will do.
-    pub(crate) fn may_be_reset_by(&self, id: u16) -> bool {
+    pub(crate) fn may_be_reset_by(&self, id: ConnectionId) -> bool {
         (id == self.recv_id || id == self.send_id) && !self.is_closed()
     }
 

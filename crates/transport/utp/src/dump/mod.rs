@@ -47,6 +47,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The files of one endpoint or of several; the default has none. Clones are the same files.
+#[must_use = "options return it changed"]
 #[derive(Clone, Debug)]
 pub struct Dump {
     /// Most bytes of all files.

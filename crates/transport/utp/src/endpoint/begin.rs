@@ -2,6 +2,7 @@
 
 use super::EndpointConfig;
 use crate::connection::Connection;
+use crate::numbers::{ConnectionId, SeqNr};
 use crate::packet::Packet;
 use afteryou_base::Time;
 use afteryou_cc::Setup;
@@ -14,8 +15,8 @@ impl EndpointConfig {
         now: Time,
         setup: Setup,
         peer: SocketAddr,
-        recv_id: u16,
-        seq_nr: u16,
+        recv_id: ConnectionId,
+        seq_nr: SeqNr,
     ) -> Connection {
         let (config, controller) = (self.connection.clone(), (self.controller)(setup));
         #[cfg(feature = "dump")]
@@ -34,7 +35,7 @@ impl EndpointConfig {
         setup: Setup,
         peer: SocketAddr,
         syn: &Packet<'_>,
-        seq_nr: u16,
+        seq_nr: SeqNr,
     ) -> Connection {
         let (config, controller) = (self.connection.clone(), (self.controller)(setup));
         #[cfg(feature = "dump")]

@@ -23,7 +23,8 @@
 //! If the initiator's first packet is lost, a later one is not taken in its place. It is passed over without a reset, and the initiator sends the first
 //! one again. So is each of the first ten; a peer that begins with more is reset.
 
-use crate::connection::{timestamp, LONG_SACK_SHOWN};
+use crate::connection::{Host, LONG_SACK_SHOWN};
+use crate::numbers::{ConnectionId, SeqNr};
 use crate::packet::{Header, Kind, Packet};
 use crate::Config;
 use afteryou_base::{Span, Time};
@@ -48,8 +49,8 @@ pub(super) struct Cookies<Key = RandomState> {
 #[derive(Clone, Copy, Debug, Hash)]
 struct Said {
     peer: SocketAddr,
-    connection_id: u16,
-    seq_nr: u16,
+    connection_id: ConnectionId,
+    seq_nr: SeqNr,
     reads_long_bitmaps: bool,
     period: u64,
 }
@@ -69,12 +70,12 @@ impl<Key: BuildHasher> Cookies<Key> {
         self.sent
     }
 
-    fn hash(&self, said: Said) -> u16 {
-        self.key.hash_one(said) as u16
+    fn hash(&self, said: Said) -> SeqNr {
+        SeqNr(self.key.hash_one(said) as u16)
     }
 
     /// Returns the first sequence number of the answer to a SYN.
-    pub(super) fn seq_nr(&self, now: Time, peer: SocketAddr, syn: &Packet<'_>, config: &Config) -> u16 {
+    pub(super) fn seq_nr(&self, now: Time, peer: SocketAddr, syn: &Packet<'_>, config: &Config) -> SeqNr {
         let Header { connection_id, seq_nr, .. } = syn.header;
         let reads_long_bitmaps = shows_long_bitmaps(syn, config);
         self.hash(Said { peer, connection_id, seq_nr, reads_long_bitmaps, period: period(now) })
@@ -96,12 +97,12 @@ impl<Key: BuildHasher> Cookies<Key> {
     ) -> Vec<u8> {
         self.latest = Some(period(now));
         self.sent += 1;
-        let timestamp_us = timestamp(now, config.clock_skew_ppm, config.clock_offset_us);
+        let timestamp = Host::REAL.timestamp(now);
         let header = Header {
             kind: Kind::State,
             connection_id: syn.header.connection_id,
-            timestamp_us,
-            timestamp_difference_us: timestamp_us.wrapping_sub(syn.header.timestamp_us),
+            timestamp,
+            timestamp_difference: timestamp.minus(syn.header.timestamp),
             wnd_size: u32::try_from(window).unwrap_or(u32::MAX),
             seq_nr: self.seq_nr(now, peer, syn, config),
             ack_nr: syn.header.seq_nr,
@@ -137,9 +138,9 @@ impl<Key: BuildHasher> Cookies<Key> {
         if now > latest + 1 {
             return None;
         }
-        let connection_id = header.connection_id.wrapping_sub(1);
-        let seq_nr = header.seq_nr.wrapping_sub(after);
-        let answered = header.ack_nr.wrapping_add(1);
+        let connection_id = header.connection_id.prev();
+        let seq_nr = header.seq_nr.minus(after);
+        let answered = header.ack_nr.next();
         [now, now.wrapping_sub(1)]
             .into_iter()
             .flat_map(|period| [true, false].map(|long| (period, long)))
@@ -157,6 +158,7 @@ impl<Key: BuildHasher> Cookies<Key> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::numbers::Micros;
     use crate::sack::Sack;
     use std::hash::{BuildHasherDefault, DefaultHasher};
 
@@ -172,9 +174,16 @@ mod tests {
     }
 
     fn packet(kind: Kind, connection_id: u16, seq_nr: u16, ack_nr: u16) -> Packet<'static> {
-        let (timestamp_us, timestamp_difference_us, wnd_size) = (1, 1, 1 << 20);
-        let header =
-            Header { kind, connection_id, timestamp_us, timestamp_difference_us, wnd_size, seq_nr, ack_nr };
+        let wnd_size = 1 << 20;
+        let header = Header {
+            kind,
+            connection_id: ConnectionId(connection_id),
+            timestamp: Micros(1),
+            timestamp_difference: Micros(1),
+            wnd_size,
+            seq_nr: SeqNr(seq_nr),
+            ack_nr: SeqNr(ack_nr),
+        };
         Packet { header, sack: None, marks: None, payload: &[] }
     }
 
@@ -182,9 +191,9 @@ mod tests {
     fn answer(cookies: &mut Fixed, now: Time, syn: &Packet<'_>) -> u16 {
         let datagram = cookies.answer(now, peer(), syn, &Config::default(), 1000);
         let answer = Packet::decode(&datagram).expect("what is sent is well-formed");
-        assert_eq!((answer.header.connection_id, answer.header.ack_nr), (7, syn.header.seq_nr));
+        assert_eq!((answer.header.connection_id, answer.header.ack_nr), (ConnectionId(7), syn.header.seq_nr));
         assert_eq!(answer.sack.is_some(), syn.sack.is_some());
-        answer.header.seq_nr
+        answer.header.seq_nr.0
     }
 
     #[test]
@@ -196,8 +205,8 @@ mod tests {
             let first = packet(Kind::Data, 8, 100, seq_nr.wrapping_sub(1));
             for later in [at, 64, 127] {
                 let back = cookies.syn_before(at_second(later), peer(), &first).expect("it is right");
-                assert_eq!((back.header.kind, back.header.connection_id), (Kind::Syn, 7));
-                assert_eq!((back.header.seq_nr, back.sack), (99, sack));
+                assert_eq!((back.header.kind, back.header.connection_id), (Kind::Syn, ConnectionId(7)));
+                assert_eq!((back.header.seq_nr, back.sack), (SeqNr(99), sack));
             }
             assert!(cookies.syn_before(at_second(128), peer(), &first).is_none());
         }

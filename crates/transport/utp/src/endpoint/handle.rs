@@ -1,5 +1,6 @@
 //! The names of a connection within its endpoint.
 
+use crate::numbers::ConnectionId;
 use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,11 +9,11 @@ use std::net::{IpAddr, SocketAddr};
 pub(super) struct Key {
     pub peer: SocketAddr,
     /// The id in the packets that come from there.
-    pub id: u16,
+    pub id: ConnectionId,
 }
 
 impl Key {
-    pub(super) fn new(peer: SocketAddr, id: u16) -> Key {
+    pub(super) fn new(peer: SocketAddr, id: ConnectionId) -> Key {
         Key { peer, id }
     }
 }
@@ -20,7 +21,7 @@ impl Key {
 /// In one or two numbers: every datagram is looked up, and a hash of each part by itself takes twice as long.
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let ids = u64::from(self.peer.port()) << 16 | u64::from(self.id);
+        let ids = u64::from(self.peer.port()) << 16 | u64::from(self.id.0);
         match self.peer.ip() {
             IpAddr::V4(address) => state.write_u64(u64::from(address.to_bits()) << 32 | ids),
             IpAddr::V6(address) => {
@@ -47,7 +48,8 @@ mod tests {
     fn address_port_and_id_each_change_the_hash() {
         let hash = RandomState::new();
         for (ip, other) in [("10.0.0.1", "10.0.0.2"), ("2001:db8::1", "2001:db8::2"), ("::1", "0.0.0.1")] {
-            let key = |ip: &str, port, id| Key::new(SocketAddr::new(ip.parse().unwrap(), port), id);
+            let key =
+                |ip: &str, port, id| Key::new(SocketAddr::new(ip.parse().unwrap(), port), ConnectionId(id));
             let keys = [key(ip, 1, 2), key(other, 1, 2), key(ip, 2, 2), key(ip, 1, 1), key(ip, 2, 1)];
             assert_eq!(hash.hash_one(keys[0]), hash.hash_one(key(ip, 1, 2)));
             for (i, one) in keys.iter().enumerate() {

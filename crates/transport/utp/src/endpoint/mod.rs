@@ -148,6 +148,7 @@ impl Default for EndpointConfig {
 }
 
 /// A UDP socket with its connections. Dropping it lets the open streams end in good order.
+#[must_use = "its connections end once an endpoint is dropped"]
 pub struct Endpoint {
     inner: Arc<Inner>,
     local_addr: SocketAddr,

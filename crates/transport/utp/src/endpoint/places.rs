@@ -233,9 +233,10 @@ fn replace<Rank: Ord + Copy>(
 mod tests {
     use super::super::handle::Key;
     use super::*;
+    use crate::numbers::ConnectionId;
 
     fn handle(ip: &str, generation: u64) -> Handle {
-        Handle { key: Key::new(SocketAddr::new(ip.parse().unwrap(), 1), 1), generation }
+        Handle { key: Key::new(SocketAddr::new(ip.parse().unwrap(), 1), ConnectionId(1)), generation }
     }
 
     #[test]

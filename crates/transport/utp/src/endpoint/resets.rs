@@ -3,6 +3,7 @@
 //! Without a limit two endpoints without state of each other could be made to flood one another, and a forged sender address
 //! to receive a stream of resets.
 
+use crate::numbers::ConnectionId;
 use afteryou_base::{Span, Time};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -15,12 +16,12 @@ const MEMORY: Span = Span::from_secs(10);
 /// The addresses that got a reset lately.
 #[derive(Debug, Default)]
 pub(super) struct Resets {
-    lately: VecDeque<(Time, SocketAddr, u16)>,
+    lately: VecDeque<(Time, SocketAddr, ConnectionId)>,
 }
 
 impl Resets {
     /// Returns whether `peer` may get a reset for `connection_id` now. Remembers it if so.
-    pub(super) fn admit(&mut self, now: Time, peer: SocketAddr, connection_id: u16) -> bool {
+    pub(super) fn admit(&mut self, now: Time, peer: SocketAddr, connection_id: ConnectionId) -> bool {
         while self.lately.front().is_some_and(|(at, ..)| now.since(*at) > MEMORY) {
             self.lately.pop_front();
         }
@@ -42,11 +43,12 @@ mod tests {
     fn a_stranger_gets_one_reset_in_ten_seconds_and_a_crowd_a_thousand() {
         let mut resets = Resets::default();
         let peer = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
-        assert!(resets.admit(Time::ZERO, peer(1), 7));
-        assert!(!resets.admit(Time::from_millis(9_000), peer(1), 7));
-        assert!(resets.admit(Time::from_millis(11_000), peer(1), 7));
-        let admitted =
-            (0..5000).filter(|port| resets.admit(Time::from_millis(12_000), peer(*port), 8)).count();
+        assert!(resets.admit(Time::ZERO, peer(1), ConnectionId(7)));
+        assert!(!resets.admit(Time::from_millis(9_000), peer(1), ConnectionId(7)));
+        assert!(resets.admit(Time::from_millis(11_000), peer(1), ConnectionId(7)));
+        let admitted = (0..5000)
+            .filter(|port| resets.admit(Time::from_millis(12_000), peer(*port), ConnectionId(8)))
+            .count();
         assert_eq!(admitted, REMEMBERED - 1);
     }
 }

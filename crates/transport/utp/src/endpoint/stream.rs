@@ -19,6 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 ///
 /// Await [`Endpoint::close`](super::Endpoint::close) before the program ends: the peer's end still needs an acknowledgement, and
 /// a peer that never gets it waits for 60 s.
+#[must_use = "a stream that is dropped ends its direction"]
 pub struct Stream {
     inner: Arc<Inner>,
     handle: Handle,

@@ -14,6 +14,7 @@ use super::socket_buffer::{Activity, SocketBuffer};
 use super::{EndpointConfig, EndpointStatistics};
 use crate::connection::{Arrival, Connection};
 use crate::error::Error;
+use crate::numbers::{ConnectionId, Micros, SeqNr};
 use crate::packet::{Header, Kind, Packet};
 use afteryou_base::Time;
 use afteryou_cc::Setup;
@@ -27,7 +28,7 @@ use entry::CONNECTION;
 /// Below this many places the table does not shrink.
 const MIN_CAPACITY: usize = 256;
 /// A connection id that libutp resets: its partner id would not fit in 16 bits.
-const UNUSABLE_ID: u16 = u16::MAX;
+const UNUSABLE_ID: ConnectionId = ConnectionId(u16::MAX);
 
 /// Window of a connection that has no place yet, bytes.
 const FIRST_WINDOW: u64 = 64 << 10;
@@ -137,9 +138,10 @@ impl Table {
             return Err(Error::TooMany);
         }
         let is_free = |key: &Key| !self.entries.contains_key(key) && self.farewells.get(key).is_none();
-        let free = |id: &u16| *id != UNUSABLE_ID && is_free(&Key::new(peer, *id));
-        let recv_id = std::iter::repeat_with(&mut random).take(64).find(free).ok_or(Error::TooMany)?;
-        let seq_nr = random();
+        let free = |id: &ConnectionId| *id != UNUSABLE_ID && is_free(&Key::new(peer, *id));
+        let recv_id =
+            std::iter::repeat_with(|| ConnectionId(random())).take(64).find(free).ok_or(Error::TooMany)?;
+        let seq_nr = SeqNr(random());
         let setup = setup(config, &mut random);
         let connection = config.connect(now, setup, peer, recv_id, seq_nr);
         Ok(self.insert(Key::new(peer, recv_id), connection, false))
@@ -216,7 +218,7 @@ impl Table {
         packet: &Packet<'_>,
         random: impl FnMut() -> u16,
     ) {
-        let key = Key::new(peer, packet.header.connection_id.wrapping_add(1));
+        let key = Key::new(peer, packet.header.connection_id.next());
         if self.deliver(at, key, packet) {
             return;
         }
@@ -250,7 +252,7 @@ impl Table {
         at: Arrival,
         key: Key,
         syn: &Packet<'_>,
-        seq_nr: u16,
+        seq_nr: SeqNr,
         mut random: impl FnMut() -> u16,
     ) {
         let setup = setup(config, &mut random);
@@ -279,7 +281,7 @@ impl Table {
             Place::Of(handle) => self.displace(at.now, handle),
             Place::Later | Place::Nowhere => return true, // the peer sends it again
         }
-        self.accept(config, at, key, &syn, packet.header.ack_nr.wrapping_add(1), random);
+        self.accept(config, at, key, &syn, packet.header.ack_nr.next(), random);
         self.deliver(at, key, packet);
         true
     }
@@ -329,7 +331,7 @@ impl Table {
     /// meant, follows from the number that it answers.
     fn receive_reset(&mut self, at: Arrival, peer: SocketAddr, packet: &Packet<'_>) {
         let id = packet.header.connection_id;
-        for id_there in [id, id.wrapping_add(1), id.wrapping_sub(1)] {
+        for id_there in [id, id.next(), id.prev()] {
             let key = Key::new(peer, id_there);
             if !self.entries.get(&key).is_some_and(|entry| entry.connection.may_be_reset_by(id)) {
                 continue;
@@ -582,9 +584,9 @@ impl Table {
 fn reset_for(header: &Header) -> Vec<u8> {
     let header = Header {
         kind: Kind::Reset,
-        timestamp_difference_us: 0,
+        timestamp_difference: Micros::default(),
         wnd_size: 0,
-        seq_nr: 0,
+        seq_nr: SeqNr::default(),
         ack_nr: header.seq_nr,
         ..*header
     };

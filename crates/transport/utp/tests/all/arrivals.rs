@@ -6,6 +6,7 @@ use afteryou_cc::Controller;
 use afteryou_utp::connection::{Arrival, Connection};
 use afteryou_utp::packet::{Header, Kind, Packet};
 use afteryou_utp::Config;
+use afteryou_utp::{ConnectionId, Micros, SeqNr};
 
 fn controller() -> Box<dyn Controller> {
     let settings = afteryou_base::param::Settings::defaults(cubic::PARAMS);
@@ -16,12 +17,12 @@ fn controller() -> Box<dyn Controller> {
 fn data(seq_nr: u16, sent_us: u32) -> Packet<'static> {
     let header = Header {
         kind: Kind::Data,
-        connection_id: 8,
-        timestamp_us: sent_us,
-        timestamp_difference_us: 0,
+        connection_id: ConnectionId(8),
+        timestamp: Micros(sent_us),
+        timestamp_difference: Micros(0),
         wnd_size: 1 << 20,
-        ack_nr: 99,
-        seq_nr,
+        ack_nr: SeqNr(99),
+        seq_nr: SeqNr(seq_nr),
     };
     Packet { header, sack: None, marks: None, payload: b"hello" }
 }
@@ -29,15 +30,15 @@ fn data(seq_nr: u16, sent_us: u32) -> Packet<'static> {
 /// Returns an endpoint's side of a connection that a peer has opened with a SYN numbered 1.
 fn accepted() -> Connection {
     let mut syn = data(1, 0);
-    (syn.header.kind, syn.header.connection_id, syn.payload) = (Kind::Syn, 7, b"");
-    Connection::accept(Config::default(), controller(), Time::ZERO, &syn, 100)
+    (syn.header.kind, syn.header.connection_id, syn.payload) = (Kind::Syn, ConnectionId(7), b"");
+    Connection::accept(Config::default(), controller(), Time::ZERO, &syn, SeqNr(100))
 }
 
 /// Returns the delay in the acknowledgement that leaves now, µs.
 fn reported(connection: &mut Connection, now: Time) -> u32 {
     let mut datagram = Vec::new();
     assert!(connection.poll_transmit(now, &mut datagram));
-    Packet::decode(&datagram).unwrap().header.timestamp_difference_us
+    Packet::decode(&datagram).unwrap().header.timestamp_difference.0
 }
 
 #[test]

@@ -5,7 +5,9 @@ use afteryou_base::{Span, Time};
 use afteryou_cc::cubic::{Cubic, PARAMS};
 use afteryou_trace::qlog::read;
 use afteryou_utp::packet::{Kind, Packet};
-use afteryou_utp::{Config, Connection, Dump, Endpoint, EndpointConfig, Statistics, Stream};
+use afteryou_utp::{
+    Config, Connection, ConnectionId, Dump, Endpoint, EndpointConfig, SeqNr, Statistics, Stream,
+};
 use pcap_parser::{parse_block_le, Block};
 use qlog::events::connectivity::{ConnectionClosed, ConnectionClosedTrigger};
 use qlog::events::quic::{AckedRanges, QuicFrame};
@@ -265,8 +267,9 @@ async fn strangers_that_only_open_leave_no_file_and_a_peer_that_answers_has_its_
         for id in 0..STRANGERS {
             let controller = Box::new(Cubic::new(&Settings::defaults(PARAMS), 1352));
             let mut syn = Vec::new();
-            Connection::connect(Config::default(), controller, Time::ZERO, 4 * id, 1)
-                .poll_transmit(Time::ZERO, &mut syn);
+            let (id, config) = (ConnectionId(4 * id), Config::default());
+            let mut opening = Connection::connect(config, controller, Time::ZERO, id, SeqNr(1));
+            assert!(opening.poll_transmit(Time::ZERO, &mut syn));
             socket.send_to(&syn, here.local_addr().unwrap()).unwrap();
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -355,10 +358,10 @@ fn a_log_of_a_connection_without_io_has_its_losses_its_timeouts_and_the_reason_o
     let address = |last| SocketAddr::from(([192, 0, 2, last], 6881));
     let (mut now, config) = (Time::ZERO, Config::default());
     let dump = dump.bound(address(1), now, SystemTime::now());
-    let mut one = dump.connect(address(2), config.clone(), controller(), now, 1, 1);
+    let mut one = dump.connect(address(2), config.clone(), controller(), now, ConnectionId(1), SeqNr(1));
     let mut syn = Vec::new();
     assert!(one.poll_transmit(now, &mut syn));
-    let mut other = Connection::accept(config, controller(), now, &Packet::decode(&syn).unwrap(), 1);
+    let mut other = Connection::accept(config, controller(), now, &Packet::decode(&syn).unwrap(), SeqNr(1));
     let (mut left, mut packets, mut buf) = (2_000_000, 0, [0; 4096]);
     while other.bytes_arrived() < 2_000_000 {
         left -= one.write(&[1; 4096][..left.min(4096)]).unwrap();

@@ -2,7 +2,7 @@
 
 use afteryou_base::Span;
 use afteryou_utp::packet::{Header, Kind, Packet};
-use afteryou_utp::{Endpoint, EndpointConfig, Error};
+use afteryou_utp::{ConnectionId, Endpoint, EndpointConfig, Error, Micros, SeqNr};
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -144,7 +144,7 @@ async fn one_socket_carries_many_connections() {
     for client in clients {
         timeout(PATIENCE, client).await.unwrap().unwrap();
     }
-    timeout(PATIENCE, server).await.unwrap().unwrap();
+    drop(timeout(PATIENCE, server).await.unwrap().unwrap());
 }
 
 #[tokio::test]
@@ -173,7 +173,7 @@ async fn a_lost_answer_is_made_good_by_a_second_try_under_another_id() {
         }
         if ids.len() == 2 {
             let header =
-                Header { kind: Kind::State, seq_nr: 1, ack_nr: packet.header.seq_nr, ..packet.header };
+                Header { kind: Kind::State, seq_nr: SeqNr(1), ack_nr: packet.header.seq_nr, ..packet.header };
             let mut answer = Vec::new();
             Packet { header, sack: None, marks: None, payload: &[] }.encode(&mut answer);
             peer.send_to(&answer, from).await.unwrap();
@@ -186,7 +186,7 @@ async fn a_lost_answer_is_made_good_by_a_second_try_under_another_id() {
         let (n, _) = timeout(PATIENCE, peer.recv_from(&mut buf)).await.unwrap().unwrap();
         let packet = Packet::decode(&buf[..n]).unwrap();
         if packet.header.kind == Kind::Reset {
-            assert_eq!(packet.header.connection_id, ids[0] + 1);
+            assert_eq!(packet.header.connection_id, ids[0].next());
             return;
         }
     }
@@ -203,7 +203,7 @@ async fn without_room_for_a_second_try_the_first_goes_on() {
     let (n, from) = timeout(PATIENCE, peer.recv_from(&mut buf)).await.unwrap().unwrap();
     tokio::time::sleep(Duration::from_secs(4)).await;
     let syn = Packet::decode(&buf[..n]).unwrap();
-    let header = Header { kind: Kind::State, seq_nr: 1, ack_nr: syn.header.seq_nr, ..syn.header };
+    let header = Header { kind: Kind::State, seq_nr: SeqNr(1), ack_nr: syn.header.seq_nr, ..syn.header };
     let mut answer = Vec::new();
     Packet { header, sack: None, marks: None, payload: &[] }.encode(&mut answer);
     peer.send_to(&answer, from).await.unwrap();
@@ -351,9 +351,16 @@ async fn unpaced_bursts_do_not_overflow_sockets_on_loopback() {
 async fn connect_and_say(i: u8, to: SocketAddr) -> tokio::net::UdpSocket {
     let socket = tokio::net::UdpSocket::bind(SocketAddr::from(([127, 1, 0, i], 0))).await.unwrap();
     let encode = |kind, connection_id, seq_nr, ack_nr, payload: &[u8]| {
-        let (timestamp_us, timestamp_difference_us, wnd_size) = (1, 1, 1 << 20);
-        let header =
-            Header { kind, connection_id, timestamp_us, timestamp_difference_us, wnd_size, seq_nr, ack_nr };
+        let wnd_size = 1 << 20;
+        let header = Header {
+            kind,
+            connection_id: ConnectionId(connection_id),
+            timestamp: Micros(1),
+            timestamp_difference: Micros(1),
+            wnd_size,
+            seq_nr: SeqNr(seq_nr),
+            ack_nr: SeqNr(ack_nr),
+        };
         let mut datagram = Vec::new();
         Packet { header, sack: None, marks: None, payload }.encode(&mut datagram);
         datagram
@@ -362,7 +369,7 @@ async fn connect_and_say(i: u8, to: SocketAddr) -> tokio::net::UdpSocket {
     socket.send_to(&encode(Kind::Syn, 7, 1, 0, &[]), to).await.unwrap();
     if let Ok(received) = timeout(Duration::from_secs(1), socket.recv(&mut buf)).await {
         let answer = Packet::decode(&buf[..received.unwrap()]).unwrap().header;
-        socket.send_to(&encode(Kind::Data, 8, 2, answer.seq_nr.wrapping_sub(1), &[1; 14]), to).await.unwrap();
+        socket.send_to(&encode(Kind::Data, 8, 2, answer.seq_nr.prev().0, &[1; 14]), to).await.unwrap();
     }
     socket
 }

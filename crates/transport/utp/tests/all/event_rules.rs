@@ -3,7 +3,7 @@
 use afteryou_base::{Span, Time};
 use afteryou_cc::{list, Controller, Setup};
 use afteryou_utp::packet::Packet;
-use afteryou_utp::{Config, Connection, Event};
+use afteryou_utp::{Config, Connection, ConnectionId, Event, SeqNr};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
@@ -108,7 +108,8 @@ struct Pair {
 
 impl Pair {
     fn new() -> Pair {
-        let connection = Connection::connect(Config::default(), controller(), Time::ZERO, 7, 100);
+        let connection =
+            Connection::connect(Config::default(), controller(), Time::ZERO, ConnectionId(7), SeqNr(100));
         Pair { ends: [Some(End::new(connection)), None], towards: Default::default(), now: Time::ZERO }
     }
 
@@ -148,8 +149,13 @@ impl Pair {
         match &mut self.ends[to] {
             Some(end) => end.connection.handle(now, &packet),
             none => {
-                *none =
-                    Some(End::new(Connection::accept(Config::default(), controller(), now, &packet, 5000)))
+                *none = Some(End::new(Connection::accept(
+                    Config::default(),
+                    controller(),
+                    now,
+                    &packet,
+                    SeqNr(5000),
+                )))
             }
         }
     }

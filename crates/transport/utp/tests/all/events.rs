@@ -3,7 +3,7 @@
 use afteryou_base::{Span, Time};
 use afteryou_cc::{list, Setup};
 use afteryou_utp::packet::Packet;
-use afteryou_utp::{Config, Connection, Error, Event};
+use afteryou_utp::{Config, Connection, ConnectionId, Error, Event, SeqNr};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use std::collections::VecDeque;
@@ -80,7 +80,8 @@ struct Net {
 
 impl Net {
     fn new(rtt_ms: u64, loss: f64, question: &[u8], answer: &[u8]) -> Net {
-        let connection = Connection::connect(Config::default(), controller(), Time::ZERO, 7, 100);
+        let connection =
+            Connection::connect(Config::default(), controller(), Time::ZERO, ConnectionId(7), SeqNr(100));
         Net {
             ends: [Some(End::new(connection, question)), None],
             wire: VecDeque::new(),
@@ -117,7 +118,7 @@ impl Net {
         let packet = Packet::decode(datagram).unwrap();
         let answer = &self.answer;
         let end = self.ends[to].get_or_insert_with(|| {
-            let connection = Connection::accept(Config::default(), controller(), now, &packet, 5000);
+            let connection = Connection::accept(Config::default(), controller(), now, &packet, SeqNr(5000));
             End::new(connection, answer)
         });
         end.connection.handle(now, &packet);
@@ -173,11 +174,12 @@ fn the_same_event_comes_again_only_after_it_was_used_up() {
     // Data and the end came apart: each is news. What has been read is not reported again.
     assert!((1..=2).contains(&b.count(Event::Readable)), "{:?}", b.events);
 
-    let mut unread = Connection::connect(Config::default(), controller(), Time::ZERO, 7, 100);
+    let mut unread =
+        Connection::connect(Config::default(), controller(), Time::ZERO, ConnectionId(7), SeqNr(100));
     let mut out = Vec::new();
     assert!(unread.poll_transmit(Time::ZERO, &mut out));
     let syn = Packet::decode(&out).unwrap();
-    let mut far = Connection::accept(Config::default(), controller(), Time::ZERO, &syn, 5000);
+    let mut far = Connection::accept(Config::default(), controller(), Time::ZERO, &syn, SeqNr(5000));
     exchange(&mut unread, &mut far);
     assert_eq!((unread.poll_event(), unread.poll_event()), (Some(Event::Connected), None));
     for _ in 0..3 {

@@ -3,7 +3,7 @@
 use crate::support::{Path, Plan, Side, World};
 use afteryou_base::Time;
 use afteryou_utp::packet::Kind;
-use afteryou_utp::{Config, Recovery};
+use afteryou_utp::{Config, Recovery, SeqNr};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -29,11 +29,11 @@ fn lose(rtt_ms: u64, lost: usize) -> (World, Rc<RefCell<Seen>>) {
     let mut world = World::new(Path::new(100, 500), vec![plan]);
     let seen = Rc::new(RefCell::new(Seen::default()));
     let notes = seen.clone();
-    let (mut first, mut newest) = (None::<u16>, 0);
+    let (mut first, mut newest) = (None::<SeqNr>, 0);
     world.filter = Some(Box::new(move |now, _, side, packet| {
         let mut seen = notes.borrow_mut();
         if side == Side::Client && packet.header.kind == Kind::Data {
-            let number = packet.header.seq_nr.wrapping_sub(*first.get_or_insert(packet.header.seq_nr));
+            let number = packet.header.seq_nr.since(*first.get_or_insert(packet.header.seq_nr));
             newest = newest.max(number);
             if number == PACKET {
                 seen.sent.push(now);
@@ -42,7 +42,7 @@ fn lose(rtt_ms: u64, lost: usize) -> (World, Rc<RefCell<Seen>>) {
             }
         }
         let (Some(sack), Some(first)) = (packet.sack, first) else { return true };
-        let base = usize::from(packet.header.ack_nr.wrapping_sub(first)) + 1;
+        let base = usize::from(packet.header.ack_nr.since(first)) + 1;
         let shows_later = sack.received().any(|offset| base + offset > usize::from(newest_of(&seen)));
         if side == Side::Server && shows_later && seen.shown.len() + 1 < seen.sent.len() {
             seen.shown.push(now);

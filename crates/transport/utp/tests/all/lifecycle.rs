@@ -4,7 +4,7 @@ use crate::support::{Path, Plan, Side, World};
 use afteryou_base::{Span, Time};
 use afteryou_cc::list;
 use afteryou_utp::packet::{Kind, Packet};
-use afteryou_utp::{Config, Connection, Error, Recovery};
+use afteryou_utp::{Config, Connection, ConnectionId, Error, Host, Recovery, SeqNr};
 
 fn controller() -> Box<dyn afteryou_cc::Controller> {
     list::find("newreno").unwrap().build(&[], afteryou_cc::Setup::of(1352)).unwrap()
@@ -36,9 +36,10 @@ fn exchange(now: Time, a: &mut Connection, b: &mut Connection) {
 
 /// Returns two connected ends.
 fn pair(config: Config) -> (Connection, Connection) {
-    let mut a = Connection::connect(config.clone(), controller(), Time::ZERO, 7, 100);
+    let mut a = Connection::connect(config.clone(), controller(), Time::ZERO, ConnectionId(7), SeqNr(100));
     let syn = transmit(&mut a, Time::ZERO).remove(0);
-    let mut b = Connection::accept(config, controller(), Time::ZERO, &Packet::decode(&syn).unwrap(), 5000);
+    let mut b =
+        Connection::accept(config, controller(), Time::ZERO, &Packet::decode(&syn).unwrap(), SeqNr(5000));
     exchange(Time::ZERO, &mut a, &mut b);
     assert!(a.is_connected() && b.is_connected());
     (a, b)
@@ -68,7 +69,8 @@ fn sends_until_closed(connection: &mut Connection) -> (Vec<f64>, f64) {
 fn an_unanswered_syn_is_resent_at_3_and_9_s_and_fails_at_21_s() {
     for recovery in [Recovery::Modern, Recovery::Libutp, Recovery::Libutp200ms, Recovery::LibutpMod] {
         let config = Config::recovering(recovery);
-        let mut connection = Connection::connect(config, controller(), Time::ZERO, 7, 100);
+        let mut connection =
+            Connection::connect(config, controller(), Time::ZERO, ConnectionId(7), SeqNr(100));
         let (sent, failed) = sends_until_closed(&mut connection);
         assert_eq!((sent, failed), (vec![0.0, 3.0, 9.0], 21.0));
         assert_eq!(connection.error(), Some(Error::Unreachable));
@@ -77,23 +79,29 @@ fn an_unanswered_syn_is_resent_at_3_and_9_s_and_fails_at_21_s() {
 
 #[test]
 fn the_handshake_looks_as_bep_29_draws_it() {
-    let mut a = Connection::connect(Config::default(), controller(), Time::ZERO, 7, 100);
+    let mut a = Connection::connect(Config::default(), controller(), Time::ZERO, ConnectionId(7), SeqNr(100));
     let syn = transmit(&mut a, Time::ZERO).remove(0);
     let syn = Packet::decode(&syn).unwrap();
-    assert_eq!((syn.header.kind, syn.header.connection_id, syn.header.seq_nr), (Kind::Syn, 7, 100));
-    let mut b = Connection::accept(Config::default(), controller(), Time::ZERO, &syn, 5000);
-    assert_eq!(b.recv_id(), 8);
+    assert_eq!(
+        (syn.header.kind, syn.header.connection_id, syn.header.seq_nr),
+        (Kind::Syn, ConnectionId(7), SeqNr(100))
+    );
+    let mut b = Connection::accept(Config::default(), controller(), Time::ZERO, &syn, SeqNr(5000));
+    assert_eq!(b.recv_id(), ConnectionId(8));
     let state = transmit(&mut b, Time::ZERO).remove(0);
     let state = Packet::decode(&state).unwrap();
-    assert_eq!((state.header.kind, state.header.connection_id, state.header.ack_nr), (Kind::State, 7, 100));
-    assert_eq!(state.header.seq_nr, 5000, "the acceptor's next number");
+    assert_eq!(
+        (state.header.kind, state.header.connection_id, state.header.ack_nr),
+        (Kind::State, ConnectionId(7), SeqNr(100))
+    );
+    assert_eq!(state.header.seq_nr, SeqNr(5000), "the acceptor's next number");
     a.handle(Time::ZERO, &state);
     assert!(a.is_connected() && !b.is_connected());
     a.write(b"hi").unwrap();
     let sent = transmit(&mut a, Time::ZERO);
     let data = Packet::decode(&sent[0]).unwrap();
-    assert_eq!((data.header.kind, data.header.connection_id), (Kind::Data, 8));
-    assert_eq!((data.header.seq_nr, data.header.ack_nr), (101, 4999));
+    assert_eq!((data.header.kind, data.header.connection_id), (Kind::Data, ConnectionId(8)));
+    assert_eq!((data.header.seq_nr, data.header.ack_nr), (SeqNr(101), SeqNr(4999)));
     b.handle(Time::ZERO, &data);
     assert!(b.is_connected());
     assert_eq!(read_all(&mut b, Time::ZERO), b"hi");
@@ -128,10 +136,10 @@ fn a_round_trip_longer_than_the_first_timeout_still_connects() {
 
 #[test]
 fn a_connection_that_nobody_confirms_is_kept_for_21_s() {
-    let mut a = Connection::connect(Config::default(), controller(), Time::ZERO, 7, 100);
+    let mut a = Connection::connect(Config::default(), controller(), Time::ZERO, ConnectionId(7), SeqNr(100));
     let syn = transmit(&mut a, Time::ZERO).remove(0);
     let syn = Packet::decode(&syn).unwrap();
-    let mut b = Connection::accept(Config::default(), controller(), Time::ZERO, &syn, 5000);
+    let mut b = Connection::accept(Config::default(), controller(), Time::ZERO, &syn, SeqNr(5000));
     assert_eq!(sends_until_closed(&mut b), (vec![0.0], 21.0));
     assert_eq!(b.error(), Some(Error::Unreachable));
 }
@@ -172,7 +180,8 @@ fn a_reset_ends_the_connection_and_one_out_of_the_blue_does_not() {
     a.handle(Time::ZERO, &Packet::decode(&reset).unwrap());
     assert_eq!(a.error(), Some(Error::Reset));
     assert_eq!(a.write(b"x"), Err(Error::Reset));
-    let mut c = Connection::connect(Config::default(), controller(), Time::ZERO, 7, 5000);
+    let mut c =
+        Connection::connect(Config::default(), controller(), Time::ZERO, ConnectionId(7), SeqNr(5000));
     transmit(&mut c, Time::ZERO);
     let mut refused = reset;
     refused[18..20].copy_from_slice(&5000u16.to_be_bytes());
@@ -182,16 +191,16 @@ fn a_reset_ends_the_connection_and_one_out_of_the_blue_does_not() {
 
 #[test]
 fn an_initiator_that_takes_its_syn_back_frees_the_acceptor() {
-    let mut a = Connection::connect(Config::default(), controller(), Time::ZERO, 7, 100);
+    let mut a = Connection::connect(Config::default(), controller(), Time::ZERO, ConnectionId(7), SeqNr(100));
     let syn = transmit(&mut a, Time::ZERO).remove(0);
     let syn = Packet::decode(&syn).unwrap();
-    let mut b = Connection::accept(Config::default(), controller(), Time::ZERO, &syn, 5000);
+    let mut b = Connection::accept(Config::default(), controller(), Time::ZERO, &syn, SeqNr(5000));
     a.abort();
     let reset = transmit(&mut a, Time::ZERO).remove(0);
     let reset = Packet::decode(&reset).unwrap();
     let (mut neighbour, mut guess) = (reset, reset);
-    neighbour.header.connection_id += 1;
-    guess.header.seq_nr += 1;
+    neighbour.header.connection_id.0 += 1;
+    guess.header.seq_nr.0 += 1;
     b.handle(Time::ZERO, &neighbour);
     b.handle(Time::ZERO, &guess);
     assert!(!b.is_closed());
@@ -319,7 +328,7 @@ fn a_sender_keeps_the_network_busy_and_holds_half_a_window_beside_it() {
     for window in [1 << 20, 2 << 20] {
         for (rtt_ms, loss) in [(5, 0.0), (50, 0.0), (135, 0.0), (250, 0.0), (50, 0.001)] {
             let config = Config { recv_buffer: window, ..Config::default() };
-            let plan = Plan { config, ..Plan::bulk("cubic", rtt_ms).without_content() };
+            let plan = Plan { config, host: Host::REAL, ..Plan::bulk("cubic", rtt_ms).without_content() };
             let mut world = World::new(Path::new(1_000, 50).lossy(loss), vec![plan]);
             let mut most = 0;
             for at in (0..4_000).step_by(7) {

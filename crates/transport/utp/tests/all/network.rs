@@ -4,7 +4,7 @@ use afteryou_base::{Span, Time};
 use afteryou_cc::list;
 use afteryou_utp::packet::{Header, Kind, Packet};
 use afteryou_utp::sack::Sack;
-use afteryou_utp::{Config, Connection};
+use afteryou_utp::{Config, Connection, ConnectionId, Micros, SeqNr};
 use proptest::prelude::*;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -36,7 +36,7 @@ struct End {
     written: usize,
     received: Vec<u8>,
     /// Newest sequence number used.
-    newest: u16,
+    newest: SeqNr,
 }
 
 enum Event {
@@ -58,7 +58,7 @@ struct Net {
 
 impl Net {
     fn new(controller: &'static str, config: Config, data: [Vec<u8>; 2], fates: Vec<Fate>) -> Net {
-        let end = |data| End { connection: None, data, written: 0, received: Vec::new(), newest: 0 };
+        let end = |data| End { connection: None, data, written: 0, received: Vec::new(), newest: SeqNr(0) };
         let mut net = Net {
             now: Time::from_millis(1),
             config,
@@ -68,7 +68,8 @@ impl Net {
             what: Vec::new(),
             fates: fates.into(),
         };
-        let client = Connection::connect(net.config.clone(), net.build(), net.now, 7, 65_500);
+        let client =
+            Connection::connect(net.config.clone(), net.build(), net.now, ConnectionId(7), SeqNr(65_500));
         net.ends[0].connection = Some(client);
         net.service(0);
         net
@@ -114,8 +115,9 @@ impl Net {
         let now = self.now;
         match &mut self.ends[to].connection {
             None => {
-                let server = Connection::accept(self.config.clone(), self.build(), now, &packet, 30_000);
-                self.ends[to].newest = 29_999;
+                let server =
+                    Connection::accept(self.config.clone(), self.build(), now, &packet, SeqNr(30_000));
+                self.ends[to].newest = SeqNr(29_999);
                 self.ends[to].connection = Some(server);
             }
             // As an endpoint answers what belongs to no connection.
@@ -139,12 +141,12 @@ impl Net {
         let header = Header {
             kind: junk.kind,
             connection_id: connection.recv_id(),
-            timestamp_us: 1,
-            timestamp_difference_us: 2,
+            timestamp: Micros(1),
+            timestamp_difference: Micros(2),
             wnd_size: 0,
-            seq_nr: junk.seq_nr,
+            seq_nr: SeqNr(junk.seq_nr),
             // One beyond the newest is what a reset may answer: it is not outside.
-            ack_nr: end.newest.wrapping_add(2).wrapping_add(junk.beyond),
+            ack_nr: end.newest.plus(2).plus(junk.beyond),
         };
         let payload = vec![0xEE; junk.payload];
         connection.handle(
@@ -174,8 +176,8 @@ impl Net {
                 break;
             }
             let header = Packet::decode(&datagram).expect("well-formed").header;
-            let newest = header.seq_nr.wrapping_sub(u16::from(header.kind == Kind::State));
-            if newest.wrapping_sub(end.newest) as i16 > 0 || header.kind == Kind::Syn {
+            let newest = header.seq_nr.minus(u16::from(header.kind == Kind::State));
+            if newest.since(end.newest) as i16 > 0 || header.kind == Kind::Syn {
                 end.newest = newest;
             }
             datagrams.push(datagram);

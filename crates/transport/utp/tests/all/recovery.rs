@@ -4,6 +4,7 @@ use crate::support::{Path, Plan, Side, World};
 use afteryou_base::Time;
 use afteryou_utp::packet::Kind;
 use afteryou_utp::Config;
+use afteryou_utp::SeqNr;
 
 const RTTS_MS: [u64; 4] = [5, 50, 135, 250];
 const LOSSES: [f64; 4] = [0.0, 0.001, 0.01, 0.05];
@@ -44,14 +45,14 @@ fn a_cubic_that_overfills_a_long_buffer_recovers_its_losses_without_a_timeout() 
 
 /// Drops the first transmission of `count` packets in a row, from the `from`-th data packet on.
 fn drop_once(world: &mut World, from: u64, count: u64) {
-    let (mut seen, mut first) = (std::collections::HashSet::new(), None::<u16>);
+    let (mut seen, mut first) = (std::collections::HashSet::new(), None::<SeqNr>);
     world.filter = Some(Box::new(move |_, _, side, packet| {
         if side != Side::Client || packet.header.kind != Kind::Data {
             return true;
         }
         let seq_nr = packet.header.seq_nr;
         let first = *first.get_or_insert(seq_nr);
-        let index = u64::from(seq_nr.wrapping_sub(first));
+        let index = u64::from(seq_nr.since(first));
         !((from..from + count).contains(&index) && seen.insert(seq_nr))
     }));
 }
@@ -75,13 +76,13 @@ fn fifteen_hundred_losses_in_one_window_take_no_timeout() {
 fn a_lost_retransmission_is_found_within_round_trips_and_not_by_timeout() {
     for rtt_ms in RTTS_MS {
         let mut world = World::new(Path::new(20, 500), vec![Plan::bulk("newreno", rtt_ms)]);
-        let (mut first, mut dropped) = (None::<u16>, 0);
+        let (mut first, mut dropped) = (None::<SeqNr>, 0);
         world.filter = Some(Box::new(move |_, _, side, packet| {
             if side != Side::Client || packet.header.kind != Kind::Data {
                 return true;
             }
             let first = *first.get_or_insert(packet.header.seq_nr);
-            let hit = packet.header.seq_nr.wrapping_sub(first) == 200 && dropped < 3;
+            let hit = packet.header.seq_nr.since(first) == 200 && dropped < 3;
             dropped += u32::from(hit);
             !hit
         }));
@@ -165,7 +166,7 @@ fn a_peer_that_shows_no_long_bitmap_gets_no_more_than_1023_packets() {
 fn with_short_bitmaps_no_packet_is_resent_that_was_not_lost() {
     let mut world = World::new(Path::new(100, 500), vec![Plan::bulk("cubic", 50).sending(8_000_000)]);
     let mut dropped = std::collections::HashSet::new();
-    let mut first = None::<u16>;
+    let mut first = None::<SeqNr>;
     world.filter = Some(Box::new(move |_, _, side, packet| {
         if packet.header.kind == Kind::Syn {
             return packet.sack.is_none();
@@ -174,7 +175,7 @@ fn with_short_bitmaps_no_packet_is_resent_that_was_not_lost() {
             return true;
         }
         let first = *first.get_or_insert(packet.header.seq_nr);
-        let index = packet.header.seq_nr.wrapping_sub(first);
+        let index = packet.header.seq_nr.since(first);
         // Gaps further apart than a short bitmap reaches.
         !(index > 1000 && index.is_multiple_of(97) && dropped.insert(packet.header.seq_nr))
     }));

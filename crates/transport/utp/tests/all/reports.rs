@@ -5,7 +5,7 @@ use crate::support::relay::{Fate, Manner, Relay};
 use afteryou_base::{Span, Time};
 use afteryou_cc::{Ack, Controller, Delivered, Pacing, Sent};
 use afteryou_utp::packet::{Kind, Packet};
-use afteryou_utp::{Endpoint, EndpointConfig, Statistics};
+use afteryou_utp::{Endpoint, EndpointConfig, SeqNr, Statistics};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -237,7 +237,7 @@ fn compare(before: &[Report], statistics: &Statistics, after: &Account) {
 
 /// Loses every 50th data packet the first time that it is sent, and every 250th the second time, too.
 fn losing_now_and_then() -> impl FnMut(&Packet<'_>) -> Fate {
-    let mut sent = BTreeMap::<u16, u32>::new();
+    let mut sent = BTreeMap::<SeqNr, u32>::new();
     move |packet| {
         if packet.header.kind != Kind::Data {
             return Fate::Passes;

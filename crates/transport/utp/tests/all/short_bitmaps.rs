@@ -2,6 +2,7 @@
 
 use crate::support::{Path, Plan, Side, World};
 use afteryou_utp::packet::Kind;
+use afteryou_utp::SeqNr;
 
 const RTTS_MS: [u64; 4] = [5, 50, 135, 250];
 
@@ -9,8 +10,8 @@ const RTTS_MS: [u64; 4] = [5, 50, 135, 250];
 /// stream and how often it was sent before, whether it gets lost.
 fn world(rtt_ms: u64, bytes: u64, mut drops: impl FnMut(u64, u32) -> bool + 'static) -> World {
     let mut world = World::new(Path::new(100, 500), vec![Plan::bulk("cubic", rtt_ms).sending(bytes)]);
-    let mut sent = std::collections::HashMap::<u16, u32>::new();
-    let mut first = None::<u16>;
+    let mut sent = std::collections::HashMap::<SeqNr, u32>::new();
+    let mut first = None::<SeqNr>;
     world.filter = Some(Box::new(move |_, _, side, packet| {
         if packet.header.kind == Kind::Syn {
             return packet.sack.is_none(); // the third one, which is answered as by a libutp
@@ -21,7 +22,7 @@ fn world(rtt_ms: u64, bytes: u64, mut drops: impl FnMut(u64, u32) -> bool + 'sta
         let first = *first.get_or_insert(packet.header.seq_nr);
         let before = sent.entry(packet.header.seq_nr).or_default();
         *before += 1;
-        !drops(u64::from(packet.header.seq_nr.wrapping_sub(first)), *before - 1)
+        !drops(u64::from(packet.header.seq_nr.since(first)), *before - 1)
     }));
     world
 }

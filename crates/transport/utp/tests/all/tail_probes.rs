@@ -3,7 +3,7 @@
 use afteryou_base::{Span, Time};
 use afteryou_cc::{Ack, Controller, Directive, Loss, Snapshot, Timeout};
 use afteryou_utp::packet::{Kind, Packet};
-use afteryou_utp::{Config, Connection};
+use afteryou_utp::{Config, Connection, ConnectionId, SeqNr};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
@@ -72,7 +72,7 @@ struct Transfer {
     server: Option<Connection>,
     ways: [Way; 2],
     fate: Fate,
-    first: Option<u16>,
+    first: Option<SeqNr>,
     transmissions: Vec<u32>,
     calls: Arc<Mutex<Calls>>,
 }
@@ -81,7 +81,7 @@ impl Transfer {
     fn new(rtt: Span, fate: Fate) -> Transfer {
         let calls = Arc::new(Mutex::new(Calls::default()));
         let controller = Box::new(Noting(Arc::clone(&calls)));
-        let client = Connection::connect(config(), controller, Time::ZERO, 1, 1);
+        let client = Connection::connect(config(), controller, Time::ZERO, ConnectionId(1), SeqNr(1));
         let ways = [Way::default(), Way::default()];
         let (server, transmissions) = (None, vec![0; CHUNK as usize]);
         Transfer { now: Time::ZERO, rtt, client, server, ways, fate, first: None, transmissions, calls }
@@ -129,7 +129,7 @@ impl Transfer {
                 Some(server) => server.handle(now, &packet),
                 None => {
                     let controller = Box::new(Noting(Arc::default()));
-                    self.server = Some(Connection::accept(config(), controller, now, &packet, 1));
+                    self.server = Some(Connection::accept(config(), controller, now, &packet, SeqNr(1)));
                 }
             }
             self.server.iter_mut().for_each(|server| server.discard_received(now));
@@ -159,7 +159,7 @@ impl Transfer {
         if header.kind != Kind::Data {
             return Some(Span::ZERO);
         }
-        let index = header.seq_nr.wrapping_sub(*self.first.get_or_insert(header.seq_nr));
+        let index = header.seq_nr.since(*self.first.get_or_insert(header.seq_nr));
         let Some(packet) = u64::from(index).checked_sub(CHUNK).filter(|packet| *packet < CHUNK) else {
             return Some(Span::ZERO);
         };

@@ -4,10 +4,13 @@
 use afteryou_base::{Span, Time};
 use afteryou_cc::list::CONTROLLERS;
 use afteryou_utp::packet::Packet;
-use afteryou_utp::{Config, Connection, Recovery};
+use afteryou_utp::{Config, Connection, ConnectionId, Host, Recovery, SeqNr};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use std::collections::VecDeque;
+
+/// Payload is counted and not kept.
+const COUNTS: Host = Host { keeps_received: false, ..Host::REAL };
 
 /// Datagrams on their way to one end, the oldest first.
 type Way = VecDeque<(Time, Vec<u8>)>;
@@ -15,6 +18,7 @@ type Way = VecDeque<(Time, Vec<u8>)>;
 /// A transfer over a path of nothing but a delay and losses.
 struct Transfer {
     now: Time,
+    host: Host,
     ends: [Option<Connection>; 2],
     ways: [Way; 2],
     one_way: Span,
@@ -24,10 +28,10 @@ struct Transfer {
 }
 
 impl Transfer {
-    fn new(client: Connection, one_way: Span, losses: u32) -> Transfer {
+    fn new(host: Host, client: Connection, one_way: Span, losses: u32) -> Transfer {
         let rng = Pcg64::seed_from_u64(1);
         let ways = [Way::new(), Way::new()];
-        Transfer { now: Time::ZERO, ends: [Some(client), None], ways, one_way, losses, rng }
+        Transfer { now: Time::ZERO, host, ends: [Some(client), None], ways, one_way, losses, rng }
     }
 
     /// Sends all that an end has to send; then nothing of it may be due.
@@ -70,7 +74,7 @@ impl Transfer {
             let controller = CONTROLLERS[0]
                 .build(&[], afteryou_cc::Setup::of(config.payload))
                 .expect("defaults are valid");
-            self.ends[at] = Some(Connection::accept(config.clone(), controller, self.now, &packet, 500));
+            self.ends[at] = Some(self.host.accept(config.clone(), controller, self.now, &packet, SeqNr(500)));
             return;
         };
         end.handle(self.now, &packet);
@@ -82,12 +86,12 @@ impl Transfer {
 }
 
 /// Sends some, pauses, sends the rest and ends.
-fn run(controller: usize, config: &Config, one_way: Span, losses: u32) {
+fn run(controller: usize, host: Host, config: &Config, one_way: Span, losses: u32) {
     let controller = CONTROLLERS[controller]
         .build(&[], afteryou_cc::Setup::of(config.payload))
         .expect("defaults are valid");
-    let client = Connection::connect(config.clone(), controller, Time::ZERO, 1, 1);
-    let mut transfer = Transfer::new(client, one_way, losses);
+    let client = host.connect(config.clone(), controller, Time::ZERO, ConnectionId(1), SeqNr(1));
+    let mut transfer = Transfer::new(host, client, one_way, losses);
     let mut left = 3_000_000;
     for step in 0.. {
         assert!(step < 1_000_000, "{left} bytes are left at {:?}", transfer.now);
@@ -108,21 +112,16 @@ fn run(controller: usize, config: &Config, one_way: Span, losses: u32) {
 
 #[test]
 fn no_timer_is_due_again_at_once_however_short_the_path_and_the_settings() {
-    let shortest = Config {
-        min_rto: Span::ZERO,
-        ack_delay: Span::ZERO,
-        linger: Span::ZERO,
-        keep_received: false,
-        ..Config::default()
-    };
-    let [libutp, modified] = [Recovery::Libutp, Recovery::LibutpMod]
-        .map(|recovery| Config { keep_received: false, ..Config::recovering(recovery) });
-    for config in [Config::default(), shortest, libutp, modified] {
+    let shortest =
+        Config { min_rto: Span::ZERO, ack_delay: Span::ZERO, linger: Span::ZERO, ..Config::default() };
+    let [libutp, modified] =
+        [Recovery::Libutp, Recovery::LibutpMod].map(|recovery| (COUNTS, Config::recovering(recovery)));
+    for (host, config) in [(Host::REAL, Config::default()), (COUNTS, shortest), libutp, modified] {
         for controller in 0..CONTROLLERS.len() {
             for one_way in [Span::ZERO, Span::from_micros(50), Span::from_millis(10), Span::from_millis(100)]
             {
                 for losses in [0, 50] {
-                    run(controller, &config, one_way, losses);
+                    run(controller, host, &config, one_way, losses);
                 }
             }
         }
@@ -134,8 +133,8 @@ fn memory_kept_for_the_next_payloads_is_given_back_soon_after_the_last_acknowled
     let setup = afteryou_cc::Setup::of(Config::default().payload);
     let controller = CONTROLLERS[0].build(&[], setup).expect("defaults are valid");
     let config = Config::default();
-    let client = Connection::connect(config.clone(), controller, Time::ZERO, 1, 1);
-    let mut transfer = Transfer::new(client, Span::from_millis(5), 0);
+    let client = Connection::connect(config.clone(), controller, Time::ZERO, ConnectionId(1), SeqNr(1));
+    let mut transfer = Transfer::new(Host::REAL, client, Span::from_millis(5), 0);
     let mut left = 200_000;
     let last = loop {
         let client = transfer.ends[0].as_mut().expect("it was there from the beginning");

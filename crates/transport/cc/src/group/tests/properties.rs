@@ -137,7 +137,7 @@ proptest! {
             group.sum_up();
             prop_assert_eq!((group.proven, group.excess), kept);
             for id in group.members.keys() {
-                group.directive(*id);
+                _ = group.directive(*id);
                 prop_assert!(group.snapshot(*id).cwnd >= 1);
             }
         }

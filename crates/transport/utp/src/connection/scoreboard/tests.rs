@@ -16,14 +16,14 @@ impl Scoreboard {
         min_rtt: Option<Span>,
     ) -> AckProgress {
         let mut taken = self.begin_ack(now, min_rtt, None);
-        self.acknowledge(ack_nr, sack, covers, &mut taken);
+        self.acknowledge(SeqNr(ack_nr), sack, covers, &mut taken);
         taken.progress
     }
 }
 
 /// Returns a scoreboard with packets 101 … 100 + n in flight, 100 B each, sent 1 ms apart.
 fn sent(n: u64) -> Scoreboard {
-    let mut board = Scoreboard::new(101, Recovery::Modern, true);
+    let mut board = Scoreboard::new(SeqNr(101), Recovery::Modern, true);
     for i in 0..n {
         board.send_new(at(i), Body::Data(vec![0; 100]));
     }
@@ -35,7 +35,7 @@ fn resent(board: &mut Scoreboard, now: Time, ack_nr: u16, mask: &[u8]) -> Vec<u1
     let sack = Sack::new(mask);
     board.take_ack(now, ack_nr, Some(sack), Some(sack.covers()), None);
     board.detect_losses(now, PACKET_THRESHOLD, Span::from_secs(10));
-    std::iter::from_fn(|| board.send_lost(now)).collect()
+    std::iter::from_fn(|| board.send_lost(now)).map(|seq_nr| seq_nr.0).collect()
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn what_a_short_bitmap_does_not_show_is_not_taken_for_lost() {
     assert!(progress.newly_acked > 0);
     let (lost, _) = board.detect_losses(at(250), PACKET_THRESHOLD, Span::from_secs(10));
     assert_eq!(lost.len(), 1, "150 was sent long before the retransmission of 101 that arrived");
-    assert_eq!(board.send_lost(at(250)), Some(150));
+    assert_eq!(board.send_lost(at(250)), Some(SeqNr(150)));
     assert!(board.send_lost(at(250)).is_none());
 }
 
@@ -166,8 +166,8 @@ fn the_delivery_rate_is_what_arrived_during_the_flight() {
 #[test]
 fn acks_from_outside_the_window_are_not_accepted() {
     let board = sent(12);
-    assert!(board.accepts(112, 3) && board.accepts(100, 3) && board.accepts(97, 3));
-    assert!(!board.accepts(113, 3) && !board.accepts(96, 3) && !board.accepts(60000, 3));
+    assert!(board.accepts(SeqNr(112), 3) && board.accepts(SeqNr(100), 3) && board.accepts(SeqNr(97), 3));
+    assert!(!board.accepts(SeqNr(113), 3) && !board.accepts(SeqNr(96), 3) && !board.accepts(SeqNr(60000), 3));
 }
 
 #[test]
@@ -182,11 +182,11 @@ fn an_overtaken_ack_neither_moves_back_nor_misplaces_its_bitmap() {
 
 #[test]
 fn sequence_numbers_wrap() {
-    let mut board = Scoreboard::new(65_530, Recovery::Modern, true);
+    let mut board = Scoreboard::new(SeqNr(65_530), Recovery::Modern, true);
     for i in 0..12 {
         board.send_new(at(i), Body::Data(vec![0; 100]));
     }
-    assert_eq!(board.next_seq(), 6);
+    assert_eq!(board.next_seq(), SeqNr(6));
     assert_eq!(resent(&mut board, at(50), 65_533, &[0xFF, 0, 0, 0]), [65_534]);
     board.take_ack(at(90), 5, None, None, None);
     assert!(board.is_empty());

@@ -33,9 +33,15 @@ fn host(i: u32) -> SocketAddr {
 /// Returns a well-formed packet of a peer.
 fn packet(kind: Kind, connection_id: u16, seq_nr: u16, ack_nr: u16) -> Vec<u8> {
     let wnd_size = 1 << 20;
-    let (timestamp_us, timestamp_difference_us) = (1, 1);
-    let header =
-        Header { kind, connection_id, timestamp_us, timestamp_difference_us, wnd_size, seq_nr, ack_nr };
+    let header = Header {
+        kind,
+        connection_id: ConnectionId(connection_id),
+        timestamp: Micros(1),
+        timestamp_difference: Micros(1),
+        wnd_size,
+        seq_nr: SeqNr(seq_nr),
+        ack_nr: SeqNr(ack_nr),
+    };
     let mut datagram = Vec::new();
     Packet { header, sack: None, marks: None, payload: &[] }.encode(&mut datagram);
     datagram
@@ -124,21 +130,21 @@ impl Host {
     fn syn(&mut self, peer: SocketAddr, id: u16) -> Option<u16> {
         let answers = self.answers(peer, &packet(Kind::Syn, id, 1, 0));
         let mut headers = answers.iter().map(|datagram| header(datagram));
-        let seq_nr = headers.find(|header| header.kind == Kind::State)?.seq_nr;
-        self.answered.insert(Key::new(peer, id.wrapping_add(1)), seq_nr);
+        let seq_nr = headers.find(|header| header.kind == Kind::State)?.seq_nr.0;
+        self.answered.insert(Key::new(peer, ConnectionId(id.wrapping_add(1))), seq_nr);
         Some(seq_nr)
     }
 
     /// Returns the number that a peer acknowledges until data come back.
     fn first_ack(&self, peer: SocketAddr, id: u16) -> u16 {
-        self.answered[&Key::new(peer, id)].wrapping_sub(1)
+        self.answered[&Key::new(peer, ConnectionId(id))].wrapping_sub(1)
     }
 
     /// Completes the handshake of a peer whose SYN was answered with `seq_nr`. Returns whether it got in.
     fn confirm(&mut self, peer: SocketAddr, id: u16, seq_nr: u16) -> bool {
         let id = id.wrapping_add(1);
         self.answers(peer, &packet(Kind::State, id, 2, seq_nr.wrapping_sub(1)));
-        self.table.entries.get(&Key::new(peer, id)).is_some_and(|entry| !entry.half_open)
+        self.table.entries.get(&Key::new(peer, ConnectionId(id))).is_some_and(|entry| !entry.half_open)
     }
 
     /// Opens a peer's connection with `id` and completes the handshake. Returns whether it got in.
@@ -215,7 +221,8 @@ fn transfer(table: &mut Host, bytes: u64) -> f64 {
     const ONE_WAY: Span = Span::from_millis(20);
     let (from, began, before) = (host(99_999), table.now, table.read);
     let controller = (table.config.controller)(Setup::of(table.config.connection.payload));
-    let mut peer = Connection::connect(table.config.connection.clone(), controller, began, 7, 1);
+    let mut peer =
+        Connection::connect(table.config.connection.clone(), controller, began, ConnectionId(7), SeqNr(1));
     let (mut up, mut down, mut written, mut sent) = (VecDeque::new(), VecDeque::new(), 0, 0);
     while table.read - before < bytes {
         written += peer.write_zeros(bytes - written).unwrap_or(0);
@@ -363,7 +370,7 @@ fn short_connection(table: &mut Host, peer: SocketAddr, id: u16) -> bool {
     let fin = answers.iter().map(|datagram| header(datagram)).find(|header| header.kind == Kind::Fin);
     let fin_nr = ack_nr.wrapping_add(1);
     table.answers(peer, &packet(Kind::State, id.wrapping_add(1), 3, fin_nr));
-    fin.is_some_and(|fin| (fin.ack_nr, fin.seq_nr) == (2, fin_nr))
+    fin.is_some_and(|fin| (fin.ack_nr, fin.seq_nr) == (SeqNr(2), SeqNr(fin_nr)))
 }
 
 #[test]
@@ -390,9 +397,9 @@ fn a_connection_that_is_over_repeats_its_last_acknowledgement_for_as_long_as_it_
     for kind in [Kind::Fin, Kind::Data] {
         let answers = table.answers(host(1), &packet(kind, 2, 2, fin_nr));
         let answer = header(&answers[0]);
-        assert_eq!((answer.kind, answer.connection_id), (Kind::State, 1));
-        assert_eq!((answer.ack_nr, answer.seq_nr), (2, fin_nr.wrapping_add(1)));
-        assert_eq!(answer.timestamp_us, 2_900_000);
+        assert_eq!((answer.kind, answer.connection_id), (Kind::State, ConnectionId(1)));
+        assert_eq!((answer.ack_nr, answer.seq_nr), (SeqNr(2), SeqNr(fin_nr.wrapping_add(1))));
+        assert_eq!(answer.timestamp, Micros(2_900_000));
     }
     assert!(
         table.answers(host(1), &packet(Kind::State, 2, 2, fin_nr)).is_empty(),

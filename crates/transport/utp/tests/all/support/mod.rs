@@ -15,7 +15,7 @@ use afteryou_base::param::Value;
 use afteryou_base::{Span, Time};
 use afteryou_cc::list;
 use afteryou_utp::packet::Packet;
-use afteryou_utp::{Arrival, Connection, SocketShare};
+use afteryou_utp::{Arrival, Connection, ConnectionId, SeqNr, SocketShare};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use std::cmp::Reverse;
@@ -228,7 +228,13 @@ impl World {
                 let controller =
                     plan.group.as_ref().map_or_else(own, |group| group.member(plan.config.payload));
                 let (recv_id, seq_nr) = (self.rng.next_u32() as u16 & 0x7FFF, self.rng.next_u32() as u16);
-                let client = Connection::connect(plan.config.clone(), controller, self.now, recv_id, seq_nr);
+                let client = plan.host.connect(
+                    plan.config.clone(),
+                    controller,
+                    self.now,
+                    ConnectionId(recv_id),
+                    SeqNr(seq_nr),
+                );
                 self.flows[i].client = Some(client);
                 self.service(i, Side::Client);
             }
@@ -348,7 +354,7 @@ impl World {
                     .build(&[], afteryou_cc::Setup::of(config.payload))
                     .unwrap();
                 let seq_nr = self.rng.next_u32() as u16;
-                flow.server = Some(Connection::accept(config, controller, now, &packet, seq_nr));
+                flow.server = Some(flow.plan.host.accept(config, controller, now, &packet, SeqNr(seq_nr)));
                 if flow.plan.read_rate.is_some() {
                     self.schedule(now, Event::Read(i));
                 }

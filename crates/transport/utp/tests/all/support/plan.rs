@@ -5,7 +5,7 @@ use afteryou_aqm::Limit;
 use afteryou_base::param::Value;
 use afteryou_base::{Span, Time};
 use afteryou_cc::group::Shared;
-use afteryou_utp::Config;
+use afteryou_utp::{Config, Host};
 
 /// The shared path.
 pub struct Path {
@@ -50,6 +50,8 @@ pub struct Plan {
     pub look_us: u64,
     /// Payloads have content; if not, they are zeros that no connection ever sees.
     pub content: bool,
+    /// The host of both ends.
+    pub host: Host,
 }
 
 impl Plan {
@@ -67,14 +69,14 @@ impl Plan {
             read_rate: None,
             look_us: 0,
             content: true,
+            host: Host::REAL,
         }
     }
 
     /// Returns the plan of ends that keep no payload.
     pub fn without_content(self) -> Plan {
-        let config = Config { keep_received: false, ..self.config };
-        let server = self.server.map(|server| Config { keep_received: false, ..server });
-        Plan { config, server, content: false, ..self }
+        let host = Host { keeps_received: false, ..Host::REAL };
+        Plan { content: false, host, ..self }
     }
 
     pub fn in_group(self, group: &Shared) -> Plan {

@@ -1,6 +1,7 @@
 use super::super::PACKET_THRESHOLD;
 use super::*;
 use crate::connection::scoreboard::{Body, Release};
+use crate::numbers::SeqNr;
 use afteryou_base::{Span, Time};
 
 const BOTH: [Recovery; 2] = [Recovery::Libutp, Recovery::LibutpMod];
@@ -11,7 +12,7 @@ fn at(ms: u64) -> Time {
 
 /// Returns a scoreboard with packets 101 … 100 + n in flight.
 fn sent(n: u64, recovery: Recovery) -> Scoreboard {
-    let mut board = Scoreboard::new(101, recovery, true);
+    let mut board = Scoreboard::new(SeqNr(101), recovery, true);
     send(&mut board, 0, n);
     board
 }
@@ -38,7 +39,7 @@ fn resent(board: &mut Scoreboard, ms: u64) -> Vec<u16> {
         board.next_lost().filter(|next| next.release == Release::Now)?;
         board.send_lost(at(ms))
     };
-    std::iter::from_fn(|| go(board)).collect()
+    std::iter::from_fn(|| go(board)).map(|seq_nr| seq_nr.0).collect()
 }
 
 #[test]
@@ -160,7 +161,7 @@ fn after_a_timeout_each_ack_that_moves_on_sends_the_next_gap_at_once() {
         let mut board = sent(9, recovery);
         board.time_out(at(1000), Span::from_secs(10));
         assert_eq!(board.next_lost().unwrap().release, Release::Window);
-        assert_eq!(board.send_lost(at(1000)), Some(101));
+        assert_eq!(board.send_lost(at(1000)), Some(SeqNr(101)));
         // 102 and 103 had arrived, 104 is missing; so is 106.
         assert_eq!(signals(&mut board, 1050, 103, &[105]), 0);
         assert_eq!(resent(&mut board, 1050), [104]);
@@ -182,7 +183,7 @@ fn what_arrived_beyond_a_short_bitmap_before_a_timeout_is_no_spurious_loss() {
     board.detect_losses(at(50), PACKET_THRESHOLD, Span::ZERO);
     assert_eq!(resent(&mut board, 50), [101]);
     board.time_out(at(1000), Span::from_secs(10));
-    assert_eq!(board.send_lost(at(1050)), Some(101));
+    assert_eq!(board.send_lost(at(1050)), Some(SeqNr(101)));
     let progress = board.take_ack(at(1100), 160, None, None, None);
     assert_eq!((progress.packets, progress.spurious), (30, 0));
 }

@@ -4,6 +4,7 @@ use super::super::PACKET_THRESHOLD;
 use super::*;
 use crate::connection::scoreboard::probes::Probe;
 use crate::connection::scoreboard::Body;
+use crate::numbers::SeqNr;
 use crate::recovery::Recovery;
 use crate::sack::Sack;
 use proptest::prelude::*;
@@ -90,7 +91,7 @@ fn run(board: &mut Scoreboard, now: Time, op: &Op) {
         }
         Op::Ack(in_order, mask, tells_all) => {
             let in_order = usize::from(*in_order).min(board.packets()) as u16;
-            let ack_nr = board.first_seq.wrapping_add(in_order).wrapping_sub(1);
+            let ack_nr = board.first_seq.plus(in_order).prev().0;
             let sack = mask.as_deref().map(Sack::new);
             let covers = sack.map(|sack| sack.covers()).or(tells_all.then_some(usize::MAX));
             board.take_ack(now, ack_nr, sack, covers, Some(Span::from_millis(3)));
@@ -108,7 +109,7 @@ proptest! {
         first_seq: u16,
         ops in prop::collection::vec((ops(), 0u64..4, prop::bool::weighted(0.7)), 0..120),
     ) {
-        let mut board = Scoreboard::new(first_seq, Recovery::Modern, true);
+        let mut board = Scoreboard::new(SeqNr(first_seq), Recovery::Modern, true);
         let mut now = Time::from_millis(10);
         let mut reported = HashSet::new();
         for (op, pass, looks) in ops {
@@ -133,7 +134,7 @@ proptest! {
         ops in prop::collection::vec((ops(), 0u64..4, prop::bool::weighted(0.7)), 0..120),
     ) {
         let recovery = if is_mod { Recovery::LibutpMod } else { Recovery::Libutp };
-        let mut board = Scoreboard::new(first_seq, recovery, true);
+        let mut board = Scoreboard::new(SeqNr(first_seq), recovery, true);
         let mut now = Time::from_millis(10);
         for (op, pass, looks) in ops {
             now += Span::from_millis(pass);

@@ -27,7 +27,7 @@ fn three_thousand_silent_peers_give_way_to_others_and_peers_that_have_just_sent_
     assert!((0..2000).all(|i| table.connect(host(10_000 + i), 1)), "{:?}", table.statistics());
     let EndpointStatistics { connections, displaced, .. } = table.statistics();
     assert_eq!((connections, displaced), (3000, 2000));
-    let stays = |i| table.table.entries.contains_key(&Key::new(host(i), 2));
+    let stays = |i| table.table.entries.contains_key(&Key::new(host(i), ConnectionId(2)));
     assert!((0..1000).all(stays) && !(1000..3000).any(stays));
     let is_gone = |handle: &Handle| !table.table.entries.contains_key(&handle.key);
     assert!(!table.streams.iter().any(is_gone), "the application has not been informed");
@@ -72,7 +72,7 @@ fn an_honest_peer_gets_in_within_two_seconds_beside_ten_thousand_addresses_that_
             send_data(&mut table, 20_000 + i, 1, 100, |n| n);
             table.streams.clear();
         }
-        let stays = |i| table.table.entries.contains_key(&Key::new(host(i), 2));
+        let stays = |i| table.table.entries.contains_key(&Key::new(host(i), ConnectionId(2)));
         assert!((20_000..20_100).all(stays), "{apart:?} apart: an honest one was displaced");
     }
 }
@@ -91,7 +91,7 @@ fn of_all_connections_the_one_silent_longest_gives_way_whatever_it_once_carried(
     send_data_from(&mut table, 0, 1, 10);
     for (newcomer, gone) in [(10, 1), (11, 2), (12, 3)] {
         assert!(table.connect(host(newcomer), 1), "{newcomer}");
-        let is_there = |i| table.table.entries.contains_key(&Key::new(host(i), 2));
+        let is_there = |i| table.table.entries.contains_key(&Key::new(host(i), ConnectionId(2)));
         assert!(!is_there(gone) && is_there(0), "{newcomer}");
     }
 }
@@ -108,9 +108,13 @@ fn the_prefix_with_most_places_gives_way_first() {
     table.pass(Span::from_secs(10));
     for newcomer in 10..13 {
         assert!(table.connect(host(newcomer), 1));
-        let left = (0..8).filter(|i| table.table.entries.contains_key(&Key::new(many(*i), 2))).count();
+        let left =
+            (0..8).filter(|i| table.table.entries.contains_key(&Key::new(many(*i), ConnectionId(2)))).count();
         assert_eq!(left, 4 - (newcomer - 9) as usize);
-        assert!(table.table.entries.contains_key(&Key::new(host(1), 2)), "silent longer, but alone");
+        assert!(
+            table.table.entries.contains_key(&Key::new(host(1), ConnectionId(2))),
+            "silent longer, but alone"
+        );
     }
 }
 
@@ -125,7 +129,7 @@ fn connections_that_move_data_every_second_all_stay() {
         }
         table.pass(Span::from_secs(1));
     }
-    assert!((0..50).all(|i| table.table.entries.contains_key(&Key::new(host(i), 2))));
+    assert!((0..50).all(|i| table.table.entries.contains_key(&Key::new(host(i), ConnectionId(2)))));
     // They fall silent.
     table.pass(Span::from_secs(6));
     assert!(table.connect(host(2000), 1));
@@ -136,12 +140,12 @@ fn send_data_from(table: &mut Host, i: u32, sent: u16, len: usize) {
     let ack_nr = table.first_ack(host(i), 2);
     let header = Header {
         kind: Kind::Data,
-        connection_id: 2,
-        timestamp_us: 1,
-        timestamp_difference_us: 1,
+        connection_id: ConnectionId(2),
+        timestamp: Micros(1),
+        timestamp_difference: Micros(1),
         wnd_size: 1 << 20,
-        seq_nr: 2 + sent,
-        ack_nr,
+        seq_nr: SeqNr(2 + sent),
+        ack_nr: SeqNr(ack_nr),
     };
     let (payload, mut datagram) = (vec![7; len], Vec::new());
     Packet { header, sack: None, marks: None, payload: &payload }.encode(&mut datagram);
@@ -240,9 +244,9 @@ fn a_peer_without_a_place_whose_first_packet_is_lost_is_not_reset_and_comes_in_w
     let ack_nr = table.first_ack(host(2000), 2);
     let data = |seq_nr| packet(Kind::Data, 2, seq_nr, ack_nr);
     (3..=11).for_each(|seq_nr| assert!(table.answers(host(2000), &data(seq_nr)).is_empty(), "{seq_nr}"));
-    assert!(!table.table.entries.contains_key(&Key::new(host(2000), 2)));
+    assert!(!table.table.entries.contains_key(&Key::new(host(2000), ConnectionId(2))));
     table.answers(host(2000), &data(2));
-    assert!(table.table.entries.contains_key(&Key::new(host(2000), 2)));
+    assert!(table.table.entries.contains_key(&Key::new(host(2000), ConnectionId(2))));
     // Others are strangers as ever.
     let answers = table.answers(host(2001), &data(3));
     assert_eq!(header(&answers[0]).kind, Kind::Reset);

@@ -1,6 +1,7 @@
 //! How much a sender hands to the system at once.
 
 use super::*;
+use crate::connection;
 
 /// A window that never limits, and a rate.
 #[derive(Debug)]
@@ -56,8 +57,14 @@ fn largest_train(rate: u64, rtt: Span) -> usize {
             match &mut far {
                 Some(far) => far.handle(table.now, &packet),
                 None => {
-                    let config = Config { keep_received: false, ..Config::default() };
-                    far = Some(Connection::accept(config, Box::new(AtRate(rate)), table.now, &packet, 5000));
+                    let host = connection::Host { keeps_received: false, ..connection::Host::REAL };
+                    far = Some(host.accept(
+                        Config::default(),
+                        Box::new(AtRate(rate)),
+                        table.now,
+                        &packet,
+                        SeqNr(5000),
+                    ));
                 }
             }
         }
