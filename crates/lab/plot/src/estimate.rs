@@ -97,7 +97,7 @@ fn at_least_its_last_digit(width: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::ms;
+    use afteryou_notation::format::ms;
 
     #[test]
     fn the_interval_is_students() {

@@ -28,13 +28,12 @@
 //! # Design
 //! `plan.rs` decides what is drawn of a run and `palette.rs` how, for figures and pages alike. `palette/looks.rs` alone has the colour and the
 //! mark of each controller. Names of an outcome are never trusted: [`escape`] makes them harmless. Numbers are written for people by
-//! [`format`](mod@format). The pages of `afteryou-report` are made of these parts. Nothing here writes a file.
+//! [`afteryou_notation::format`]. The pages of `afteryou-report` are made of these parts. Nothing here writes a file.
 
 mod error;
 pub mod escape;
 pub mod estimate;
 pub mod figure;
-pub mod format;
 pub mod given;
 pub mod names;
 pub mod palette;

@@ -1,6 +1,6 @@
 //! The names that figures and pages give to an outcome, its links, its flows and its transfers.
 
-use crate::format::size;
+use afteryou_notation::format::size;
 use afteryou_scenario::outcome::{SizeClass, BOTTLENECK};
 use afteryou_scenario::{Flow, Outcome};
 

@@ -3,7 +3,7 @@
 use crate::groups::{members, MOST_ROWS};
 use crate::table::{Cell, Column, Table};
 use crate::tables::{flow_cell, grouped, quantile_cells, runs, table, RUN};
-use afteryou_plot::format::{count, number, seconds};
+use afteryou_notation::format::{count, number, seconds};
 use afteryou_plot::names::{shown_as, sizes};
 use afteryou_scenario::outcome::{
     CompletionCost, CompletionTimes, Completions, Outcome, Quantiles, Run, Totals,

@@ -6,7 +6,7 @@
 
 use crate::completions::{completions, Completion, Times};
 use crate::groups;
-use afteryou_plot::format::{count, ms, number, percent, seconds};
+use afteryou_notation::format::{count, ms, number, percent, seconds};
 use afteryou_plot::names::are_several;
 use afteryou_scenario::outcome::{Comparison, FlowFigures, Outcome, WindowFigures};
 use afteryou_scenario::{Role, Scenario};

@@ -6,8 +6,8 @@
 use crate::error::Error;
 use crate::table::{Cell, Column, Table, Tone};
 use crate::{cost, groups, headline, links, queues, scenario_tables, sets, tables, totals};
+use afteryou_notation::format::{count, moment};
 use afteryou_plot::escape;
-use afteryou_plot::format::{count, moment};
 use afteryou_plot::palette::{Colour, Style};
 use afteryou_plot::plan::{Plan, Surroundings, SURROUNDINGS};
 use afteryou_plot::{names, svg};

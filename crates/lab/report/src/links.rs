@@ -4,7 +4,7 @@
 
 use crate::table::{Cell, Column, Table};
 use crate::tables::{grouped, quantile_cells, runs, table, window_pairs, RUN};
-use afteryou_plot::format::{count, interval, number, part, percent, signed_ms};
+use afteryou_notation::format::{count, interval, number, part, percent, signed_ms};
 use afteryou_plot::names::are_several;
 use afteryou_scenario::outcome::{DataLink, LinkComparison, LinkFigures, LinkTotals, Outcome, WindowFigures};
 

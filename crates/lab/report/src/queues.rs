@@ -3,7 +3,7 @@
 use crate::links::{self, LINK};
 use crate::table::{Cell, Column, Table};
 use crate::tables::{grouped, quantile_cells, runs, table, RUN};
-use afteryou_plot::format::{count, number};
+use afteryou_notation::format::{count, number};
 use afteryou_scenario::outcome::{ClassCounts, ClassFigures, LinkFigures, Outcome, WindowFigures};
 
 /// Each class at the bottleneck's queue in every window.

@@ -1,18 +1,19 @@
 //! The scenario as tables: what was run.
 
-use crate::element_words::{delayed, dropped, elements, together};
 use crate::links::LINK;
+use crate::script_words::{delayed, dropped};
 use crate::table::{Cell, Column, Table};
 use crate::tables::role;
-use afteryou_plot::format::short;
+use afteryou_notation::format::short;
 use afteryou_plot::names::{are_several, engine_in_words};
 use afteryou_plot::palette;
 use afteryou_scenario::law::{Drawn, Lognormal, Pareto};
 use afteryou_scenario::network::{OneWay, BOTTLENECK};
 use afteryou_scenario::traffic::Command;
 use afteryou_scenario::{
-    Algorithm, Direction, Duration, Flow, Law, Link, Outcome, Traffic, Transport, TransportKind,
+    Algorithm, Direction, Duration, Elements, Flow, Law, Link, Outcome, Traffic, Transport, TransportKind,
 };
+use afteryou_scenario_file::element::said;
 
 /// The link, the run and who ran it.
 pub fn setting(outcome: &Outcome) -> Table {
@@ -55,10 +56,10 @@ fn link_rows(outcome: &Outcome) -> Vec<(&'static str, String)> {
                 ("random loss", independent_loss(link)),
             ];
             let reverse = link.reverse.as_ref().and_then(|reverse| reverse.elements.as_ref());
-            let reverse = reverse.map(|elements| ("on the reverse path", together(elements)));
+            let reverse = reverse.map(|elements| ("on the reverse path", in_one_cell(elements)));
             let queued_by = queued_by(outcome, BOTTLENECK).map(|who| ("queued by", who.to_owned()));
             let plain = plain.into_iter().chain(queued_by);
-            plain.chain(elements(&link.elements)).chain(reverse).collect()
+            plain.chain(said(&link.elements)).chain(reverse).collect()
         }
     }
 }
@@ -81,7 +82,7 @@ pub fn links(outcome: &Outcome) -> Option<Table> {
             Cell::new(algorithm(&link.queue)),
             Cell::new(queued_by(outcome, name).unwrap_or_default()),
             Cell::new(independent_loss(link)),
-            Cell::new(together(&link.elements)),
+            Cell::new(in_one_cell(&link.elements)),
         ]
     };
     let columns = vec![
@@ -140,7 +141,7 @@ pub fn flows(outcome: &Outcome) -> Option<Table> {
             Cell::new(moment(flow.start)),
             Cell::new(flow.stop.map_or("the end".to_owned(), moment)),
             Cell::new(traffic(&flow.traffic)),
-            Cell::new(together(&flow.elements)),
+            Cell::new(in_one_cell(&flow.elements)),
         ]
     };
     let columns = [
@@ -267,4 +268,10 @@ fn traffic(traffic: &Traffic) -> String {
             }
         }
     }
+}
+
+/// Returns all elements in one cell.
+fn in_one_cell(of: &Elements) -> String {
+    let named = said(of).into_iter().map(|(name, words)| format!("{name}: {words}"));
+    named.collect::<Vec<_>>().join("; ")
 }

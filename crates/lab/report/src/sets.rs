@@ -2,7 +2,7 @@
 
 use crate::table::{Cell, Column, Table};
 use crate::tables::{grouped, runs, table, RUN};
-use afteryou_plot::format::{count, interval, ms, percent, rate, seconds};
+use afteryou_notation::format::{count, interval, ms, percent, rate, seconds};
 use afteryou_scenario::outcome::{Outcome, SetFigures};
 
 /// More flows than this are a number.

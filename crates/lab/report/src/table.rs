@@ -1,7 +1,7 @@
 //! A table, before anybody decides whether it goes to a page or to a terminal.
 
+use afteryou_notation::format::NOTHING;
 use afteryou_plot::escape::plain;
-use afteryou_plot::format::NOTHING;
 use afteryou_plot::palette::Style;
 use std::borrow::Cow;
 

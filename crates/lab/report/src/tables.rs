@@ -2,7 +2,7 @@
 
 use crate::groups;
 use crate::table::{Cell, Column, Table, Tone};
-use afteryou_plot::format::{
+use afteryou_notation::format::{
     bound, checked, count, ms, number, percent, rate, seconds, signed_ms, size, NOTHING,
 };
 use afteryou_plot::palette;

@@ -4,7 +4,7 @@ use crate::groups;
 use crate::links::{self, LINK};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::tables::{flow_cell, grouped, runs, table, RUN};
-use afteryou_plot::format::{count, percent, size};
+use afteryou_notation::format::{count, percent, size};
 use afteryou_plot::names::are_several;
 use afteryou_scenario::outcome::{Ledger, LinkFigures, Outcome, Run, Totals};
 

@@ -1,7 +1,7 @@
 //! Distributions of times as files write them.
 
 use crate::error::Problem;
-use crate::keys::{LOGNORMAL, NORMAL};
+use crate::key::{key, Key, Takes};
 use crate::outside::Outside;
 use crate::read::{check_keys, count, list, needed, number, pair, quantity, table, Result};
 use crate::tree::{Node, Table, Value};
@@ -10,6 +10,18 @@ use afteryou_scenario::draw::{Distribution, Samples};
 
 const FORMS: &str = "write a time, { uniform = [\"20 ms\", \"50 ms\"] }, { normal = { mean = \"50 ms\", deviation = \"5 ms\" } }, \
     { lognormal = { median = \"50 ms\", sigma = 0.5 } } or { samples = [[\"20 ms\", 3], [\"50 ms\", 1]] }";
+/// `normal` of a distribution.
+pub const NORMAL: &[Key] =
+    &[key("mean", Takes::Time, "its mean"), key("deviation", Takes::Time, "its standard deviation")];
+
+/// `lognormal` of a distribution: `median` or `mean`.
+pub const LOGNORMAL: &[Key] = &[
+    key("median", Takes::Time, "half of the times are below"),
+    key("mean", Takes::Time, "their mean before they are clipped"),
+    key("sigma", Takes::Number(0.0, 5.0), "standard deviation of the natural logarithm"),
+    key("clip", Takes::Range, "times beyond these bounds are set to them"),
+];
+
 /// Widest lognormal distribution that is taken.
 pub(crate) const WIDEST: f64 = 5.0;
 

@@ -1,23 +1,147 @@
-//! The network elements of a link: what `loss`, `duplicate` and their kind may be.
+//! The words of network elements: their keys, what is read from a file, and what a report says of them.
+//!
+//! | file | has |
+//! |---|---|
+//! | `loss` | losses and duplication, before the queue |
+//! | `delay` | propagation and jitter, behind the transmitter |
+//! | `rate`, `markov` | what changes the transmitter; acknowledgements that wait |
+//!
+//! Each file ends with a list of its elements, from which the tables of keys, the reader and the sentences are made.
 
-use crate::distribution::law;
+mod delay;
+mod loss;
+mod markov;
+mod rate;
+
+pub(crate) use delay::DELAY;
+pub(crate) use loss::LOSS;
+pub(crate) use rate::{rate, Context, RATE, RATE_LAW};
+
 use crate::error::Problem;
-use crate::keys::{AGGREGATE, GILBERT_ELLIOTT, JITTER, LOSS, PROPAGATION, RATE};
-use crate::markov::{self, Channel};
+use crate::key::{key, Key, Takes};
 use crate::outside::Outside;
-use crate::read::{check_keys, count, flag, list, needed, number, pair, quantity, table, Result};
+use crate::read::{list, pair, quantity, Result};
 use crate::tree::{Node, Table, Value};
-use afteryou_notation::catalogue::NONE;
-use afteryou_notation::{Duration, Probability, Rate, Size};
-use afteryou_scenario::draw::Distribution;
-use afteryou_scenario::element::{
-    Aggregate, Elements, GilbertElliott, Jitter, LossLaw, Propagation, RateLaw, Steps,
-};
+use afteryou_notation::format::count;
+use afteryou_notation::{Duration, Probability};
+use afteryou_scenario::element::{Elements, LossLaw, Steps};
+use std::fmt::Display;
 
-/// Most acknowledgements that wait for one another.
-const MOST_ACKS: u64 = 100_000;
-/// Longest mean burst, packets.
-const LONGEST_BURST: f64 = 1e6;
+/// Most steps that are written one by one.
+const MOST_STEPS: usize = 4;
+
+/// An element in words.
+#[derive(Clone, Copy)]
+pub(crate) struct Words {
+    /// Its name; that of its key, if it has one.
+    name: &'static str,
+    /// None: another setting brings it.
+    key: Option<Written>,
+    /// Returns what a report says of it, if it is there.
+    said: fn(&Elements) -> Option<String>,
+}
+
+/// How an element is written.
+#[derive(Clone, Copy)]
+pub(crate) struct Written {
+    takes: Takes,
+    help: Help,
+    read: fn(&Node, &mut Imperfections, &Outside) -> Result<()>,
+}
+
+/// What the book says of a key, by the table that it is in; none where there is no such key.
+#[derive(Clone, Copy)]
+pub(crate) struct Help {
+    link: &'static str,
+    named_link: &'static str,
+    reverse: &'static str,
+    flow: Option<&'static str>,
+}
+
+impl Help {
+    /// The same for every link.
+    const fn of_links(help: &'static str) -> Help {
+        Help { link: help, named_link: help, reverse: help, flow: None }
+    }
+
+    /// For a link with both directions, and for one.
+    const fn of_directions(both: &'static str, one: &'static str) -> Help {
+        Help { link: both, named_link: one, reverse: one, flow: None }
+    }
+
+    const fn and_of_flows(self, help: &'static str) -> Help {
+        Help { flow: Some(help), ..self }
+    }
+}
+
+/// A table of keys.
+#[derive(Clone, Copy)]
+pub(crate) enum KeysOf {
+    /// `[link]`
+    Link,
+    /// `[[link]]`
+    NamedLink,
+    /// `link.reverse`
+    Reverse,
+    /// `[[flow]]`
+    Flow,
+}
+
+impl Words {
+    /// Its key in a table.
+    const fn key_in(&self, place: KeysOf) -> Option<Key> {
+        let Some(Written { takes, help, .. }) = self.key else { return None };
+        let help = match place {
+            KeysOf::Link => Some(help.link),
+            KeysOf::NamedLink => Some(help.named_link),
+            KeysOf::Reverse => Some(help.reverse),
+            KeysOf::Flow => help.flow,
+        };
+        match help {
+            Some(help) => Some(key(self.name, takes, help)),
+            None => None,
+        }
+    }
+}
+
+/// The keys of some elements in a table.
+macro_rules! keys_of {
+    ($elements:expr, $place:expr) => {{
+        const KEYS: [$crate::key::Key; $crate::element::number_of_keys($elements, $place)] =
+            $crate::element::keys($elements, $place);
+        &KEYS
+    }};
+}
+pub(crate) use keys_of;
+
+pub(crate) const fn number_of_keys(elements: &[Words], place: KeysOf) -> usize {
+    let (mut i, mut number) = (0, 0);
+    while i < elements.len() {
+        if elements[i].key_in(place).is_some() {
+            number += 1;
+        }
+        i += 1;
+    }
+    number
+}
+
+pub(crate) const fn keys<const N: usize>(elements: &[Words], place: KeysOf) -> [Key; N] {
+    let mut keys = [key("", Takes::Text, ""); N];
+    let (mut i, mut at) = (0, 0);
+    while i < elements.len() {
+        if let Some(key) = elements[i].key_in(place) {
+            keys[at] = key;
+            at += 1;
+        }
+        i += 1;
+    }
+    keys
+}
+
+/// All elements, in the order of their keys.
+fn all() -> impl Iterator<Item = &'static Words> {
+    [LOSS, DELAY, RATE].into_iter().flatten()
+}
 
 /// Independent losses and elements of a link.
 #[derive(Clone, Debug, Default)]
@@ -28,52 +152,36 @@ pub(crate) struct Imperfections {
 
 /// Reads the elements in `fields`; what they do not name is as in `base`.
 pub(crate) fn imperfections(fields: &Table, base: Imperfections, files: &Outside) -> Result<Imperfections> {
-    let Imperfections { mut loss, mut elements } = base;
-    if let Some(node) = fields.get("elements") {
-        elements = as_in_results(node)?;
+    let mut of = base;
+    let decided = fields.get("elements").map(as_in_results).transpose()?;
+    if let Some(decided) = &decided {
+        of.elements = decided.clone();
     }
-    if let Some(node) = fields.get("loss") {
-        let (independent, law) = losses(node)?;
-        loss = independent;
-        // A result's scenario has both: a probability, and the elements that came of it.
-        if fields.get("elements").is_none() {
-            elements.loss = law;
-        }
+    read(fields, KeysOf::Link, &mut of, files)?;
+    // A result's scenario has both: a probability, and the elements that came of it.
+    if let Some(decided) = decided {
+        of.elements.loss = decided.loss;
     }
-    if let Some(node) = fields.get("duplicate") {
-        elements.duplicate = quantity(node)?;
-    }
-    if let Some(node) = fields.get("delay") {
-        let propagation = propagation(node)?;
-        elements.delay = (propagation != Propagation::constant(Duration::default())).then_some(propagation);
-    }
-    if let Some(node) = fields.get("jitter") {
-        elements.jitter = jitter(node, files)?;
-    }
-    if let Some(node) = fields.get("aggregate") {
-        elements.aggregate = aggregate(node)?;
-    }
-    if let Some(node) = fields.get("burst") {
-        let burst: Size = quantity(node)?;
-        if burst.bytes() == 0 {
-            let reason = "a bucket holds at least 1 B: leave it out for a link without one";
-            return Err(Problem::new(&node.place, reason.to_owned()));
-        }
-        elements.burst = Some(burst);
-    }
-    Ok(Imperfections { loss, elements })
+    Ok(of)
 }
 
-/// `{ acks = 8, time = "5 ms" }`, or `"none"`.
-fn aggregate(node: &Node) -> Result<Option<Aggregate>> {
-    if matches!(&node.value, Value::Text(word) if word == NONE) {
-        return Ok(None);
+/// Reads what the data of a flow meet before their first link.
+pub(crate) fn elements_of_flow(fields: &Table, files: &Outside) -> Result<Elements> {
+    let elements = fields.get("elements").map_or(Ok(Elements::default()), as_in_results)?;
+    let mut of = Imperfections { loss: Probability::default(), elements };
+    read(fields, KeysOf::Flow, &mut of, files)?;
+    let independent = (of.loss.ratio() > 0.0).then_some(LossLaw::Independent(of.loss));
+    Ok(Elements { loss: of.elements.loss.or(independent), ..of.elements })
+}
+
+/// Reads each element that has a key in `fields`.
+fn read(fields: &Table, place: KeysOf, of: &mut Imperfections, files: &Outside) -> Result<()> {
+    for Words { name, key, .. } in all().filter(|element| element.key_in(place).is_some()) {
+        if let (Some(node), Some(written)) = (fields.get(name), key) {
+            (written.read)(node, of, files)?;
+        }
     }
-    let fields = table(node)?;
-    check_keys(fields, "aggregate", AGGREGATE)?;
-    let acks = fields.get("acks").map_or(Ok(MOST_ACKS), |node| count(node, 1..=MOST_ACKS))?;
-    let time = quantity(needed(fields, "time", node, "\"5 ms\"")?)?;
-    Ok(Some(Aggregate { acks: acks as u32, time }))
+    Ok(())
 }
 
 /// Elements in the form that a result's scenario has.
@@ -103,76 +211,13 @@ fn json(node: &Node) -> Result<serde_json::Value> {
     })
 }
 
-/// The context of a link's settings beside its own table.
-pub(crate) struct Context<'a> {
-    /// The files that it names.
-    pub(crate) files: &'a Outside,
-    /// How long the run is.
-    pub(crate) duration: Duration,
-    /// Seed of what is drawn.
-    pub(crate) seed: u64,
-}
-
-/// A rate; or a law in a table, which is put among the elements of `of`. Then the rate is its mean over the run.
-pub(crate) fn rate(node: &Node, of: &mut Imperfections, link: &str, context: &Context<'_>) -> Result<Rate> {
-    of.elements.rate = None;
-    of.elements.arq = None;
-    let Value::Table(fields) = &node.value else { return constant_rate(node) };
-    check_keys(fields, "rate", RATE)?;
-    let alone = fields.entries.len() == 1;
-    match (fields.get("steps"), fields.get("trace"), fields.get("markov")) {
-        (Some(node), None, None) if alone => {
-            of.elements.rate = Some(RateLaw::Steps { steps: steps(node, quantity)?, period: None });
-        }
-        (None, Some(node), None) => {
-            let repeat = fields.get("loop").map_or(Ok(false), flag)?;
-            of.elements.rate = Some(context.files.trace(node, repeat)?);
-        }
-        (None, None, Some(node)) if alone => {
-            let mut random = afteryou_scenario::random::stream(context.seed, &format!("channel of {link}"));
-            let Channel { rate, arq, delay } = markov::drawn(node, context.duration, &mut random)?;
-            of.elements.rate = Some(rate);
-            of.elements.arq = Some(arq);
-            of.elements.delay = of.elements.delay.take().or(delay);
-        }
-        _ => {
-            let forms = "write a rate, { steps = [[\"0 s\", \"10 Mbit/s\"], …] }, { trace = \"file\", loop = true } or \
-                { markov = \"satellite\" }";
-            return Err(Problem::new(&node.place, forms));
-        }
-    }
-    let Some(law) = &of.elements.rate else { return constant_rate(node) };
-    law.check().map_err(|why| Problem::new(&node.place, why))?;
-    let mean = law.mean(Duration::default(), context.duration);
-    match Rate::from_bits(mean.round() as u64) {
-        rate if rate.bytes_per_second() > 0 => Ok(rate),
-        rate => Err(Problem::new(
-            &node.place,
-            format!("{rate} over the run carries nothing: use at least 8 bit/s"),
-        )),
-    }
-}
-
-fn constant_rate(node: &Node) -> Result<Rate> {
-    let rate: Rate = quantity(node)?;
-    match rate.bytes_per_second() {
-        0 => Err(Problem::new(&node.place, format!("{rate} carries nothing: use at least 8 bit/s"))),
-        _ => Ok(rate),
-    }
-}
-
-/// A time, or `{ steps = … }`.
-fn propagation(node: &Node) -> Result<Propagation> {
-    let Value::Table(fields) = &node.value else { return Ok(Propagation::constant(quantity(node)?)) };
-    check_keys(fields, "delay", PROPAGATION)?;
-    Ok(Propagation {
-        steps: steps(needed(fields, "steps", node, "[[\"0 s\", \"10 ms\"]]")?, quantity)?,
-        reorder: fields.get("reorder").map_or(Ok(false), flag)?,
-    })
+/// Returns what a report says of each element that is there, with its name.
+pub fn said(elements: &Elements) -> Vec<(&'static str, String)> {
+    all().filter_map(|element| Some((element.name, (element.said)(elements)?))).collect()
 }
 
 /// Pairs of a time and a value.
-pub(crate) fn steps<T: Copy>(node: &Node, value: impl Fn(&Node) -> Result<T>) -> Result<Steps<T>> {
+fn steps<T: Copy>(node: &Node, value: impl Fn(&Node) -> Result<T>) -> Result<Steps<T>> {
     let written = list(node)?;
     let step = |node: &Node| {
         let [at, of] = pair(node)?;
@@ -182,82 +227,64 @@ pub(crate) fn steps<T: Copy>(node: &Node, value: impl Fn(&Node) -> Result<T>) ->
     Steps::new(points).map_err(|(at, why)| Problem::new(&written.get(at).unwrap_or(node).place, why))
 }
 
-/// A law of delays, or `"none"`.
-pub(crate) fn jitter(node: &Node, files: &Outside) -> Result<Option<Jitter>> {
-    let fields = match &node.value {
-        Value::Text(word) if word == NONE => return Ok(None),
-        Value::Table(fields) => fields,
-        _ => {
-            let message = "write { uniform = \"1 ms\" }, another law of delays, or \"none\"";
-            return Err(Problem::new(&node.place, message));
-        }
-    };
-    check_keys(fields, "jitter", JITTER)?;
-    let of_law = fields.entries.iter().filter(|(key, _)| key.name != "reorder").count();
-    let law = match fields.get("uniform") {
-        Some(most @ Node { value: Value::Text(_), .. }) if of_law == 1 => {
-            Distribution::Uniform(Duration::default(), quantity(most)?)
-        }
-        _ => law(node, fields, &["reorder"], files)?,
-    };
-    Ok(Some(Jitter { law, reorder: fields.get("reorder").map_or(Ok(false), flag)? }))
+/// "10 ms, 4 ms from 30 s", and the number of steps where there are many.
+fn said_steps<T: Copy + Display + PartialOrd>(steps: &Steps<T>) -> String {
+    let points = steps.points();
+    if points.len() <= MOST_STEPS {
+        let word = |(from, value): &(Duration, T)| match *from == Duration::default() {
+            true => value.to_string(),
+            false => format!("{value} from {from}"),
+        };
+        return points.iter().map(word).collect::<Vec<_>>().join(", ");
+    }
+    let mut values: Vec<&T> = points.iter().map(|(_, value)| value).collect();
+    values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    let number = count(points.len() as u64);
+    match (values.first(), values.last()) {
+        (Some(least), Some(most)) => format!("{number} steps from {least} to {most}"),
+        _ => String::new(),
+    }
 }
 
-/// Reads what the data of a flow meet before their first link.
-pub(crate) fn elements_of_flow(fields: &Table, files: &Outside) -> Result<Elements> {
-    let mut elements = fields.get("elements").map_or(Ok(Elements::default()), as_in_results)?;
-    if let Some(node) = fields.get("loss") {
-        let (independent, law) = losses(node)?;
-        let written = (independent.ratio() > 0.0).then_some(LossLaw::Independent(independent));
-        elements.loss = law.or(written);
-    }
-    if let Some(node) = fields.get("duplicate") {
-        elements.duplicate = quantity(node)?;
-    }
-    if let Some(node) = fields.get("jitter") {
-        elements.jitter = jitter(node, files)?;
-    }
-    Ok(elements)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{from_value, json};
 
-/// A probability, or a law.
-fn losses(node: &Node) -> Result<(Probability, Option<LossLaw>)> {
-    let Value::Table(fields) = &node.value else { return Ok((quantity(node)?, None)) };
-    check_keys(fields, "loss", LOSS)?;
-    let law = match (fields.get("gilbert_elliott"), fields.get("every")) {
-        (Some(chain), None) => LossLaw::GilbertElliott(gilbert_elliott(chain)?),
-        (None, Some(every)) => LossLaw::Every(count(every, 1..=u64::MAX)?),
-        _ => {
-            let message =
-                "write a probability, { gilbert_elliott = { mean = \"1 %\", burst = 5 } } or { every = 100 }";
-            return Err(Problem::new(&node.place, message));
-        }
-    };
-    Ok((Probability::default(), Some(law)))
-}
+    #[test]
+    fn every_element_is_named() {
+        let all: Elements = from_value(json!({
+            "loss": {"gilbert_elliott": {"p": "1 %", "r": "25 %", "good": "0 %", "bad": "100 %"}},
+            "duplicate": "2 %",
+            "delay": {"steps": [["0 s", "10 ms"], ["30 s", "4 ms"]], "reorder": true},
+            "jitter": {"law": {"uniform": ["0 ms", "3 ms"]}, "reorder": false},
+            "rate": {"steps": {"steps": [["0 s", "8 Mbit/s"], ["5 s", "1 Mbit/s"]], "period": "10 s"}},
+            "arq": {"error": [["0 s", "5 %"]], "transmissions": 4, "round": "40 ms"},
+            "aggregate": {"acks": 16, "time": "5 ms"},
+            "burst": "1600 B",
+        }))
+        .unwrap();
+        let words: Vec<String> =
+            said(&all).into_iter().map(|(name, words)| format!("{name} = {words}")).collect();
+        assert_eq!(
+            words,
+            [
+                "loss = Gilbert-Elliott, p 1 %, r 25 %, loss 0 % in the good state and 100 % in the bad one",
+                "duplicate = 2 %",
+                "delay = 10 ms, 4 ms from 30 s, packets overtake",
+                "jitter = uniform from 0 us to 3 ms",
+                "rate = 8 Mbit/s, 1 Mbit/s from 5 s, again after 10 s",
+                "ARQ = error rate 5 %, at most 4 transmissions, 40 ms apart",
+                "aggregate = 16 ACKs, or those of 5 ms",
+                "burst = 1.6 kB",
+            ]
+        );
+    }
 
-fn gilbert_elliott(node: &Node) -> Result<GilbertElliott> {
-    let fields = table(node)?;
-    check_keys(fields, "gilbert_elliott", GILBERT_ELLIOTT)?;
-    let classic = ["p", "r", "good", "bad"].into_iter().find(|name| fields.get(name).is_some());
-    if classic.is_none() {
-        let mean = quantity(needed(fields, "mean", node, "\"1 %\"")?)?;
-        let burst = number(needed(fields, "burst", node, "5")?, 1.0..=LONGEST_BURST)?;
-        let impossible =
-            "no chain has a loss rate this high in bursts this short: use a longer burst or fewer losses";
-        return GilbertElliott::of_mean(mean, burst).ok_or_else(|| Problem::new(&node.place, impossible));
+    #[test]
+    fn long_traces_are_counted() {
+        let points: Vec<_> = (0..100).map(|i| (format!("{i} s"), format!("{} Mbit/s", 1 + i % 7))).collect();
+        let elements: Elements = from_value(json!({"rate": {"steps": {"steps": points}}})).unwrap();
+        assert_eq!(said(&elements), [("rate", "100 steps from 1 Mbit/s to 7 Mbit/s".to_owned())]);
     }
-    if fields.get("mean").or(fields.get("burst")).is_some() {
-        return Err(Problem::new(&node.place, "write either mean and burst, or p, r, good and bad"));
-    }
-    let of_state = |name: &str, otherwise: f64| {
-        let otherwise = Probability::from_ratio(otherwise).unwrap_or_default();
-        fields.get(name).map_or(Ok(otherwise), quantity)
-    };
-    Ok(GilbertElliott {
-        p: quantity(needed(fields, "p", node, "\"0.1 %\"")?)?,
-        r: quantity(needed(fields, "r", node, "\"20 %\"")?)?,
-        good: of_state("good", 0.0)?,
-        bad: of_state("bad", 1.0)?,
-    })
 }

@@ -30,7 +30,8 @@
 //! | file | has |
 //! |---|---|
 //! | `tree.rs` | a file as a tree whose nodes know their place, so an error in a swept value points at that value |
-//! | `keys.rs`, `keys/` | every key once, for checker, schema and manual |
+//! | `key.rs`, `keys.rs`, `keys/` | every key once, for checker, schema and manual |
+//! | `element.rs`, `element/` | network elements in words: key, reader, sentence |
 //! | `experiment.rs`, `runs.rs` | a file, and the runs that are made of it |
 //! | `root.rs`, `sweep.rs`, `range.rs` | what a file varies, and assignments |
 //! | `whole.rs` | one concrete scenario from the tree; a file for each of its sections |
@@ -41,18 +42,18 @@
 mod check;
 mod choice;
 mod distribution;
-mod element;
+pub mod element;
 mod error;
 mod experiment;
 mod flow;
 mod fluid;
 mod folder;
 mod hosts;
+mod key;
 pub mod keys;
 mod limits;
 mod link;
 mod locate;
-mod markov;
 mod measure;
 mod names;
 mod noise;

@@ -1,7 +1,7 @@
 //! Reading values out of nodes.
 
 use crate::error::Problem;
-use crate::keys::{Key as Known, NOT_YET_KEYS};
+use crate::key::{Key as Known, NOT_YET_KEYS};
 use crate::tree::{Node, Table, Value};
 use afteryou_notation::{unknown, Duration, Error};
 use std::str::FromStr;

@@ -1,6 +1,7 @@
 //! The JSON schema of a scenario file, made from the tables of keys and of parameters, so that editors can help.
 
-use crate::keys::{Key, Takes, LOGNORMAL, NORMAL, ROOT, TRAFFIC};
+use crate::distribution::{LOGNORMAL, NORMAL};
+use crate::keys::{Key, Takes, ROOT, TRAFFIC};
 use crate::range::MOST_PER_DECADE;
 use afteryou_aqm::list::QUEUES;
 use afteryou_base::param::{Kind, Param};

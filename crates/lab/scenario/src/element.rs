@@ -66,27 +66,29 @@ impl Elements {
         *self == Elements::default()
     }
 
-    /// The name of the first element, as keys of a link call it; engines refuse by it.
-    pub fn first(&self) -> Option<&'static str> {
+    /// Returns each element: its name as keys of a link call it, whether it is there, and whether it draws random numbers.
+    fn each(&self) -> Vec<(&'static str, bool, bool)> {
         let Elements { loss, duplicate, delay, jitter, rate, arq, aggregate, burst } = self;
-        let names = [
-            (loss.is_some(), "loss"),
-            (!is_never(duplicate), "duplicate"),
-            (delay.is_some(), "delay"),
-            (jitter.is_some(), "jitter"),
-            (aggregate.is_some(), "aggregate"),
-            (burst.is_some(), "burst"),
-            (rate.is_some() || arq.is_some(), "rate"),
-        ];
-        names.into_iter().find(|(is_there, _)| *is_there).map(|(_, name)| name)
+        let has_jitter = jitter.as_ref().map(|jitter| jitter.law.is_random());
+        vec![
+            ("loss", loss.is_some(), loss.as_ref().is_some_and(LossLaw::is_random)),
+            ("duplicate", !is_never(duplicate), !is_never(duplicate)),
+            ("delay", delay.is_some(), false),
+            ("jitter", has_jitter.is_some(), has_jitter == Some(true)),
+            ("aggregate", aggregate.is_some(), false),
+            ("burst", burst.is_some(), false),
+            ("rate", rate.is_some() || arq.is_some(), arq.is_some()),
+        ]
+    }
+
+    /// Returns the name of the first element; engines refuse by it.
+    pub fn first(&self) -> Option<&'static str> {
+        self.each().into_iter().find_map(|(name, is_there, _)| is_there.then_some(name))
     }
 
     /// Returns whether any element draws random numbers.
     pub fn is_random(&self) -> bool {
-        self.loss.as_ref().is_some_and(LossLaw::is_random)
-            || !is_never(&self.duplicate)
-            || self.arq.is_some()
-            || self.jitter.as_ref().is_some_and(|jitter| jitter.law.is_random())
+        self.each().into_iter().any(|(_, _, is_random)| is_random)
     }
 
     /// The first element that is wrong by itself, and why.

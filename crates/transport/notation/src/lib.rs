@@ -22,6 +22,7 @@ mod algorithm;
 pub mod catalogue;
 mod dscp;
 mod error;
+pub mod format;
 mod plain;
 mod units;
 mod unknown;

@@ -1,6 +1,6 @@
 //! Axes: where a value stands, and the numbers beside it.
 
-use crate::format::short;
+use afteryou_notation::format::short;
 
 /// About this many numbers stand at an axis.
 const TICKS: f64 = 6.0;

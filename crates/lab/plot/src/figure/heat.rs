@@ -6,10 +6,10 @@ use super::frame::Frame;
 use super::{label, Chosen};
 use crate::error::Error;
 use crate::estimate::Estimate;
-use crate::format::significant;
 use crate::palette::{self, heat};
 use crate::svg::canvas::{width, Canvas, Text};
 use crate::svg::fit;
+use afteryou_notation::format::significant;
 use afteryou_notation::Plain;
 
 /// Most settings on one side.
@@ -81,7 +81,10 @@ fn shown(name: &str, settings: &[&str]) -> (String, Vec<String>) {
     let Some(plain) = plain.filter(|plain| !plain.is_empty()) else { return as_written() };
     let largest = plain.iter().map(|plain| plain.value.abs()).fold(0.0, f64::max);
     let label = label::of(name, plain[0].unit, None, largest);
-    (label.text, plain.iter().map(|plain| crate::format::short(plain.value * label.factor)).collect())
+    (
+        label.text,
+        plain.iter().map(|plain| afteryou_notation::format::short(plain.value * label.factor)).collect(),
+    )
 }
 
 struct Scale {

@@ -5,10 +5,10 @@ use super::marks::mark;
 use super::{fit, MARGIN};
 use crate::error::Error;
 use crate::escape::plain;
-use crate::format::count;
 use crate::names;
 use crate::palette::{self, Colour, Style};
 use crate::plan::{Chart, MarkKind};
+use afteryou_notation::format::count;
 use afteryou_scenario::outcome::Outcome;
 
 const SIZE: f64 = 12.0;

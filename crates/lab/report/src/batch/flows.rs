@@ -5,7 +5,7 @@ use super::{estimate, mbit, without_idle_columns, Points, WINDOW};
 use crate::completions::{Completion, Times};
 use crate::table::{Cell, Column, Table};
 use crate::tables::role;
-use afteryou_plot::format::{count, number, percent, seconds, signed_ms};
+use afteryou_notation::format::{count, number, percent, seconds, signed_ms};
 use afteryou_scenario::outcome::CompletionCost;
 use afteryou_scenario::Role;
 

@@ -6,8 +6,8 @@
 
 use super::pictures::{completion_ratio, kept, queue_ms};
 use super::{Brief, Points};
+use afteryou_notation::format::{ms, number, percent};
 use afteryou_plot::estimate::Estimate;
-use afteryou_plot::format::{ms, number, percent};
 
 /// A figure in words.
 struct Words {

@@ -24,8 +24,8 @@ pub use page::index_html;
 pub use parts::Parts;
 
 use crate::table::{Cell, Column, Table};
+use afteryou_notation::format::{count, number, NOTHING};
 use afteryou_plot::estimate::{caption, Estimate, FEWEST_FOR_AN_INTERVAL};
-use afteryou_plot::format::{count, number, NOTHING};
 use std::collections::BTreeMap;
 
 /// Most runs that a page and a terminal show; tables for programs have all.

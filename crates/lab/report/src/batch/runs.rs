@@ -4,7 +4,7 @@ use super::brief::LinkBrief;
 use super::{are_identical, estimate, mbit, without_idle_columns, Brief, Points, WINDOW};
 use crate::links::LINK;
 use crate::table::{Cell, Column, Table};
-use afteryou_plot::format::{count, ms, percent};
+use afteryou_notation::format::{count, ms, percent};
 use afteryou_scenario::outcome::{FlowFigures, LinkFigures, WindowFigures};
 use afteryou_scenario::Role;
 

@@ -1,11 +1,13 @@
 //! Keys of flows, of their traffic and of their hosts.
 
-use super::links::{AS_IN_RESULTS, DUPLICATE, JITTER, LOSS};
-use super::{key, Key, Takes};
+use super::links::AS_IN_RESULTS;
+use crate::element::{keys_of, KeysOf, DELAY, LOSS, RATE};
+use crate::key::{joined, key, Key, Takes};
 use afteryou_scenario::traffic::Gaps;
 
 /// `[[flow]]`.
-pub const FLOW: &[Key] = &[
+pub const FLOW: &[Key] = joined!(
+    &[
     key("name", Takes::Text, "its name; the controller's by default"),
     key("group", Takes::Text, "name of the flows that it was written together with"),
     key(
@@ -35,19 +37,12 @@ pub const FLOW: &[Key] = &[
         "class of its packets: le, default, cs1 or a number; le for background flows by default",
     ),
     key("count", Takes::Count, "number of flows like this; from hosts over a path, one for each host by default"),
-    key(
-        "loss",
-        Takes::Loss(LOSS),
-        "probability that one of its data packets is lost before its first link, or a law",
-    ),
-    DUPLICATE,
-    AS_IN_RESULTS,
-    key(
-        "jitter",
-        Takes::Jitter(JITTER),
-        "delay of its data packets before their first link; none by default",
-    ),
-];
+    ],
+    keys_of!(LOSS, KeysOf::Flow),
+    &[AS_IN_RESULTS],
+    keys_of!(DELAY, KeysOf::Flow),
+    keys_of!(RATE, KeysOf::Flow),
+);
 
 /// `path` of a flow.
 pub const PATH: &[Key] = &[

@@ -1,7 +1,7 @@
 //! Chains of states as files write them, and what is drawn of them for a run.
 
 use crate::error::Problem;
-use crate::keys::{ARQ, MARKOV, STATE};
+use crate::key::{key, Key, Takes};
 use crate::read::{
     at, check_keys, count, list, needed, number, optional, quantity, table, text, wanted, Result,
 };
@@ -9,6 +9,27 @@ use crate::tree::{Node, Table, Value};
 use afteryou_notation::{unknown, Duration};
 use afteryou_scenario::element::{Arq, Markov, Propagation, RateLaw, State, Steps, MOST_STATES};
 use rand_pcg::Pcg64;
+
+/// `rate.markov`, if it is a table.
+pub const MARKOV: &[Key] = &[
+    key("states", Takes::Tables(STATE), "its states, two at least"),
+    key("arq", Takes::Table(ARQ), "repeat requests of the link layer; a packet is sent once by default"),
+];
+
+/// `rate.markov.states`.
+pub const STATE: &[Key] = &[
+    key("name", Takes::Text, "its name"),
+    key("rate", Takes::Rate, "rate of the link in it; 0 bit/s if nothing gets through"),
+    key("dwell", Takes::Time, "mean time in it"),
+    key("error", Takes::Probability, "probability that a transmission fails in it; 0 % by default"),
+    key("next", Takes::Weights, "how often each state follows; each other one as often by default"),
+];
+
+/// `rate.markov.arq`.
+pub const ARQ: &[Key] = &[
+    key("transmissions", Takes::Count, "most transmissions of a packet"),
+    key("round", Takes::Time, "from a transmission that failed to the next"),
+];
 
 /// The preset's propagation and interleaving, each way.
 const SATELLITE_DELAY: Duration = Duration::from_millis(250 + 36);

@@ -65,6 +65,21 @@ pub fn count(value: u64) -> String {
     text
 }
 
+/// Returns "packet", "2nd packet", "100th packet".
+pub fn nth(n: u64, what: &str) -> String {
+    let ending = match (n % 10, n % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    match n {
+        1 => what.to_owned(),
+        _ => format!("{}{ending} {what}", count(n)),
+    }
+}
+
 /// Returns a number followed by its unit.
 fn with_unit(number: &str, unit: &str) -> String {
     if number == NOTHING || unit.is_empty() {
