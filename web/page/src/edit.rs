@@ -42,7 +42,7 @@ pub fn answer(text: &str, edits: &[Edit]) -> Result<String, Error> {
 /// Reads `text` as TOML.
 ///
 /// # Errors
-/// Its first mistake.
+/// The first mistake of the text.
 pub fn document(text: &str) -> Result<DocumentMut, Error> {
     text.parse().map_err(|error: toml_edit::TomlError| Error::Edit(error.message().to_owned()))
 }

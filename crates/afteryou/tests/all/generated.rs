@@ -114,7 +114,7 @@ fn completions_are_valid_and_name_every_option() {
     for shell in Shell::value_variants() {
         let script = printed(&["completions", &shell.to_string()]);
         for (name, options) in options() {
-            // In the script for fish, `-l` stands before an option's name.
+            // In the script for fish, `-l` is before an option's name.
             let is_there = |option: &String| {
                 script.contains(&format!("--{option}")) || script.contains(&format!(" -l {option} "))
             };
@@ -136,7 +136,7 @@ fn completions_are_valid_and_name_every_option() {
 
 #[test]
 fn a_page_does_not_depend_on_the_environment() {
-    // What a ticket in the environment says must not get into help or pages.
+    // The value of a ticket in the environment must not get into help or pages.
     let pages = |ticket| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_afteryou"));
         command.args(["man", "send"]).env("AFTERYOU_TICKET", ticket).env("AFTERYOU_MAX_RATE", "5Mbit/s");

@@ -64,7 +64,7 @@ pub struct Passed {
     pub packets: u64,
     /// How many of them had not waited.
     pub undelayed: u64,
-    /// Their bytes.
+    /// Bytes in all.
     pub bytes: u64,
     /// Their time in the queue in all.
     pub sojourns: Span,

@@ -1,4 +1,4 @@
-//! Colours and marks, the same in every figure: this file is the only place that knows them.
+//! Colours and marks, the same in every figure: this file is the only place that has them.
 //!
 //! A flow looks like its controller ([`looks`]), links are bars in ink. Every colour has a form for light and one for dark
 //! paper.

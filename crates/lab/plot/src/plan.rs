@@ -1,7 +1,7 @@
 //! The plan of a drawing: which charts, in which order, with which names, colours and bands.
 //!
-//! The page and the figure both follow this plan, so that they never disagree. The numbers stay in the outcome; a
-//! curve says where to find them.
+//! The page and the figure both follow this plan, so that they never disagree. The numbers stay in the outcome; a curve has
+//! their place.
 
 use crate::escape::plain;
 use crate::names;

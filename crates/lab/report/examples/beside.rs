@@ -31,7 +31,7 @@ struct Side {
 /// Words of an annotation: where in the run, how high as a part of the chart, the text, and its colour.
 type Words = (Place, f64, &'static str, RGBColor);
 
-/// A part of the run before, during or after the upload; words stand in its middle.
+/// A part of the run before, during or after the upload; words are in its middle.
 #[derive(Clone, Copy)]
 enum Place {
     Before,

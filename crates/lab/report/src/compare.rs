@@ -19,7 +19,7 @@ use afteryou_plot::plan::Plan;
 use afteryou_plot::{stacked_svg, Scale};
 use afteryou_scenario::outcome::Outcome;
 
-/// Columns that say which row it is, and none of what was measured.
+/// Columns that identify the row, and none of what was measured.
 const IDENTITY: &[&str] = &["run", "repetition", "seed", "from_s", "to_s", "capacity_bit_s", "duration_s"];
 /// Less than this part of the larger value is no difference worth a tone.
 const WORTH_A_TONE: f64 = 0.05;
@@ -27,7 +27,7 @@ const WORTH_A_TONE: f64 = 0.05;
 /// Two results or more, each with a name.
 #[derive(Clone, Debug)]
 pub struct Comparison<'a> {
-    /// Their names.
+    /// Names of the results.
     pub names: Vec<&'a str>,
     /// The results.
     pub outcomes: Vec<&'a Outcome>,
@@ -47,7 +47,7 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// The last minus the first of two; of more, the largest minus the smallest. None if one of two lacks it.
+    /// Returns the last minus the first of two; of more, the largest minus the smallest. `None` if one of two lacks it.
     pub fn difference(&self) -> Option<f64> {
         if let [first, second] = self.values[..] {
             return Some(second? - first?);
@@ -56,7 +56,7 @@ impl Compared {
         Some(most - least)
     }
 
-    /// The difference as a part of the first of two, or of the largest of more.
+    /// Returns the difference as a part of the first of two, or of the largest of more.
     pub fn relative(&self) -> Option<f64> {
         if let [first, second] = self.values[..] {
             return relative([first, second]);
@@ -66,7 +66,7 @@ impl Compared {
         (largest > 0.0).then(|| (most - least) / largest)
     }
 
-    /// The smallest and the largest value, if two results have one.
+    /// Returns the smallest and the largest value, if two results have one.
     fn range(&self) -> Option<(f64, f64)> {
         let values = || self.values.iter().flatten().copied();
         (values().count() > 1)
@@ -75,7 +75,7 @@ impl Compared {
 }
 
 impl Comparison<'_> {
-    /// Every chosen figure of any result: of each flow in each window, then of each link.
+    /// Returns every chosen figure of any result: of each flow in each window, then of each link.
     pub fn figures(&self) -> Vec<Compared> {
         let identity = |outcome: &Outcome| Identity { run: 1, key: outcome.content_hash };
         let rows: Vec<Rows> =
@@ -90,7 +90,7 @@ impl Comparison<'_> {
         figures
     }
 
-    /// Names of all figures.
+    /// Returns the names of all figures.
     pub fn names_of_figures(&self) -> Vec<String> {
         let all = Comparison { chosen: Vec::new(), ..self.clone() };
         let mut names: Vec<String> = all.figures().into_iter().map(|figure| figure.figure).collect();
@@ -99,12 +99,12 @@ impl Comparison<'_> {
         names
     }
 
-    /// The figures for a terminal of `width` columns.
+    /// Formats the figures for a terminal of `width` columns.
     pub fn text(&self, width: usize, colour: bool) -> String {
         table_text(&self.table(), width, colour)
     }
 
-    /// The figures, and all curves with one time axis for each quantity, as a page that works offline.
+    /// Returns the figures, and all curves with one time axis for each quantity, as a page that works offline.
     ///
     /// # Errors
     /// An outcome that cannot be drawn.
@@ -208,7 +208,7 @@ impl Comparison<'_> {
     }
 }
 
-/// "a and b", "a, b and c".
+/// Joins names: "a and b", "a, b and c".
 fn listed<S: AsRef<str>>(names: &[S]) -> String {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     match &names[..] {
@@ -218,7 +218,7 @@ fn listed<S: AsRef<str>>(names: &[S]) -> String {
     }
 }
 
-/// A page with this title and this body that works offline.
+/// Returns a page with this title and this body that works offline.
 fn document(title: &str, body: &str) -> String {
     let title = escape::html(title);
     format!(
@@ -231,18 +231,18 @@ fn document(title: &str, body: &str) -> String {
     )
 }
 
-/// The difference as a part of the first.
+/// Returns the difference as a part of the first.
 fn relative([first, second]: [Option<f64>; 2]) -> Option<f64> {
     let first = first.filter(|first| *first != 0.0)?;
     Some((second? - first) / first.abs())
 }
 
-/// A part in percent; nothing where there is none.
+/// Formats a part in per cent; nothing where there is none.
 fn part(relative: Option<f64>) -> String {
     relative.map(|part| format!("{:+.1} %", part * 100.0)).unwrap_or_default()
 }
 
-/// A difference with its sign.
+/// Formats a difference with its sign.
 fn signed(value: f64) -> String {
     if value > 0.0 {
         format!("+{}", shown(value))
@@ -251,7 +251,7 @@ fn signed(value: f64) -> String {
     }
 }
 
-/// Four digits, large numbers in full.
+/// Formats a value with four digits, large numbers in full.
 fn shown(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 pub struct Completion {
     /// The flow, or the name that several flows have in common.
     pub flow: String,
-    /// Their role.
+    /// The role of the flow.
     pub role: Role,
     /// The word for the transfers of a flow that makes several: "pages".
     pub called: Option<String>,
@@ -32,7 +32,7 @@ pub struct Completion {
 }
 
 impl Completion {
-    /// The times with the background beside those without.
+    /// Returns the times with the background beside those without.
     pub fn cost(&self) -> CompletionCost {
         CompletionCost::of(Some(self.run.brief()), self.baseline.as_ref().map(Times::brief))
     }
@@ -62,7 +62,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Of transfers that took so long, or were not completed.
+    /// Counts transfers that took this time, or were not completed.
     fn of(times_s: &[Option<f64>]) -> Times {
         let mut known: Vec<f64> = times_s.iter().copied().flatten().collect();
         known.sort_by(f64::total_cmp);
@@ -79,7 +79,7 @@ impl Times {
         }
     }
 
-    /// Of an application's transfers.
+    /// Counts an application's transfers.
     fn counted(transfers: u64, complete: u64, time: Option<Quantiles>) -> Times {
         let seconds = |ms: fn(Quantiles) -> f64| time.map(|time| ms(time) / 1e3);
         Times {
@@ -92,7 +92,7 @@ impl Times {
         }
     }
 
-    /// Of several applications together: their quantiles do not give those of all.
+    /// Counts several applications together: their quantiles do not give those of all.
     fn together(all: &[Times]) -> Times {
         if let [one] = all {
             return one.clone();
@@ -120,8 +120,8 @@ impl Times {
     }
 }
 
-/// Completion times of all transfers: of each flow by itself, or of those of one table of the file together. Flows that end come first,
-/// then those whose application makes several, in each window.
+/// Returns the completion times of all transfers: of each flow by itself, or of those of one table of the file together.
+/// Flows that end come first, then those whose application makes several, in each window.
 pub fn completions(outcome: &Outcome, together: bool) -> Vec<Completion> {
     let is_sized = |flow: &&Flow| matches!(flow.traffic, Traffic::Size(_));
     let (sized, others): (Vec<&Flow>, Vec<&Flow>) = outcome.scenario.flow.iter().partition(is_sized);
@@ -163,7 +163,7 @@ fn made(
     }
 }
 
-/// The transfers of an application in a word.
+/// Returns the transfers of an application in a word.
 fn called(traffic: &Traffic) -> &'static str {
     match traffic {
         Traffic::Web(_) => "pages",
@@ -175,18 +175,18 @@ fn called(traffic: &Traffic) -> &'static str {
 
 type ByFlow<'a> = HashMap<&'a str, &'a Totals>;
 
-/// The counts of each flow. Engines that do not count totals have none.
+/// Returns the counts of each flow. Engines that do not count totals have none.
 fn by_flow(run: &Run) -> ByFlow<'_> {
     run.totals.iter().map(|totals| (totals.flow.as_str(), totals)).collect()
 }
 
-/// None if a flow was not part of the run.
+/// Returns the times of flows with a size; `None` if a flow was not part of the run.
 fn times_of_sized(totals: &ByFlow<'_>, flows: &[&&Flow]) -> Option<Times> {
     let took_s = flows.iter().map(|flow| Some(totals.get(flow.name.as_str())?.completed_in_s));
     Some(Times::of(&took_s.collect::<Option<Vec<_>>>()?))
 }
 
-/// Of the transfers that began in a window. Formats before 4 count the whole run alone.
+/// Returns the times of the transfers that began in a window. Formats before 4 count the whole run alone.
 fn times_in(window: &str, totals: &ByFlow<'_>, flows: &[&&Flow]) -> Option<Times> {
     let of_flow = |flow: &&&Flow| {
         let completions = totals.get(flow.name.as_str())?.completions.as_ref()?;
@@ -204,7 +204,7 @@ pub fn lead(outcome: &Outcome) -> bool {
     completions(outcome, true).iter().any(|completion| completion.role == Role::Foreground)
 }
 
-/// The table of completion times.
+/// Tabulates the completion times.
 pub fn table_of(outcome: &Outcome) -> Option<Table> {
     let completions = completions(outcome, outcome.scenario.flow.len() > MOST_ROWS);
     let rows = completions.iter().flat_map(|completion| {
@@ -249,7 +249,7 @@ pub fn table_of(outcome: &Outcome) -> Option<Table> {
     grouped(1 + usize::from(has_windows), table("Completion times", note, &columns, rows.collect()))
 }
 
-/// Transfers of applications that make several, by size: how long they took.
+/// Tabulates the transfers of applications that make several, by size: how long they took.
 pub fn by_size(outcome: &Outcome) -> Option<Table> {
     let mut rows = Vec::new();
     for (run, figures) in runs(outcome) {

@@ -40,7 +40,7 @@ pub fn write_outcome(folder: &mut ResultFolder, outcome: &Outcome) -> Result<Wri
     write_run(folder, outcome, None)
 }
 
-/// The same for a run of a sweep: its page leads to the page `back`, a path from the folder.
+/// Writes the folder of a run of a sweep: its page leads to the page `back`, a path from the folder.
 pub(crate) fn write_run(
     folder: &mut ResultFolder,
     outcome: &Outcome,
@@ -56,7 +56,7 @@ pub(crate) fn write_run(
     Ok(Written { result: path("result.json"), report: path("report.html"), figure: path("figure.svg") })
 }
 
-/// `outcome` for a file, sure to be readable again: JSON has no infinity, and would keep silent about one.
+/// Returns `outcome` for a file, sure to be readable again: JSON has no infinity, and would keep silent about one.
 fn json(outcome: &Outcome) -> Result<String, Error> {
     let json = result_json(outcome)?;
     serde_json::from_str::<Outcome>(&json).map_err(Error::Json)?;

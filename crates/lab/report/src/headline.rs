@@ -1,4 +1,4 @@
-//! The headline of a run: a sentence or two that say what came out.
+//! The headline of a run: a sentence or two about its outcome.
 //!
 //! How long the transfers of the foreground took comes first, where it has any: goodput hides how long a user waits. With a background
 //! and a run without it follow the flow that kept least, and where the background made packets wait longest. Without the comparison:
@@ -30,7 +30,7 @@ pub fn headline(outcome: &Outcome) -> Vec<String> {
     sentences
 }
 
-/// How long the transfers of the foreground took: of those that suffered most, with the background and without.
+/// Reports how long the transfers of the foreground took: of those that suffered most, with the background and without.
 fn took(outcome: &Outcome) -> Vec<String> {
     let together = outcome.scenario.flow.len() > groups::MOST_ROWS;
     let completions = completions(outcome, together);
@@ -43,7 +43,7 @@ fn took(outcome: &Outcome) -> Vec<String> {
     sentences.into_iter().flatten().map(|sentence| capitalised(&sentence)).collect()
 }
 
-/// How much longer transfers took; without a baseline how long.
+/// Returns how much longer transfers took; without a baseline how long.
 fn harm(completion: &Completion) -> f64 {
     let cost = completion.cost();
     match &completion.baseline {
@@ -58,7 +58,7 @@ fn lacks_ends(with: &Times, without: &Times) -> bool {
     without.completed_part() - with.completed_part() > WORTH_SAYING
 }
 
-/// "the photo upload", "the pages of the users", "the downloads".
+/// Returns the sentence's subject: "the photo upload", "the pages of the users", "the downloads".
 fn subject(completion: &Completion) -> String {
     let flow = the(&completion.flow);
     match completion.called.as_deref() {
@@ -69,7 +69,7 @@ fn subject(completion: &Completion) -> String {
     }
 }
 
-/// The transfers that did not end because of the background.
+/// Reports the transfers that did not end because of the background.
 fn ended(completion: &Completion, window: &str) -> Option<String> {
     let (with, subject) = (&completion.run, subject(completion));
     let without = completion.baseline.as_ref().filter(|without| lacks_ends(with, without));
@@ -112,7 +112,7 @@ fn longest(completion: &Completion) -> Option<String> {
     Some(format!("95 % of them took at most {}{}.", seconds(with), instead.unwrap_or_default()))
 }
 
-/// The flow that kept least of its goodput.
+/// Reports the flow that kept least of its goodput.
 fn kept(outcome: &Outcome) -> Option<String> {
     let compared = groups::comparison(outcome);
     let kept = compared.iter().filter_map(|one| Some((one, one.kept?)));
@@ -129,7 +129,7 @@ fn kept(outcome: &Outcome) -> Option<String> {
     Some(capitalised(&sentence))
 }
 
-/// Where the background added most to a delay: that of a flow which measures it, or else that of a link's queue.
+/// Reports where the background added most to a delay: that of a flow which measures it, or else that of a link's queue.
 fn delayed(outcome: &Outcome) -> Option<String> {
     let compared = groups::comparison(outcome);
     let of_flows = compared.iter().filter_map(|one: &Comparison| {
@@ -152,7 +152,7 @@ fn delayed(outcome: &Outcome) -> Option<String> {
     Some(capitalised(&sentence))
 }
 
-/// The traffic of the first link.
+/// Reports the traffic of the first link.
 fn carried(outcome: &Outcome, window: &WindowFigures) -> Option<String> {
     let link = window.links.first()?;
     let name = match has_one_link(outcome) {
@@ -171,7 +171,7 @@ fn carried(outcome: &Outcome, window: &WindowFigures) -> Option<String> {
     Some(capitalised(&sentence))
 }
 
-/// Each flow's share of the only link.
+/// Reports each flow's share of the only link.
 fn shared(outcome: &Outcome, window: &WindowFigures) -> Option<String> {
     if !has_one_link(outcome) {
         return None;
@@ -206,7 +206,7 @@ fn the_background(scenario: &Scenario) -> String {
     }
 }
 
-/// A flow in a sentence: plain words with their article, any other name in quotation marks.
+/// Returns a flow in a sentence: plain words with their article, any other name in quotation marks.
 fn the(name: &str) -> String {
     match name.chars().all(|c| c.is_lowercase() || c == ' ') {
         true => format!("the {name}"),
@@ -214,7 +214,7 @@ fn the(name: &str) -> String {
     }
 }
 
-/// The window in a sentence; nothing where the run has only one.
+/// Returns the window in a sentence; nothing where the run has only one.
 fn within(outcome: &Outcome, window: &str) -> String {
     match outcome.run.windows.len() {
         0 | 1 => String::new(),

@@ -1,7 +1,7 @@
 //! The page: one file that works offline.
 //!
 //! Tables are written here; the charts are drawn by `assets/report.js` with uPlot from the plan and the outcome, both
-//! embedded as JSON. Without scripts, the figure stands where the charts would.
+//! embedded as JSON. Without scripts, the figure is in place of the charts.
 
 use crate::error::Error;
 use crate::table::{Cell, Column, Table, Tone};
@@ -37,7 +37,7 @@ pub fn html(outcome: &Outcome) -> Result<String, Error> {
     page(outcome, None)
 }
 
-/// The same with a link to the page `back` of a whole sweep.
+/// Returns the page with a link to the page `back` of a whole sweep.
 pub(crate) fn page(outcome: &Outcome, back: Option<&str>) -> Result<String, Error> {
     let embedded = Embedded { plan: Plan::of(outcome), surroundings: SURROUNDINGS };
     let values = [
@@ -67,8 +67,8 @@ pub(crate) fn page(outcome: &Outcome, back: Option<&str>) -> Result<String, Erro
     Ok(fill(TEMPLATE, &values))
 }
 
-/// Puts `values` where `{{name}}` stands in the template. A value is not searched again after it was put in, so no
-/// value can ask for another.
+/// Puts `values` in place of `{{name}}` in the template. A value is not searched again after it was put in, so no value can
+/// ask for another.
 fn fill(template: &str, values: &[(&str, String)]) -> String {
     let mut pieces = template.split("{{");
     let mut page = pieces.next().unwrap_or_default().to_owned();
@@ -113,7 +113,7 @@ fn verdict(verdict: Option<&Verdict>) -> String {
     )
 }
 
-/// The outcome, where it has no verdict.
+/// Returns the outcome, where it has no verdict.
 fn lead(outcome: &Outcome) -> String {
     let sentences = if outcome.verdict.is_none() { headline::headline(outcome) } else { Vec::new() };
     match sentences.is_empty() {
@@ -165,7 +165,7 @@ fn section(shown: &[Option<Table>]) -> String {
     shown.iter().flatten().map(folded).collect()
 }
 
-/// A table, which waits to be opened if it is long.
+/// Returns a table, which waits to be opened if it is long.
 fn folded(table: &Table) -> String {
     if table.rows.len() <= MOST_OPEN_ROWS {
         return markup(table);
@@ -199,7 +199,7 @@ pub(crate) fn markup(table: &Table) -> String {
     )
 }
 
-/// The style sheet's information about a column.
+/// Returns the style sheet's information about a column.
 fn kind(column: &Column) -> &'static str {
     match (column.number, column.spare) {
         (true, _) => "n",
@@ -215,7 +215,8 @@ fn class(names: &str) -> String {
     }
 }
 
-/// A cell. One that repeats the one above is invisible, but stays in the text for programs and for copies of the table.
+/// Returns a cell. One that repeats the one above is invisible, but stays in the text for programs and for copies of the
+/// table.
 fn cell_markup(cell: &Cell, column: &Column, repeats: bool) -> String {
     let whole = cell.whole.as_ref().map(|whole| format!(" title=\"{}\"", escape::html(whole)));
     let text = escape::html(&cell.text);

@@ -19,7 +19,7 @@ pub(crate) fn are_named(outcome: &Outcome) -> bool {
 /// A link in a window of a run: the run's name, the window, the link.
 pub(crate) type Place<'a> = (&'static str, &'a WindowFigures, &'a LinkFigures);
 
-/// The links to show of each window: each with the background and without.
+/// Returns the links to show of each window: each with the background and without.
 pub(crate) fn in_windows(outcome: &Outcome) -> Vec<Place<'_>> {
     let shown = outcome.data_links();
     let mut places: Vec<(usize, Place<'_>)> = Vec::new();
@@ -36,7 +36,7 @@ pub(crate) fn in_windows(outcome: &Outcome) -> Vec<Place<'_>> {
     places.into_iter().map(|(_, place)| place).collect()
 }
 
-/// The links in every window.
+/// Tabulates the links in every window.
 pub fn figures(outcome: &Outcome) -> Option<Table> {
     let row = |(run, window, link): &Place<'_>| {
         let mut cells = vec![
@@ -71,7 +71,7 @@ pub fn figures(outcome: &Outcome) -> Option<Table> {
     grouped(2 + usize::from(named), table(title, note, &columns, links.iter().map(row).collect()))
 }
 
-/// The links with the background against the links without; none where there is one, whose flows say as much.
+/// Tabulates the links with the background against the links without; `None` where there is one, whose flows have the same.
 pub fn comparison(outcome: &Outcome) -> Option<Table> {
     if !are_several(outcome) {
         return None;
@@ -98,7 +98,7 @@ pub fn comparison(outcome: &Outcome) -> Option<Table> {
     grouped(1, table("What the background cost on each link", note, &columns, rows))
 }
 
-/// Packets at the links.
+/// Tabulates the packets at the links.
 pub fn packets(outcome: &Outcome) -> Option<Table> {
     let shown = outcome.data_links();
     let row = |(run, link): (&str, &LinkTotals)| {

@@ -36,7 +36,7 @@ pub enum Part {
 }
 
 impl Page {
-    /// The page as one HTML document.
+    /// Returns the page as one HTML document.
     pub fn html(&self) -> String {
         let title = escape::html(&self.title);
         let links = links(&self.links);
@@ -81,7 +81,7 @@ fn links(links: &[(String, String)]) -> String {
     format!("<p>{list}</p>\n")
 }
 
-/// An SVG document without what may stand only at the beginning of a file.
+/// Returns an SVG document without what may be only at the beginning of a file.
 fn without_declaration(svg: &str) -> &str {
     svg.find("<svg").map_or(svg, |start| &svg[start..])
 }

@@ -6,7 +6,7 @@ use crate::tables::{grouped, quantile_cells, runs, table, RUN};
 use afteryou_notation::format::{count, number};
 use afteryou_scenario::outcome::{ClassCounts, ClassFigures, LinkFigures, Outcome, WindowFigures};
 
-/// Each class at the bottleneck's queue in every window.
+/// Tabulates each class at the bottleneck's queue in every window.
 pub fn classes(outcome: &Outcome) -> Option<Table> {
     let row = |run: &str, window: &WindowFigures, link: &LinkFigures, class: &ClassFigures| {
         let mut cells =
@@ -39,7 +39,7 @@ pub fn classes(outcome: &Outcome) -> Option<Table> {
     grouped(2 + usize::from(named), table("Queue by class", note, &columns, rows))
 }
 
-/// Each queue's counters of the whole run.
+/// Tabulates each queue's counters of the whole run.
 pub fn counts(outcome: &Outcome) -> Option<Table> {
     let row = |(run, link, class): (&str, &str, &ClassCounts)| {
         let numbers = [

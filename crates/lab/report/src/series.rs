@@ -10,7 +10,7 @@ use crate::rows::{Columns, Csv, Row};
 use afteryou_scenario::outcome::{round, Outcome, Run};
 use std::io;
 
-/// The curves of an outcome as CSV: `run,time_s,of,quantity,unit,value`.
+/// Returns the curves of an outcome as CSV: `run,time_s,of,quantity,unit,value`.
 pub fn series_csv(outcome: &Outcome) -> String {
     let columns = columns();
     // A vector takes everything.
@@ -23,7 +23,7 @@ pub fn series_csv(outcome: &Outcome) -> String {
     String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default()
 }
 
-/// The columns, also where there is no curve.
+/// Returns the columns, also where there is no curve.
 fn columns() -> Columns {
     let mut columns = Columns::default();
     columns.add(&row("run", 0.5, ["flow", "quantity", "unit"], 0.5));
@@ -50,7 +50,7 @@ fn rows(outcome: &Outcome) -> impl Iterator<Item = Row> + '_ {
     curves.flat_map(|(name, series)| {
         let words = [series.of.as_str(), &series.quantity, &series.unit];
         let points = series.values.iter().enumerate().filter_map(|(i, value)| Some((i, (*value)?)));
-        // Each value stands at the end of the step that it is of.
+        // Each value has the time of the end of its step.
         points.map(move |(i, value)| {
             row(name, round(series.start_s + (i + 1) as f64 * series.step_s, 6), words, value)
         })

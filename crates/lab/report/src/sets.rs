@@ -8,7 +8,7 @@ use afteryou_scenario::outcome::{Outcome, SetFigures};
 /// More flows than this are a number.
 const MOST_NAMED: usize = 3;
 
-/// Each set in its window.
+/// Tabulates each set in its window.
 pub fn table_of(outcome: &Outcome) -> Option<Table> {
     let sets = || runs(outcome).flat_map(|(run, figures)| figures.sets.iter().map(move |set| (run, set)));
     let has = |part: fn(&SetFigures) -> bool| sets().any(|(_, set)| part(set));
@@ -56,7 +56,7 @@ fn row(run: &str, set: &SetFigures) -> Vec<Cell> {
     ]
 }
 
-/// Their names, or how many there are.
+/// Returns their names, or how many there are.
 fn flows(names: &[String]) -> Cell {
     match names.len() {
         0..=MOST_NAMED => Cell::new(names.join(", ")),

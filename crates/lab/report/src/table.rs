@@ -25,7 +25,7 @@ pub struct Table {
 pub struct Column {
     /// Its head, free of control characters.
     pub name: Cow<'static, str>,
-    /// Numbers stand on the right.
+    /// Numbers are on the right.
     pub number: bool,
     /// A narrow terminal does without it.
     pub spare: bool,
@@ -61,22 +61,22 @@ pub struct Cell {
 }
 
 impl Column {
-    /// A column of words.
+    /// Creates a column of words.
     pub const fn words(name: &'static str) -> Column {
         Column { name: Cow::Borrowed(name), number: false, spare: false, whole: false }
     }
 
-    /// A column of a setting's values, which identify rows. Control characters in the setting's name are replaced.
+    /// Creates a column of a setting's values, which identify rows. Control characters in the setting's name are replaced.
     pub fn setting(name: &str) -> Column {
         Column { name: Cow::Owned(plain(name).into_owned()), whole: true, ..Column::words("") }
     }
 
-    /// A column of numbers.
+    /// Creates a column of numbers.
     pub const fn numbers(name: &'static str) -> Column {
         Column { name: Cow::Borrowed(name), number: true, spare: false, whole: false }
     }
 
-    /// The same, but dispensable.
+    /// Returns the same column, but dispensable.
     pub const fn spare(mut self) -> Column {
         self.spare = true;
         self
@@ -101,12 +101,12 @@ impl Table {
 }
 
 impl Cell {
-    /// A cell with `text`, in which control characters are replaced.
+    /// Creates a cell with `text`, in which control characters are replaced.
     pub fn new(text: impl AsRef<str>) -> Cell {
         Cell { text: plain(text.as_ref()).into_owned(), ..Cell::default() }
     }
 
-    /// A cell with what `format` makes of `value`, or a dash.
+    /// Creates a cell with what `format` makes of `value`, or a dash.
     pub fn maybe<T>(value: Option<T>, format: impl FnOnce(T) -> String) -> Cell {
         match value {
             Some(value) => Cell::new(format(value)),
@@ -114,22 +114,22 @@ impl Cell {
         }
     }
 
-    /// The same in another tone.
+    /// Returns the same cell in another tone.
     pub fn toned(self, tone: Tone) -> Cell {
         Cell { tone, ..self }
     }
 
-    /// The same, marked as `style` says.
+    /// Returns the same cell, marked by `style`.
     pub(crate) fn styled(self, style: Style) -> Cell {
         Cell { style: Some(style), ..self }
     }
 
-    /// The same, cut short from `whole`.
+    /// Returns the same cell, cut short from `whole`.
     pub fn of_whole(self, whole: &str) -> Cell {
         Cell { whole: Some(plain(whole).into_owned()), ..self }
     }
 
-    /// The text with the mark of the style before it.
+    /// Returns the text with the mark of the style before it.
     pub fn marked(&self) -> String {
         match self.style {
             Some(style) => format!("{} {}", style.shape.glyph(), self.text),

@@ -13,14 +13,14 @@ use afteryou_scenario::{Role, Scenario};
 
 pub(crate) const RUN: Column = Column::words("background");
 
-/// The runs of an outcome with their names, the baseline last.
+/// Returns the runs of an outcome with their names, the baseline last.
 pub(crate) fn runs(outcome: &Outcome) -> impl Iterator<Item = (&'static str, &Run)> {
     let name = if outcome.baseline.is_some() { "with" } else { "" };
     let baseline = outcome.baseline.as_ref().map(|run| ("without", run));
     std::iter::once((name, &outcome.run)).chain(baseline)
 }
 
-/// A table in which a column is left out unless `keep` says so.
+/// Returns a table in which a column is left out unless `keep` has it.
 pub(crate) fn table(
     title: &str,
     note: &'static str,
@@ -42,7 +42,7 @@ pub(crate) fn table(
     })
 }
 
-/// The table with its first `columns` columns silent where they repeat themselves.
+/// Returns the table with its first `columns` columns silent where they repeat themselves.
 pub(crate) fn grouped(columns: usize, table: Option<Table>) -> Option<Table> {
     table.map(|table| Table { grouped: columns, ..table })
 }
@@ -55,7 +55,7 @@ pub(crate) fn flow_cell(scenario: &Scenario, name: &str) -> Cell {
     Cell::new(name).styled(palette::style(scenario, name))
 }
 
-/// The role in one word.
+/// Returns the role in one word.
 pub fn role(role: Role) -> &'static str {
     match role {
         Role::Foreground => "foreground",
@@ -63,7 +63,7 @@ pub fn role(role: Role) -> &'static str {
     }
 }
 
-/// The reasons to doubt the figures, and the advice.
+/// Returns the reasons to doubt the figures, and the advice.
 pub fn warning(outcome: &Outcome) -> Option<(&'static str, &'static str)> {
     let spoiled = |run: &Run| run.lateness.is_some_and(|late| late.spoiled());
     runs(outcome).any(|(_, run)| spoiled(run)).then_some((
@@ -72,7 +72,7 @@ pub fn warning(outcome: &Outcome) -> Option<(&'static str, &'static str)> {
     ))
 }
 
-/// Values held against their bounds.
+/// Tabulates values held against their bounds.
 pub fn checks(outcome: &Outcome) -> Option<Table> {
     let note = "A value marked “for information” does not decide the verdict.";
     let columns = always(&[
@@ -107,7 +107,7 @@ fn check_row(check: &Check) -> Vec<Cell> {
     vec![Cell::new(&check.what), value, Cell::new(limit), result]
 }
 
-/// Every flow in every window.
+/// Tabulates every flow in every window.
 pub fn flows(outcome: &Outcome) -> Option<Table> {
     let rows = window_names(outcome).into_iter().flat_map(|name| flow_rows(outcome, name)).collect();
     let mut shown = runs(outcome).flat_map(|(_, run)| &run.windows).flat_map(|window| &window.flows);
@@ -130,7 +130,7 @@ pub fn flows(outcome: &Outcome) -> Option<Table> {
     grouped(3, table("Flows in each window", note, &columns, rows))
 }
 
-/// Each window of each run: those of one window together.
+/// Returns each window of each run: those of one window together.
 pub(crate) fn window_pairs(outcome: &Outcome) -> impl Iterator<Item = (&'static str, &WindowFigures)> {
     window_names(outcome).into_iter().flat_map(move |name| windows_named(outcome, name))
 }
@@ -145,7 +145,7 @@ fn window_names(outcome: &Outcome) -> Vec<&str> {
     names
 }
 
-/// The window called `name` of each run.
+/// Returns the window called `name` of each run.
 fn windows_named<'a>(
     outcome: &'a Outcome,
     name: &'a str,
@@ -157,7 +157,7 @@ fn windows_named<'a>(
     runs(outcome).flat_map(of_run)
 }
 
-/// Every flow of the window called `name`, each with the background and without.
+/// Returns the rows of every flow of the window called `name`, each with the background and without.
 fn flow_rows(outcome: &Outcome, name: &str) -> Vec<Vec<Cell>> {
     let mut rows: Vec<(String, Vec<Cell>)> = Vec::new();
     for (run, window) in windows_named(outcome, name) {
@@ -183,13 +183,13 @@ fn flow_row(outcome: &Outcome, run: &str, window: &str, flow: &FlowFigures) -> V
     cells
 }
 
-/// Mean, median, p95, p99 and largest.
+/// Returns mean, median, p95, p99 and largest.
 pub(crate) fn quantile_cells(quantiles: Option<Quantiles>) -> [Cell; 5] {
     let cell = |of: fn(Quantiles) -> f64| Cell::maybe(quantiles, |q| ms(of(q)));
     [cell(|q| q.mean_ms), cell(|q| q.p50_ms), cell(|q| q.p95_ms), cell(|q| q.p99_ms), cell(|q| q.max_ms)]
 }
 
-/// The run against the baseline.
+/// Tabulates the run against the baseline.
 pub fn comparison(outcome: &Outcome) -> Option<Table> {
     let compared = groups::comparison(outcome);
     let rows = compared.iter().map(|compared| {
@@ -236,7 +236,7 @@ pub fn comparison(outcome: &Outcome) -> Option<Table> {
     grouped(1, table("What the background cost", note, &columns, rows.collect()))
 }
 
-/// "1.260 s → 1.610 s (×1.28)".
+/// Formats a change: "1.260 s → 1.610 s (×1.28)".
 fn change([without, with]: [Option<f64>; 2], ratio: Option<f64>) -> Cell {
     if without.is_none() && with.is_none() {
         return Cell::maybe(None::<f64>, seconds);
@@ -274,7 +274,7 @@ pub fn transfers(outcome: &Outcome) -> Option<Table> {
     table("Transfers", "", &columns, rows.collect())
 }
 
-/// How late a real-time emulation was.
+/// Tabulates how late a real-time emulation was.
 pub fn lateness(outcome: &Outcome) -> Option<Table> {
     let rows = runs(outcome).filter_map(|(run, figures)| {
         let late = figures.lateness?;

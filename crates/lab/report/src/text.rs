@@ -13,7 +13,7 @@ use textwrap::{Options, WordSplitter};
 
 /// Columns never get narrower than this.
 const NARROWEST: usize = 6;
-/// Most rows of a table that stands below a headline.
+/// Most rows of a table below a headline.
 const FEW_ROWS: usize = 4;
 /// Most rows of the table of many runs in its brief form.
 const BATCH_ROWS: usize = 8;
@@ -43,7 +43,7 @@ pub fn brief_text(outcome: &Outcome, width: usize, colour: bool) -> String {
     blocks.join("\n")
 }
 
-/// `outcome` in words for a terminal of `width` columns, with colours if `colour` says so.
+/// Formats `outcome` in words for a terminal of `width` columns, with colours if `colour`.
 ///
 /// A narrow terminal gets fewer columns and shorter names. Names that would look alike keep the length that
 /// distinguishes them. Below 40 columns lines may be longer than requested. Output that is not for a terminal has no
@@ -70,12 +70,12 @@ pub fn text(outcome: &Outcome, width: usize, colour: bool) -> String {
     blocks.join("\n")
 }
 
-/// A table alone, for a terminal of `width` columns, with colours if `colour` says so.
+/// Formats a table alone, for a terminal of `width` columns, with colours if `colour`.
 pub fn table_text(table: &Table, width: usize, colour: bool) -> String {
     Page { width: width.max(40), colour }.table(table)
 }
 
-/// Many runs of one experiment in tables for a terminal of `width` columns.
+/// Formats many runs of one experiment in tables for a terminal of `width` columns.
 pub fn batch_text(title: &str, briefs: &[Brief], all: usize, width: usize, colour: bool) -> String {
     let page = Page { width: width.max(40), colour };
     let tables = batch_tables(briefs);
@@ -137,7 +137,7 @@ impl Page {
         (!lines.is_empty()).then_some(lines)
     }
 
-    /// A sentence on lines of its own.
+    /// Formats a sentence on lines of its own.
     fn bold(&self, sentence: &str) -> String {
         self.wrapped(sentence, "").iter().map(|line| self.painted(line, BOLD) + "\n").collect()
     }
@@ -186,7 +186,7 @@ impl Page {
         format!("{INDENT}{}", cells.join(APART).trim_end())
     }
 
-    /// The table without as many of its dispensable columns as it takes to fit, the last first.
+    /// Drops as many of the table's dispensable columns as it takes to fit, the last first.
     fn narrowed(&self, table: &Table) -> Table {
         let mut table = table.clone();
         while total(&natural_widths(&table)) > self.width {
@@ -198,7 +198,7 @@ impl Page {
         table
     }
 
-    /// Widths at which the table fits: words give way, the widest first, as long as no two that differ become alike;
+    /// Returns widths at which the table fits: words give way, the widest first, as long as no two that differ become alike;
     /// numbers never do.
     fn widths(&self, table: &Table) -> Vec<usize> {
         let mut widths = natural_widths(table);
@@ -233,7 +233,7 @@ impl Page {
         }
     }
 
-    /// `text` in lines that fit, each after `indent`. A word that is longer than a line is broken.
+    /// Wraps `text` into lines that fit, each after `indent`. A word that is longer than a line is broken.
     fn wrapped(&self, text: &str, indent: &str) -> Vec<String> {
         let room = self.width.min(PROSE) - indent.len();
         let options = Options::new(room).word_splitter(WordSplitter::NoHyphenation);
@@ -258,7 +258,7 @@ fn natural_widths(table: &Table) -> Vec<usize> {
     table.columns.iter().enumerate().map(|(i, column)| width(i, column)).collect()
 }
 
-/// The least width of column `i` at which no two different cells look alike.
+/// Returns the least width of column `i` at which no two different cells look alike.
 fn narrowest(table: &Table, i: usize) -> usize {
     let cells: BTreeSet<String> =
         table.rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.marked()).collect();

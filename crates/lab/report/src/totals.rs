@@ -8,7 +8,7 @@ use afteryou_notation::format::{count, percent, size};
 use afteryou_plot::names::are_several;
 use afteryou_scenario::outcome::{Ledger, LinkFigures, Outcome, Run, Totals};
 
-/// Each flow's share of the link in every window.
+/// Tabulates each flow's share of the link in every window.
 pub fn shares(outcome: &Outcome) -> Option<Table> {
     let index = |index| format!("{index:.4}");
     let has_shares = |link: &LinkFigures| {
@@ -44,7 +44,7 @@ pub fn shares(outcome: &Outcome) -> Option<Table> {
     grouped(1 + usize::from(several_links), table("Shares in each window", note, &columns, rows))
 }
 
-/// Each flow's totals.
+/// Tabulates each flow's totals.
 pub fn totals(outcome: &Outcome) -> Option<Table> {
     let rows = runs(outcome).flat_map(|(run, figures)| of_run(outcome, run, figures)).collect();
     let has_lost_handshakes =
@@ -80,7 +80,7 @@ fn of_run(outcome: &Outcome, run: &str, figures: &Run) -> Vec<Vec<Cell>> {
     groups::totals(&outcome.scenario, &figures.totals).iter().map(row).collect()
 }
 
-/// Every byte on each link accounted for.
+/// Accounts for every byte on each link.
 pub fn ledger(outcome: &Outcome) -> Option<Table> {
     let row = |(run, link, ledger): (&str, &str, &Ledger)| {
         let verdict = match ledger.balances() {

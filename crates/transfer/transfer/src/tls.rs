@@ -73,7 +73,7 @@ pub enum TlsError {
 pub struct Admission {
     /// The listening side's role for them.
     pub role: Role,
-    /// Their knowledge.
+    /// The secret that the clients have.
     pub secret: Secret,
 }
 

@@ -31,7 +31,7 @@ pub const SIGNAL: Key<DelaySignal> =
 pub enum DelaySignal {
     /// Round-trip times.
     Rtt,
-    /// One-way delays; no ack has brought one yet, so round-trip times stand in.
+    /// One-way delays; no ack has brought one yet, so round-trip times replace them.
     OneWayAwaited,
     /// One-way delays.
     OneWay,

@@ -112,7 +112,7 @@ fn a_sender_whose_peer_keeps_the_first_packet_holds_no_more_than_its_scoreboard(
     assert!(held < 8192 * (1352 + 256) + 2 * unsent, "{held} bytes");
 }
 
-/// A peer that knows just enough to complete a handshake. It may have thousands of connections.
+/// A peer that can just complete a handshake. It may have thousands of connections.
 struct Peer {
     socket: UdpSocket,
     to: SocketAddr,

@@ -106,9 +106,9 @@ pub fn scenario(name: &str, link: &str, backup: &str) -> String {
 
 /// A chapter with a page for each algorithm.
 pub struct Chapter {
-    /// Its line in SUMMARY.md.
+    /// The chapter's line in SUMMARY.md.
     pub line: &'static str,
-    /// Its folder.
+    /// The chapter's folder.
     pub folder: &'static str,
     /// Names of the algorithms.
     pub names: Vec<&'static str>,

@@ -5,8 +5,8 @@
 //! ([`Outgoing`]). Certificates are made for the run, and the client trusts its own server's alone.
 //!
 //! # Constants
-//! All packets are as large as the scenario says, so there are no probes for the path's MTU. Silence ends no connection: an
-//! outage of the scenario may last for minutes.
+//! All packets have the scenario's size, so there are no probes for the path's MTU. Silence ends no connection: an outage of
+//! the scenario may last for minutes.
 //!
 //! # Not implemented
 //! 0-RTT and migration. quinn sends the data of a lost packet again in others, so its losses count as retransmissions.
@@ -38,7 +38,7 @@ use std::sync::Arc;
 
 /// The name in the certificate.
 const NAME: &str = "localhost";
-/// Bytes that a connection holds beyond its window if nothing else is said.
+/// Bytes that a connection holds beyond its window by default.
 const UNSENT: u64 = 256 << 10;
 
 /// Makes the endpoints of a flow of QUIC.

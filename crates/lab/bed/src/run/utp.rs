@@ -48,7 +48,7 @@ impl Utp {
     }
 }
 
-/// The settings of a flow's connections: those of its transport, and its payload where the scenario sets one.
+/// Returns the settings of a flow's connections: those of its transport, and its payload where the scenario sets one.
 fn connection(flow: &Flow) -> Result<Config, Error> {
     let Protocol::Utp(options) = flow.transport.protocol()? else { return Ok(Config::default()) };
     let config = utp_config(&options);

@@ -34,13 +34,13 @@ impl Logs {
         &self.by_flow
     }
 
-    /// The log of a flow, if it has one.
+    /// Returns the log of a flow, if it has one.
     pub(super) fn of_flow(&self, flow: usize) -> Option<FlowLog> {
         let log = self.by_flow.get(flow)?.clone()?;
         Some(FlowLog { log, next: Arc::clone(&self.next) })
     }
 
-    /// Observers that write into the logs, and let `also` see what they see; none if there is nobody.
+    /// Returns observers that write into the logs, and let `also` see what they see; `None` if there is nobody.
     pub(super) fn observers(&self, also: Option<&Observers>) -> Option<Observers> {
         if self.by_flow.iter().all(Option::is_none) {
             return also.cloned();
@@ -57,7 +57,7 @@ impl Logs {
 }
 
 impl FlowLog {
-    /// A number for the next connection.
+    /// Returns a number for the next connection.
     pub(super) fn number(&self) -> usize {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
@@ -91,7 +91,7 @@ impl Observer for Recorder {
 }
 
 impl Drop for Recorder {
-    /// The connection is over.
+    /// Logs that the connection is over.
     fn drop(&mut self) {
         if let Some(last) = self.last {
             self.log.closed(self.number, Time(last.0.saturating_sub(self.zero.0)));

@@ -7,7 +7,7 @@ use std::fmt::Display;
 
 /// Where numbers and sentences about a group go.
 pub struct Says<'a> {
-    /// Their subject.
+    /// The subject of the sentences.
     pub of: String,
     /// Where they go.
     pub analysis: &'a mut Analysis,

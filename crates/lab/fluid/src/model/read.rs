@@ -77,7 +77,7 @@ fn heeded(controller: &str) -> Option<&'static [&'static str]> {
 }
 
 const NEWRENO: &[&str] = &[INITIAL_WINDOW.name()];
-// Fast convergence is not modelled, on or off, and the Reno-friendly region is Linux'; the book says so.
+// Fast convergence is not modelled, on or off, and the Reno-friendly region is Linux'; see the book.
 const CUBIC: &[&str] = &[
     INITIAL_WINDOW.name(),
     cubic::C.name(),

@@ -1,8 +1,8 @@
-//! Axes: where a value stands, and the numbers beside it.
+//! Axes: the place of a value, and the numbers beside it.
 
 use afteryou_notation::format::short;
 
-/// About this many numbers stand at an axis.
+/// About this many numbers are at an axis.
 const TICKS: f64 = 6.0;
 /// Values that span more than this factor, all above zero, get a logarithmic axis if they are spaced that way.
 const LOGARITHMIC_FROM: f64 = 20.0;
@@ -13,7 +13,7 @@ pub struct Axis {
     low: f64,
     high: f64,
     logarithmic: bool,
-    /// The numbers, and where they stand as a part of the axis.
+    /// The numbers, and their places as a part of the axis.
     pub ticks: Vec<(f64, String)>,
 }
 

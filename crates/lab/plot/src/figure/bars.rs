@@ -92,7 +92,7 @@ fn draw_bar(
             frame.canvas.line((middle - 4.0, y), (middle + 4.0, y), palette::INK.light, 1.25)?;
         }
     }
-    // The group's mark stands at the bar's foot, for those who cannot tell the colours apart.
+    // The group's mark is at the bar's foot, for readers who cannot distinguish the colours.
     if right - left >= 14.0 && (zero - top).abs() > 22.0 {
         let paper = crate::palette::Colour { light: "#ffffff", dark: "#ffffff" };
         mark(frame.canvas, Style { colour: paper, ..style }, (middle, zero - 10.0))?;

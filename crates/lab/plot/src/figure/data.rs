@@ -53,7 +53,7 @@ impl Data {
         }
         let mut tables =
             TABLES.iter().map(|name| path.join(name)).filter(|file| file.is_file()).collect::<Vec<_>>();
-        // A result knows how its flows look, which the same curves as a table do not.
+        // A result has the looks of its flows, which the same curves as a table have not.
         let curves = [RESULT, CURVES].map(|name| path.join(name)).into_iter().find(|file| file.is_file());
         tables.extend(curves);
         let mut first = None;

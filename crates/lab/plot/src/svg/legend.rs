@@ -52,7 +52,7 @@ pub fn draw(canvas: &Canvas<'_>, marks: &[MarkKind], charts: &[Drawn<'_>], top: 
     for (i, (sample, words)) in entries.iter().enumerate() {
         let words = fit(words, SIZE, LONGEST);
         let needs = sample.width() + width(&words, SIZE);
-        // The last row keeps room for the words that say how many are missing.
+        // The last row keeps room for the words about how many are missing.
         let last_row = row + 1 == MOST_ROWS && i + 1 < entries.len();
         let end = WIDTH - MARGIN - if last_row { 100.0 } else { 0.0 };
         if x > MARGIN && x + needs > end {

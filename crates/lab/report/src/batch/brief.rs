@@ -80,7 +80,7 @@ impl LinkBrief {
         outcome.data_links().into_iter().map(brief).collect()
     }
 
-    /// Its figures in a window.
+    /// Returns its figures in a window.
     pub(super) fn figures<'a>(&self, window: &'a WindowFigures) -> Option<&'a LinkFigures> {
         window.links.get(self.index)
     }
@@ -92,7 +92,7 @@ impl LinkBrief {
 }
 
 impl Brief {
-    /// The figures of `outcome`, whose files are in `folder`.
+    /// Takes the figures of `outcome`, whose files are in `folder`.
     pub fn of(outcome: &Outcome, folder: &str) -> Brief {
         Brief {
             name: outcome.scenario.name.clone(),
@@ -110,7 +110,7 @@ impl Brief {
         }
     }
 
-    /// The point in words: "rtt 20 ms, upload none".
+    /// Returns the point in words: "rtt 20 ms, upload none".
     pub(super) fn setting(&self) -> String {
         let names: Vec<&str> = self.point.keys().map(String::as_str).collect();
         let word = |(name, value): (&&str, &String)| format!("{} {value}", short_name(name, &names));
@@ -125,12 +125,12 @@ impl Brief {
         self.of_foreground().next().is_some()
     }
 
-    /// Completion times of the foreground.
+    /// Returns the completion times of the foreground.
     pub(super) fn of_foreground(&self) -> impl Iterator<Item = &Completion> {
         self.completions.iter().filter(|completion| completion.role == Role::Foreground)
     }
 
-    /// The link called `name`.
+    /// Returns the link called `name`.
     pub(super) fn link(&self, name: &str) -> Option<&LinkBrief> {
         self.links.iter().find(|link| link.name == name)
     }

@@ -16,7 +16,7 @@ struct Known<'a> {
     is_group: bool,
 }
 
-/// Every flow in every window at every point.
+/// Tabulates every flow in every window at every point.
 pub(super) fn table(points: &Points) -> Option<Table> {
     let known = known(points);
     let mut rows = Vec::new();
@@ -64,7 +64,7 @@ fn known<'a>(points: &Points<'a>) -> Vec<Known<'a>> {
     known
 }
 
-/// A flow in a window of the repetitions of a point; `found` is empty where it is absent.
+/// Returns the row of a flow in a window of the repetitions of a point; `found` is empty where it is absent.
 fn row(mut cells: Vec<Cell>, window: &str, flow: &Known, found: &[&FlowBrief]) -> Vec<Cell> {
     let name = named(flow.flow, found.first().and_then(|flow| flow.count));
     cells.extend([
@@ -79,7 +79,7 @@ fn row(mut cells: Vec<Cell>, window: &str, flow: &Known, found: &[&FlowBrief]) -
     cells
 }
 
-/// "upload", "upload (50 flows)".
+/// Returns the flow's name: "upload", "upload (50 flows)".
 fn named(flow: &str, count_of_flows: Option<usize>) -> String {
     match count_of_flows {
         Some(flows) => format!("{flow} ({} flows)", count(flows as u64)),
@@ -87,7 +87,7 @@ fn named(flow: &str, count_of_flows: Option<usize>) -> String {
     }
 }
 
-/// Completion times at every point.
+/// Tabulates the completion times at every point.
 pub(super) fn completions(points: &Points) -> Option<Table> {
     let mut rows = Vec::new();
     for runs in &points.runs {
@@ -124,7 +124,7 @@ pub(super) fn completions(points: &Points) -> Option<Table> {
     Some(without_idle_columns(Table { title, note, grouped, columns, rows }))
 }
 
-/// The same transfers in the repetitions of a point.
+/// Returns the row of the same transfers in the repetitions of a point.
 fn completion_row(mut cells: Vec<Cell>, found: &[&Completion]) -> Vec<Cell> {
     let first = &found[0];
     cells.push(Cell::new(first.window.as_deref().unwrap_or_default()));
@@ -144,7 +144,7 @@ fn completion_row(mut cells: Vec<Cell>, found: &[&Completion]) -> Vec<Cell> {
     cells
 }
 
-/// The mean over repetitions; a dash if one of them has none, since the mean of the others would flatter.
+/// Returns the mean over repetitions; a dash if one of them has none, since the mean of the others would flatter.
 fn all(values: impl Iterator<Item = Option<f64>>, write: fn(f64) -> String) -> Cell {
     let known: Option<Vec<f64>> = values.collect();
     estimate(known.unwrap_or_default().into_iter(), write)

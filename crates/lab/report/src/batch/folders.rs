@@ -57,7 +57,7 @@ impl Folders {
         Folders { out: out.into(), runs, series, parquet: false }
     }
 
-    /// The same with every table and the curves of each run as Parquet, too.
+    /// Returns the same folders with every table and the curves of each run as Parquet, too.
     pub fn with_parquet(self, parquet: bool) -> Folders {
         Folders { parquet, ..self }
     }
@@ -153,7 +153,8 @@ impl Tables {
         self.several_links |= names.len() > 1;
     }
 
-    /// Files for the runs and the flows, for the links if they say more than the runs, and for the sets if there are any.
+    /// Opens files for the runs and the flows, for the links if they have more than the runs, and for the sets if there are
+    /// any.
     fn files(
         &self,
         folder: &mut ResultFolder,
@@ -239,7 +240,7 @@ fn remove_temporary(dir: &Path) -> Result<(), Error> {
     remove().map_err(|reason| unwritten(dir, reason))
 }
 
-/// "0007-link.rate-5-mbit-s-seed-3".
+/// Returns a run's folder name: "0007-link.rate-5-mbit-s-seed-3".
 fn name(index: usize, runs: usize, outcome: &Outcome) -> String {
     let digits = runs.to_string().len();
     let point: Vec<String> = outcome.point.iter().map(|(key, value)| format!("{key}-{value}")).collect();

@@ -33,7 +33,7 @@ pub const MOST_SHOWN: usize = 2_000;
 
 const WINDOW: Column = Column::words("window");
 
-/// The tables of all runs.
+/// Returns the tables of all runs.
 pub(crate) fn tables(briefs: &[Brief]) -> Vec<Table> {
     let points = Points::of(briefs);
     let (rates, times) = ([Some(runs::table(&points)), flows::table(&points)], flows::completions(&points));
@@ -42,7 +42,7 @@ pub(crate) fn tables(briefs: &[Brief]) -> Vec<Table> {
     [first].into_iter().chain(rates).chain([last]).flatten().collect()
 }
 
-/// Notes on the repetitions, a sentence each; `all` runs were made.
+/// Returns notes on the repetitions, a sentence each; `all` runs were made.
 pub(crate) fn remarks(briefs: &[Brief], all: usize) -> Vec<String> {
     let points = Points::of(briefs).runs;
     let repeated: Vec<_> = points.iter().filter(|runs| runs.len() > 1).collect();
@@ -86,7 +86,7 @@ fn are_identical(runs: &[&Brief]) -> bool {
 struct Points<'a> {
     /// The repetitions of each point, in the order of the points.
     runs: Vec<Vec<&'a Brief>>,
-    /// The varied settings, those first that change least from point to point, so that few cells say something new.
+    /// The varied settings, those first that change least from point to point, so that few cells are new.
     axes: Vec<&'a str>,
 }
 
@@ -97,25 +97,25 @@ impl<'a> Points<'a> {
         Points { runs, axes }
     }
 
-    /// A column for each varied setting.
+    /// Returns a column for each varied setting.
     fn columns(&self) -> Vec<Column> {
         self.axes.iter().map(|name| Column::setting(short_name(name, &self.axes))).collect()
     }
 
-    /// A cell for each varied setting.
+    /// Returns a cell for each varied setting.
     fn cells(&self, runs: &[&Brief]) -> Vec<Cell> {
         let value = |name: &&str| Cell::new(runs[0].point.get(*name).map_or("", String::as_str));
         self.axes.iter().map(value).collect()
     }
 }
 
-/// The estimate of a figure over the repetitions that have it, or a dash.
+/// Returns the estimate of a figure over the repetitions that have it, or a dash.
 fn estimate(values: impl Iterator<Item = f64>, write: fn(f64) -> String) -> Cell {
     let values: Vec<f64> = values.collect();
     Cell::maybe(Estimate::of(&values), |estimate| estimate.written(write))
 }
 
-/// A varied setting without its path, if that is unambiguous: "rtt" of "flow.backup.rtt".
+/// Returns a varied setting without its path, if that is unambiguous: "rtt" of "flow.backup.rtt".
 fn short_name<'a>(name: &'a str, all: &[&str]) -> &'a str {
     fn last(name: &str) -> &str {
         name.rsplit('.').next().unwrap_or_default()
@@ -136,12 +136,12 @@ fn axes<'a>(points: &[Vec<&'a Brief>]) -> Vec<&'a str> {
     axes
 }
 
-/// A rate given in bit/s, always in the same unit, so that means and intervals can be compared.
+/// Formats a rate given in bit/s, always in the same unit, so that means and intervals can be compared.
 fn mbit(bit_s: f64) -> String {
     format!("{} Mbit/s", number(bit_s / 1e6))
 }
 
-/// The table without figures that nobody has, and without the column of windows where there is only one.
+/// Returns the table without figures that nobody has, and without the column of windows where there is only one.
 fn without_idle_columns(mut table: Table) -> Table {
     for i in (0..table.columns.len()).rev() {
         let mut cells = table.rows.iter().map(|row| &row[i]);
@@ -154,7 +154,7 @@ fn without_idle_columns(mut table: Table) -> Table {
     table
 }
 
-/// The repetitions of each point, in the order of the points.
+/// Returns the repetitions of each point, in the order of the points.
 fn by_point(briefs: &[Brief]) -> Vec<Vec<&Brief>> {
     let (mut points, mut places) = (Vec::<Vec<&Brief>>::new(), BTreeMap::new());
     for brief in briefs {

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 const JS: &str = include_str!("../../assets/sweep.js");
 
-/// A page with the means of all points and links to the runs; `all` runs were made, of which `briefs` are shown.
+/// Returns a page with the means of all points and links to the runs; `all` runs were made, of which `briefs` are shown.
 pub fn index_html(title: &str, briefs: &[Brief], all: usize) -> String {
     let title = escape::html(if title.trim().is_empty() { "Unnamed scenario" } else { title });
     let mut links = String::new();

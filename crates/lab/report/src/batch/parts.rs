@@ -133,7 +133,8 @@ mod tests {
         Record { folder: String::new(), rows, brief: None }
     }
 
-    /// Rows of each part, in order, and whether it has a column for the controller and one for a figure that no row has.
+    /// Returns the rows of each part, in order, and whether it has a column for the controller and one for a figure that no
+    /// row has.
     fn parts(dataset: &Path, table: &str) -> Vec<(i64, bool)> {
         let dir = dataset.join(table).join("scenario=a");
         let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };

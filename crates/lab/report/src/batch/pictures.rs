@@ -23,7 +23,7 @@ const MEASURES: [(&str, Measure); 7] = [
     ("queuing_delay_mean_ms", queue_ms),
 ];
 
-/// A picture of each figure that was measured, if the sweep varies a setting and few curves show the others.
+/// Draws a picture of each figure that was measured, if the sweep varies a setting and few curves show the others.
 pub fn pictures(briefs: &[Brief]) -> Vec<String> {
     let points = Points::of(briefs);
     let settings: Vec<String> = points.axes.iter().map(|name| (*name).to_owned()).collect();
@@ -51,7 +51,7 @@ pub fn pictures(briefs: &[Brief]) -> Vec<String> {
     MEASURES.iter().filter_map(draw).collect()
 }
 
-/// A row for each run.
+/// Returns a row for each run.
 fn data(briefs: &[Brief], settings: &[String]) -> Data {
     let measures = MEASURES.iter().map(|(name, _)| (*name).to_owned());
     let columns = settings.iter().cloned().chain(measures).collect();
@@ -63,7 +63,7 @@ fn data(briefs: &[Brief], settings: &[String]) -> Data {
     Data { columns, rows: briefs.iter().map(row).collect(), ..Data::default() }
 }
 
-/// The transfers of the foreground that suffered most in the first window, or of flows that end.
+/// Returns the transfers of the foreground that suffered most in the first window, or of flows that end.
 fn completion(brief: &Brief) -> Option<&Completion> {
     let first = brief.windows.first().map(|window| window.window.as_str());
     let counts = |one: &&Completion| one.window.is_none() || one.window.as_deref() == first;
@@ -76,12 +76,12 @@ fn completion(brief: &Brief) -> Option<&Completion> {
     all.into_iter().rev().max_by(|a, b| harm(a).total_cmp(&harm(b)))
 }
 
-/// Their mean time with the background over that without.
+/// Returns the ratio of their mean times with the background and without.
 pub(super) fn completion_ratio(brief: &Brief) -> Option<f64> {
     completion(brief)?.cost().completion_mean_ratio
 }
 
-/// The mean over the foreground flows, as a part of 1.
+/// Returns the mean of the kept parts over the foreground flows, as a part of 1.
 pub(super) fn kept(brief: &Brief) -> Option<f64> {
     let window = &brief.windows.first()?.window;
     let flows = brief.flows.iter().filter(|flow| flow.window == *window);
@@ -89,7 +89,7 @@ pub(super) fn kept(brief: &Brief) -> Option<f64> {
     (!kept.is_empty()).then(|| kept.iter().sum::<f64>() / kept.len() as f64)
 }
 
-/// The mean time in the first link's queue.
+/// Returns the mean time in the first link's queue.
 pub(super) fn queue_ms(brief: &Brief) -> Option<f64> {
     Some(first_link(brief)?.queuing_delay?.mean_ms)
 }

@@ -65,7 +65,7 @@ fn index(value: f64) -> String {
 }
 
 impl Place<'_> {
-    /// Of all flows of this role whose data cross the link.
+    /// Returns the goodput of all flows of this role whose data cross the link.
     fn goodput(&self, role: Role) -> Option<f64> {
         let crosses = |flow: &&FlowFigures| flow.role == role && self.link.carries(&flow.flow);
         let mut flows = self.window.flows.iter().filter(crosses).peekable();
@@ -74,7 +74,7 @@ impl Place<'_> {
     }
 }
 
-/// The mean over repetitions of each window at each point, with its 95 % interval.
+/// Tabulates the mean over repetitions of each window at each point, with its 95 % interval.
 pub(super) fn table(points: &Points) -> Table {
     let links = |runs: &[&Brief], window: &WindowFigures| {
         runs[0].links.iter().map(|link| row(points, runs, window, link)).collect::<Vec<_>>()
@@ -102,7 +102,7 @@ pub(super) fn table(points: &Points) -> Table {
     without_idle_columns(table)
 }
 
-/// A link in a window of the repetitions `runs` of a point.
+/// Returns the row of a link in a window of the repetitions `runs` of a point.
 fn row(points: &Points, runs: &[&Brief], window: &WindowFigures, link: &LinkBrief) -> Vec<Cell> {
     let number = count(runs.len() as u64);
     let number = match runs.len() > 1 && are_identical(runs) {

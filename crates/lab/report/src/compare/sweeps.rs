@@ -26,7 +26,7 @@ const ABOUT: [&str; 3] = ["window", "flow", "link"];
 /// Columns of a run's identity and of its place in time.
 const NO_FIGURES: [&str; 8] =
     [RUN, "repetition", SEED, "key", "from_s", "to_s", "capacity_bit_s", "duration_s"];
-/// The column of the figures' rows that says which sweep they are of.
+/// The column of the figures' rows with their sweep.
 const OF: &str = "result";
 /// Most pictures on a page.
 const MOST_PICTURES: usize = 24;
@@ -64,7 +64,7 @@ impl ComparedMeans {
         self.differences.iter().any(is_clear)
     }
 
-    /// Without its sweep's window.
+    /// Returns whether the figure has this name, without its sweep's window.
     fn is_called(&self, name: &str) -> bool {
         self.figure == name || self.figure.rsplit('.').next() == Some(name)
     }
@@ -127,7 +127,7 @@ impl ComparedSweeps {
         Ok(ComparedSweeps { chosen, ..self })
     }
 
-    /// Every chosen figure at every common point.
+    /// Returns every chosen figure at every common point.
     pub fn figures(&self) -> Vec<ComparedMeans> {
         self.tables.iter().flat_map(|table| self.figures_of(table)).collect()
     }
@@ -143,7 +143,7 @@ impl ComparedSweeps {
         super::listed(&self.names)
     }
 
-    /// The figures for a terminal of `width` columns.
+    /// Formats the figures for a terminal of `width` columns.
     pub fn text(&self, width: usize, colour: bool) -> String {
         let remarks = self.remarks().into_iter().map(|remark| remark + "\n");
         let tables = self.tables().map(|table| table_text(&table, width, colour));
@@ -151,7 +151,7 @@ impl ComparedSweeps {
         blocks.join("\n")
     }
 
-    /// The figures, and pictures of those that differ with all sweeps in each, as a page that works offline.
+    /// Returns the figures, and pictures of those that differ with all sweeps in each, as a page that works offline.
     ///
     /// # Errors
     /// Rows that cannot be drawn.
@@ -166,12 +166,12 @@ impl ComparedSweeps {
         Ok(document(&self.title(), &format!("{remarks}{body}{tables}")))
     }
 
-    /// Sentences about the whole comparison.
+    /// Returns sentences about the whole comparison.
     fn remarks(&self) -> Vec<String> {
         self.points_alone().into_iter().chain(self.caption()).chain(self.by_chance()).collect()
     }
 
-    /// The repetitions behind the intervals.
+    /// Describes the repetitions behind the intervals.
     fn caption(&self) -> Option<String> {
         let runs = self.tables.first()?;
         let repeated = runs.iter().flat_map(|runs| places(runs).into_values().map(|seeds| seeds.len()));
@@ -179,7 +179,7 @@ impl ComparedSweeps {
         Some(format!("Intervals: {}.", caption(repeated)?))
     }
 
-    /// How many intervals exclude zero, and how many would by chance.
+    /// Returns how many intervals exclude zero, and how many would by chance.
     fn by_chance(&self) -> Option<String> {
         let figures = self.figures();
         let differences = figures.iter().flat_map(|figure| &figure.differences);
@@ -195,7 +195,7 @@ impl ComparedSweeps {
         })
     }
 
-    /// The number of points that not all sweeps have.
+    /// Returns the number of points that not all sweeps have.
     fn points_alone(&self) -> Option<String> {
         let points: Vec<Vec<Vec<String>>> = self.tables.first()?.iter().map(points).collect();
         let is_common = |point: &Vec<String>| points.iter().all(|points| points.contains(point));
@@ -209,7 +209,7 @@ impl ComparedSweeps {
             .then(|| format!("Points without a counterpart are left out: {}.", counts.join(", ")))
     }
 
-    /// The tables that have a chosen figure.
+    /// Returns the tables that have a chosen figure.
     fn tables(&self) -> impl Iterator<Item = Table> + '_ {
         self.tables.iter().map(|table| self.table(table)).filter(|table| !table.rows.is_empty())
     }
@@ -261,7 +261,7 @@ impl ComparedSweeps {
         table
     }
 
-    /// A picture for each figure of the runs that differs clearly somewhere.
+    /// Draws a picture for each figure of the runs that differs clearly somewhere.
     fn pictures(&self) -> Result<Vec<String>, Error> {
         let Some(table) = self.tables.first() else { return Ok(Vec::new()) };
         let mut figures: Vec<String> = Vec::new();
@@ -285,8 +285,8 @@ impl ComparedSweeps {
         Ok(figures.into_iter().take(MOST_PICTURES).map(draw).collect::<Result<_, _>>()?)
     }
 
-    /// The rows of all in one table, with a column for the name and none for the controller. A curve's look shows its
-    /// sweep.
+    /// Returns the rows of all in one table, with a column for the name and none for the controller. A curve's look shows
+    /// its sweep.
     fn all(&self, table: &[Data]) -> Data {
         let is_common = |name: &&String| table.iter().all(|data| data.has(name)) && *name != "controller";
         let common: Vec<&String> = table[0].columns.iter().filter(is_common).collect();
@@ -303,14 +303,14 @@ impl ComparedSweeps {
     }
 }
 
-/// The points of a table, each once.
+/// Returns the points of a table, each once.
 fn points(data: &Data) -> Vec<Vec<String>> {
     let mut points: Vec<Vec<String>> = places(data).into_keys().map(|(point, _)| point).collect();
     points.dedup();
     points
 }
 
-/// Names of the varied settings.
+/// Returns the names of the varied settings.
 fn settings(data: &Data) -> Vec<String> {
     data.columns.iter().take_while(|name| *name != RUN).cloned().collect()
 }
@@ -346,7 +346,7 @@ fn check_settings(table: &[Data], files: &[PathBuf]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The rows of each place, in its point and by what they are about.
+/// Returns the rows of each place, in its point and by what they are about.
 fn places(data: &Data) -> BTreeMap<Place, Seeds> {
     let mut names = settings(data);
     names.sort();
@@ -366,7 +366,7 @@ fn places(data: &Data) -> BTreeMap<Place, Seeds> {
     places
 }
 
-/// Every figure that all tables have, at each common point in the order of the first table.
+/// Returns every figure that all tables have, at each common point in the order of the first table.
 fn figures_of(table: &[Data]) -> Vec<ComparedMeans> {
     let first = &table[0];
     let of: Vec<BTreeMap<Place, Seeds>> = table.iter().map(places).collect();
@@ -411,7 +411,7 @@ type Mean = (f64, Option<f64>);
 /// Values of a figure at a place, each with its seed.
 type Known = Vec<(String, f64)>;
 
-/// The means of a figure at a place, and their differences from the first; none where one of them has no value.
+/// Returns the means of a figure at a place, and their differences from the first; `None` where one of them has no value.
 fn compare(rows: &[&Seeds], values: &[Vec<Option<f64>>]) -> Option<(Vec<Mean>, Vec<Mean>)> {
     let known = |(rows, values): (&&Seeds, &Vec<Option<f64>>)| {
         let with_seed = |(seed, row): &'_ (String, usize)| Some((seed.clone(), values[*row]?));

@@ -1,4 +1,4 @@
-//! Headers of packets that carry none: IPv4 with TCP or UDP, from what an engine says of a packet.
+//! Headers of packets that carry none: IPv4 with TCP or UDP, from an engine's report of a packet.
 //!
 //! Payload bytes are all zero and are not captured, so checksums follow from headers and lengths alone. Connections have
 //! addresses and ports by their flow and number. A header that lists SACK blocks, or opens a connection, is longer than the
@@ -45,14 +45,14 @@ struct Connection {
     acks: Template,
 }
 
-/// The addresses of a flow's ends: 10.0.0.1 and 10.128.0.1 for the first one.
+/// Returns the addresses of a flow's ends: 10.0.0.1 and 10.128.0.1 for the first one.
 pub fn addresses(flow: usize) -> [[u8; 4]; 2] {
     let host = (flow as u32 + 1) & 0x007f_ffff;
     [0x0a00_0000 | host, 0x0a80_0000 | host].map(u32::to_be_bytes)
 }
 
 impl Headers {
-    /// Those of the flow with this index.
+    /// Returns the headers of the flow with this index.
     pub fn of(flow: &Flow, index: usize) -> Headers {
         let [sender, receiver] = addresses(index);
         let format = flow.packet_format();
@@ -124,7 +124,7 @@ impl Headers {
         }
     }
 
-    /// A connection that is seen for the first time.
+    /// Makes the headers of a connection that is seen for the first time.
     fn connection(&self, passage: &Passage<'_>) -> Connection {
         let template = |is_reply: bool| {
             let plain = Passage { is_reply, dscp: 0, ecn: Ecn::NotEct, ..*passage };
@@ -203,12 +203,12 @@ impl Headers {
     }
 }
 
-/// The sequence number of a segment's first byte. Byte 0 of a stream is its SYN (RFC 9293 §3.4).
+/// Returns the sequence number of a segment's first byte. Byte 0 of a stream is its SYN (RFC 9293 §3.4).
 fn sequence(segments: &Segments, number: u32) -> u32 {
     (1 + segments.place(number)) as u32
 }
 
-/// Source and destination; the receiver listens on `port`.
+/// Returns source and destination; the receiver listens on `port`.
 fn ports(passage: &Passage<'_>, port: u16) -> [u16; 2] {
     let client = CLIENT_PORTS + (passage.connection % u32::from(u16::MAX - CLIENT_PORTS)) as u16;
     match passage.is_reply {

@@ -7,7 +7,7 @@ use afteryou_files::ResultFolder;
 use afteryou_scenario::Outcome;
 use std::io;
 
-/// The curves of an outcome as Parquet, with the columns of [`series_csv`].
+/// Returns the curves of an outcome as Parquet, with the columns of [`series_csv`].
 ///
 /// # Errors
 /// A curve that the format cannot hold.

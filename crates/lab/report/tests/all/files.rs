@@ -15,7 +15,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// One sentence: lower-case, naming `file`, without a line break.
+/// Asserts that the message is one sentence: lower-case, naming `file`, without a line break.
 fn is_clear(message: &str, file: &Path) {
     assert!(message.contains(&file.display().to_string()), "{message}");
     let starts_lower = message.starts_with(|c: char| c.is_lowercase() || c == '/' || c == '.');

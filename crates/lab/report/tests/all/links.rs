@@ -9,7 +9,7 @@ use afteryou_scenario::content::ContentHash;
 use afteryou_scenario::outcome::Outcome;
 use std::fs;
 
-/// The lines of the table called `title`, with ordinary spaces.
+/// Returns the lines of the table called `title`, with ordinary spaces.
 fn table(page: &str, title: &str) -> Vec<String> {
     let lines = page.lines().skip_while(|line| *line != title).skip(1).take_while(|line| !line.is_empty());
     lines.map(|line| line.replace('\u{a0}', " ")).collect()
@@ -104,7 +104,7 @@ fn a_page_of_several_links_lists_them_and_the_figure_names_their_curves() {
     roxmltree::Document::parse(&figure).unwrap();
 }
 
-/// Everything that is drawn of an outcome.
+/// Returns everything that is drawn of an outcome.
 fn drawn(outcome: &Outcome) -> [String; 4] {
     [
         html(outcome).unwrap(),

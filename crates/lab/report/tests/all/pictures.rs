@@ -13,7 +13,7 @@ const HOSTILE: [&str; 5] = [
     "\u{0}\u{1b}[31m\u{7}\u{202e}\u{200b}\u{2028}\u{e0041}\u{fffe}\n\r\t&amp;",
 ];
 
-/// What a script element with `opening` holds.
+/// Returns the contents of the script element with `opening`.
 fn script<'a>(page: &'a str, opening: &str) -> &'a str {
     let start = page.find(opening).expect("the script is there") + opening.len();
     let end = page[start..].find("</script>").expect("the script ends");
@@ -25,7 +25,7 @@ fn embedded(page: &str) -> Outcome {
         .expect("it is JSON")
 }
 
-/// The page without what is within scripts and styles.
+/// Returns the page without what is within scripts and styles.
 fn markup(page: &str) -> String {
     let mut rest = page;
     let mut kept = String::new();
@@ -199,7 +199,7 @@ fn runs_of_two_engines_are_drawn_to_one_scale_and_each_panel_names_its_own() {
     let (own, common) = (texts(Scale::Own), texts(Scale::Common));
     let with = |texts: &[String], words: &str| texts.iter().filter(|text| text.contains(words)).count();
     assert_eq!((with(&common, "one: "), with(&common, "fluid model"), with(&common, "link")), (1, 1, 0));
-    // Numbers at the axes stand twice if they are the same at both.
+    // Numbers at the axes are there twice if they are the same at both.
     let numbers = |texts: &[String]| {
         let numbers = texts.iter().filter(|text| text.parse::<f64>().is_ok_and(|number| number > 0.0));
         numbers.filter(|number| texts.iter().filter(|text| text == number).count() == 2).count()

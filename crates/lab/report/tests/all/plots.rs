@@ -7,7 +7,7 @@ use afteryou_scenario::outcome::{Completions, PhaseSpan, Quantiles, SizeClass, T
 use afteryou_scenario::Outcome;
 use std::path::Path;
 
-/// The words of a drawing, in order.
+/// Returns the words of a drawing, in order.
 fn words(svg: &str) -> Vec<String> {
     let document = roxmltree::Document::parse(svg).expect("a drawing");
     let texts = document.descendants().filter(|node| node.has_tag_name("text"));

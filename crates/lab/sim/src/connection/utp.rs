@@ -54,7 +54,7 @@ pub(super) struct Ends {
     highest: u64,
 }
 
-/// The settings of a connection, the clock's skew and the payload excepted.
+/// Returns the settings of a connection, the clock's skew and the payload excepted.
 pub fn config(options: &UtpOptions) -> Config {
     Config {
         recv_buffer: options.rwnd,
@@ -78,7 +78,7 @@ fn recovery(recovery: UtpRecovery) -> Recovery {
 }
 
 impl Ends {
-    /// The ends of a new connection; `seed` is its controllers'.
+    /// Creates the ends of a new connection; `seed` is its controllers'.
     pub(super) fn new(options: &Options, format: Format, epoch: u16, seed: u64) -> Ends {
         let Options { config, skew_ppm, controllers } = options;
         let setup = Setup { seed, ..Setup::of(format.payload) };

@@ -38,7 +38,7 @@ pub struct Handed<'b> {
     pub link: usize,
     /// The number under which it comes back.
     pub serial: u64,
-    /// Its TOS byte.
+    /// The packet's TOS byte.
     pub tos: u8,
     /// The packet itself.
     pub bytes: &'b [u8],

@@ -33,7 +33,7 @@ pub(super) const MOST: usize = 1024;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Abandoned {
-    /// Their number.
+    /// The number of partial files.
     pub files: u64,
     /// Bytes that they take on the disk.
     pub bytes: u64,

@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// A sender's file.
 pub struct Log {
-    /// Its first record.
+    /// The first record.
     pub header: QlogSeq,
     /// All others. The crate `qlog` leaves out those that it cannot read.
     pub events: Vec<Event>,

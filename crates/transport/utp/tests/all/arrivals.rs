@@ -58,7 +58,7 @@ fn of_a_batch_with_one_stamp_the_first_packet_alone_is_a_sample() {
         is_marked: false,
     };
     connection.handle(at(3_000), &data(2, 1_000));
-    // Left 500 µs later, and arrived later than the stamp of the batch says: 1 500 µs would be too short a delay.
+    // Left 500 µs later, and arrived later than the stamp of the batch: 1 500 µs would be too short a delay.
     connection.handle(at(3_000), &data(3, 1_500));
     assert_eq!(reported(&mut connection, Time::from_micros(9_000)), 2_000);
     // The next batch has a stamp of its own.

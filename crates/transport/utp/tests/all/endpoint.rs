@@ -346,7 +346,7 @@ async fn unpaced_bursts_do_not_overflow_sockets_on_loopback() {
     assert!(statistics.retransmissions * 20 < statistics.data_packets_sent, "{statistics:?}");
 }
 
-/// Connects from an address of its own, says 14 bytes, and nothing more. Linux' loopback has all of 127.0.0.0/8.
+/// Connects from an address of its own and sends 14 bytes, and nothing more. Linux' loopback has all of 127.0.0.0/8.
 #[cfg(target_os = "linux")]
 async fn connect_and_say(i: u8, to: SocketAddr) -> tokio::net::UdpSocket {
     let socket = tokio::net::UdpSocket::bind(SocketAddr::from(([127, 1, 0, i], 0))).await.unwrap();

@@ -6,7 +6,7 @@ use afteryou_scenario::{Flow, Traffic};
 
 /// The name of the quantity.
 pub const QUANTITY: &str = "completion";
-/// Their unit.
+/// The unit of the quantity.
 pub const UNIT: &str = "s";
 
 /// A row.

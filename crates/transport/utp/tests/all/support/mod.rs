@@ -392,7 +392,7 @@ impl World {
         }
     }
 
-    /// Feeds the sender, drains what a connection wants to send, and notes its deadline.
+    /// Feeds the sender, drains what a connection has to send, and notes its deadline.
     fn service(&mut self, i: usize, side: Side) {
         let now = self.now;
         // An application writes again as soon as there is room.

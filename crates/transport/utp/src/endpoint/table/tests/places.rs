@@ -33,7 +33,7 @@ fn three_thousand_silent_peers_give_way_to_others_and_peers_that_have_just_sent_
     assert!(!table.streams.iter().any(is_gone), "the application has not been informed");
 }
 
-/// Connects address `i` and sends 14 bytes; returns whether it got in. Did it get in?
+/// Connects address `i` and sends 14 bytes; returns whether it got in.
 fn connect_and_say(table: &mut Host, i: u32) -> bool {
     let gets_in = table.connect(host(i), 1);
     if gets_in {

@@ -125,7 +125,7 @@ fn a_sender_whose_peer_has_room_for_a_part_of_a_train_waits_for_the_rest() {
         ..EndpointConfig::new(controller, 0)
     });
     let handle = open(&mut table, host(1), 20, 100);
-    // The peer acknowledges so many packets after the SYN.
+    // The peer acknowledges this number of packets after the SYN.
     let acknowledge = |table: &mut Host, packets: u16, in_window: u32| {
         let mut datagram = packet(Kind::State, 20, 500, 100 + packets);
         let mut header = header(&datagram);
