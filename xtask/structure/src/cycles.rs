@@ -49,7 +49,7 @@ pub(crate) fn find(source: &Source, uses: &[Use]) -> Vec<Cycle> {
     folders.flat_map(|folder| among(source, &graph(source, uses, folder))).collect()
 }
 
-/// The modules that `folder` declares. Everything inside one of them counts as its own.
+/// Returns the uses between the modules that `folder` declares. Everything inside one of them counts as its own.
 fn graph<'a>(source: &Source, uses: &'a [Use], folder: usize) -> Graph<'a> {
     let mut graph = Graph::new();
     for each in uses {
@@ -62,7 +62,7 @@ fn graph<'a>(source: &Source, uses: &'a [Use], folder: usize) -> Graph<'a> {
     graph
 }
 
-/// Every strongly connected component of more than one module, by its first file.
+/// Returns every strongly connected component of more than one module, by its first file.
 fn among(source: &Source, graph: &Graph<'_>) -> Vec<Cycle> {
     let reached: BTreeMap<usize, BTreeSet<usize>> =
         graph.keys().map(|module| (*module, reachable(graph, *module))).collect();
@@ -80,7 +80,7 @@ fn among(source: &Source, graph: &Graph<'_>) -> Vec<Cycle> {
     found
 }
 
-/// The modules that a module uses, directly or through others.
+/// Returns the modules that a module uses, directly or through others.
 fn reachable(graph: &Graph<'_>, from: usize) -> BTreeSet<usize> {
     let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(module) = open.pop() {
@@ -107,7 +107,7 @@ fn describe(source: &Source, graph: &Graph<'_>, members: &[usize]) -> Cycle {
     }
 }
 
-/// The shortest way from a module back to itself, breadth first.
+/// Returns the shortest way from a module back to itself, breadth first.
 fn way_around<'a>(graph: &Graph<'a>, start: usize) -> Option<Vec<&'a Use>> {
     let mut open = VecDeque::from([(start, Vec::new())]);
     let mut seen = BTreeSet::new();

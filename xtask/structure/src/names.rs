@@ -35,7 +35,7 @@ impl Found {
         BTreeSet::from([Found::new(Meaning::Module(scope))])
     }
 
-    /// The same, after a name whose own way was `way`.
+    /// Adds the way of the name before, `way`.
     fn after(mut self, way: &BTreeSet<usize>) -> Found {
         self.handed_on_by.extend(way);
         self
@@ -86,7 +86,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Everything that bears a name in a scope: types, values and modules have name spaces of their own.
+    /// Returns everything that bears a name in a scope: types, values and modules have name spaces of their own.
     fn lookup(&self, scope: usize, name: &str, depth: usize) -> BTreeSet<Found> {
         let here = &self.source.scopes[scope];
         let children = here.children.get(name).into_iter().flatten();

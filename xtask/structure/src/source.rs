@@ -72,7 +72,7 @@ impl Source {
         self.outwards(file).find(|file| self.files[*file].parent == Some(folder))
     }
 
-    /// A file, the one that declares it, and so on to the root.
+    /// Returns a file, the one that declares it, and so on to the root.
     fn outwards(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(file), |file| self.files[*file].parent)
     }

@@ -1,4 +1,4 @@
-//! The book's page "How to add a queue", executed: what it says is done to a copy of this crate, and the copy's tests must
+//! The book's page "How to add a queue", executed: its steps are done to a copy of this crate, and the copy's tests must
 //! pass with the new queue in the list.
 
 #[path = "../../../transport/cc/tests/recipe/mod.rs"]

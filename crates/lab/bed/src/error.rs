@@ -6,7 +6,7 @@ use std::io;
 use std::net::SocketAddr;
 use thiserror::Error;
 
-/// Why an experiment could not be set up or finished. The message says what to do next.
+/// Why an experiment could not be set up or finished. The message has the remedy.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -141,7 +141,7 @@ pub enum Error {
     TcRefused {
         /// The command.
         command: String,
-        /// Its first complaint.
+        /// The first complaint of `tc`.
         reason: String,
     },
     /// The kernel has no such queue discipline.

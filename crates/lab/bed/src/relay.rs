@@ -96,7 +96,7 @@ impl Relay {
         Ok(Relay { fronts, backs, shared, thread: Some(thread) })
     }
 
-    /// Where this flow's client sends to, as if it were the server.
+    /// Returns the address that this flow's client sends to, as if it were the server.
     ///
     /// # Panics
     /// If the flow is of another relay.
@@ -104,7 +104,7 @@ impl Relay {
         self.fronts[flow.0 as usize]
     }
 
-    /// Whom this flow's server sees, as if it were the client.
+    /// Returns the address that this flow's server sees, as if it were the client.
     ///
     /// # Panics
     /// If the flow is of another relay.
@@ -118,7 +118,7 @@ impl Relay {
         self.shared.take_records()
     }
 
-    /// How late packets were delivered since the last call; none if there was no packet.
+    /// Returns how late packets were delivered since the last call; `None` if there was no packet.
     pub fn take_lateness(&self) -> Option<Lateness> {
         self.shared.take_lateness()
     }
@@ -136,7 +136,7 @@ impl Relay {
         Ok((Statistics { links, lateness, strangers }, self.shared.take_records()))
     }
 
-    /// None if the thread panicked or was joined before.
+    /// Joins the thread; returns `None` if it panicked or was joined before.
     fn join(&mut self) -> Option<(Vec<LinkStatistics>, u64)> {
         self.shared.stop();
         self.thread.take()?.join().ok()

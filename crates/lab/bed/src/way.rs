@@ -15,7 +15,7 @@ impl Way {
     /// Both ways.
     pub const BOTH: [Way; 2] = [Way::Forward, Way::Reverse];
 
-    /// The other one.
+    /// Returns the other way.
     pub fn opposite(self) -> Way {
         match self {
             Way::Forward => Way::Reverse,

@@ -31,7 +31,8 @@ pub struct Director<'a> {
 }
 
 impl<'a> Director<'a> {
-    /// The applications of a scenario, whose connections `dial` opens; `logs` has what is recorded of their senders, by flow.
+    /// Creates the applications of a scenario, whose connections `dial` opens; `logs` has what is recorded of their senders,
+    /// by flow.
     ///
     /// # Errors
     /// A queue that cannot be made.
@@ -77,7 +78,7 @@ impl<'a> Director<'a> {
         }
     }
 
-    /// At `now` a connection has received something, or everything that it was given is acknowledged.
+    /// Looks at a connection that has received something at `now`, or whose bytes are all acknowledged.
     pub fn look(&mut self, now: Time, id: Id) {
         let Director { net, connections, applications, .. } = self;
         if !connections.is_open(id) {
@@ -93,23 +94,23 @@ impl<'a> Director<'a> {
         }
     }
 
-    /// When a flow began.
+    /// Returns when a flow began.
     pub fn started(&self, flow: usize) -> Option<Time> {
         self.applications.get(flow)?.started()
     }
 
-    /// When a flow ended, by itself or by its time table.
+    /// Returns when a flow ended, by itself or by its time table.
     pub fn stopped(&self, flow: usize) -> Option<Time> {
         self.applications.get(flow)?.stopped()
     }
 
-    /// A flow's totals; none of a flow that is not there.
+    /// Returns a flow's totals; `None` of a flow that is not there.
     pub fn totals(&self, flow: usize) -> Option<Totals> {
         Some(self.applications.get(flow)?.totals(&self.connections))
     }
 
-    /// The run is over: returns what is measured of its flows. [`Measured::complete`](crate::live::Measured::complete)
-    /// adds the measures of links.
+    /// Ends the run: returns what is measured of its flows. [`Measured::complete`](crate::live::Measured::complete) adds the
+    /// measures of links.
     pub fn finish(self) -> Run {
         self.recorder.finish(&self.applications, &self.connections, &self.net)
     }

@@ -174,12 +174,12 @@ impl<'a> Live<'a> {
         })
     }
 
-    /// From now on, drops of data packets are noted in the logs of their flows' senders.
+    /// Notes, from now on, drops of data packets in the logs of their flows' senders.
     pub fn note_drops(&mut self, logs: &[Option<SenderLog>]) {
         self.net.note_drops(logs);
     }
 
-    /// The queue and the transmitter of a link are elsewhere.
+    /// Notes that the queue and the transmitter of a link are elsewhere.
     pub fn queue_elsewhere(&mut self, link: usize) {
         self.net.queue_elsewhere(link);
         self.elsewhere.push(link);
@@ -190,7 +190,7 @@ impl<'a> Live<'a> {
         self.net.hand_out(take);
     }
 
-    /// A packet comes back at `at`, with the ECN bits of this TOS byte. Earlier events must have been handled.
+    /// Takes a packet that comes back at `at`, with the ECN bits of this TOS byte. Earlier events must have been handled.
     pub fn come_back(&mut self, at: Time, serial: u64, tos: u8) {
         self.now = at.max(self.now);
         self.net.come_back(self.now, serial, tos);
@@ -204,8 +204,8 @@ impl<'a> Live<'a> {
         connection
     }
 
-    /// A packet comes at `at`, or with the newest of what has happened if that is later. Earlier events must have been
-    /// handled: see [`advance`](Self::advance).
+    /// Takes a packet that comes at `at`, or with the newest of what has happened if that is later. Earlier events must have
+    /// been handled: see [`advance`](Self::advance).
     pub fn offer(&mut self, at: Time, real: Real<'_>) {
         let now = at.max(self.now);
         self.now = now;
@@ -237,7 +237,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// Packets in queues and on wires.
+    /// Returns the number of packets in queues and on wires.
     pub fn packets(&self) -> u64 {
         self.net.packets()
     }
@@ -320,7 +320,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// Edges of windows and steps; returns when the next one comes.
+    /// Handles edges of windows and steps; returns when the next one comes.
     fn look(&mut self, now: Time) -> Time {
         self.net.catch_up(now);
         if self.edges.last() == Some(&now) {
@@ -334,7 +334,7 @@ impl<'a> Live<'a> {
         self.edges.last().copied().unwrap_or(Time::NEVER).min(self.next_step)
     }
 
-    /// The run is over: returns what it has measured.
+    /// Ends the run: returns what it has measured.
     ///
     /// # Errors
     /// A bug of the links, which their books show.

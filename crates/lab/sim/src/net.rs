@@ -83,7 +83,7 @@ impl Wires {
 }
 
 impl<'a> Net<'a> {
-    /// The network of a scenario; `tap` sees the packets at its links.
+    /// Creates the network of a scenario; `tap` sees the packets at its links.
     pub fn new(scenario: &Scenario, network: &Network, tap: Option<Tap<'a>>) -> Result<Net<'a>, Error> {
         let meter = |link| Meter::new(scenario, network, link);
         let links = network.links.iter().enumerate();
@@ -122,7 +122,7 @@ impl<'a> Net<'a> {
         })
     }
 
-    /// A connection of the flow with the index `owner` is opened: its packets take this route.
+    /// Lays the route of a connection of the flow with the index `owner`, which is opened.
     pub fn lay(&mut self, connection: usize, owner: usize, route: &Route) {
         let Net { hops, wires, lines, owners, later, .. } = self;
         let later = later.get(owner).into_iter().flatten().map(|rerouted| &rerouted.route);
@@ -142,22 +142,22 @@ impl<'a> Net<'a> {
         }
     }
 
-    /// A packet that nobody waits for any more is gone.
+    /// Discards a packet that nobody waits for any more.
     pub fn discard(&mut self, packet: Packet) {
         free(&mut self.sacks, &mut self.heads, packet);
     }
 
-    /// The number of the route that a packet which leaves now takes.
+    /// Returns the number of the route that a packet which leaves now takes.
     fn route_now(&self, now: Time, owner: u32) -> usize {
         self.later.get(owner as usize).map_or(0, |later| later.partition_point(|rerouted| rerouted.at <= now))
     }
 
-    /// The number of the route that a packet has taken, among those of its flow.
+    /// Returns the number of the route that a packet has taken, among those of its flow.
     pub fn route_of(&self, packet: &Packet) -> usize {
         self.hops.route(packet)
     }
 
-    /// A data packet leaves its sender; `number` counts the connection's data packets from 1.
+    /// Sends a data packet from its sender; `number` counts the connection's data packets from 1.
     // Without the rare case, in which the packet's address is passed on, the packet need not be copied for the call of `enter`.
     #[inline]
     pub fn send_data(&mut self, now: Time, packet: Packet, number: u64) {
@@ -167,7 +167,7 @@ impl<'a> Net<'a> {
         }
     }
 
-    /// The same where there is a script, a flow with elements, or one that changes its route.
+    /// Sends it where there is a script, a flow with elements, or one that changes its route.
     #[inline(never)]
     fn send_disturbed(&mut self, now: Time, mut packet: Packet, number: u64) {
         let owner = self.owners[packet.flow as usize];
@@ -189,7 +189,7 @@ impl<'a> Net<'a> {
         }
     }
 
-    /// A packet leaves one of its connection's ends.
+    /// Sends a packet from one of its connection's ends.
     pub fn send(&mut self, now: Time, way: Way, mut packet: Packet) {
         let route = match self.later.is_empty() {
             true => 0,
@@ -199,7 +199,7 @@ impl<'a> Net<'a> {
         self.enter(now, packet);
     }
 
-    /// A packet reaches the link of its hop.
+    /// Lets a packet enter the link of its hop.
     fn enter(&mut self, now: Time, packet: Packet) {
         let Hop { link, line } = self.hops.of(&packet);
         let index = link as usize;
@@ -218,7 +218,7 @@ impl<'a> Net<'a> {
         }
     }
 
-    /// A packet reaches a link of which is known when it will have been sent, and at whose packets somebody looks.
+    /// Foresees a packet at a link of which is known when it will have been sent, and at whose packets somebody looks.
     #[inline(never)]
     fn foresee_noted(&mut self, now: Time, index: usize, line: u32, packet: Packet) {
         self.note_begun(now, index);
@@ -237,14 +237,15 @@ impl<'a> Net<'a> {
         }
     }
 
-    /// Packets whose departures are noted leave the queue, those that the link has begun to send.
+    /// Lets packets whose departures are noted leave the queue, those that the link has begun to send.
     fn note_begun(&mut self, now: Time, index: usize) {
         while let Some((begins, packet)) = self.links[index].next_begun(now) {
             self.links[index].note_departure(begins, &packet);
         }
     }
 
-    /// Everything that links have begun to send by now leaves their queues. To be called before somebody reads their measures.
+    /// Lets everything that links have begun to send by now leave their queues. To be called before somebody reads their
+    /// measures.
     pub fn catch_up(&mut self, now: Time) {
         for index in 0..self.links.len() {
             self.note_begun(now, index);
@@ -252,7 +253,7 @@ impl<'a> Net<'a> {
         }
     }
 
-    /// A packet reaches a link, and that is its fate.
+    /// Lets a packet meet a link, where `entry` is its fate.
     fn meet_link(&mut self, now: Time, index: usize, packet: Packet, entry: Entry) {
         match entry {
             Entry::Once => self.accept_noted(now, index, packet),
@@ -267,13 +268,13 @@ impl<'a> Net<'a> {
         }
     }
 
-    /// A packet arrives at a link and is lost there.
+    /// Loses a packet that arrives at a link.
     fn lose(&mut self, now: Time, index: usize, packet: Packet) {
         let (link, mut discard) = self.at(now, index);
         link.offer_lost(packet, &mut discard);
     }
 
-    /// A packet reaches the queue of a link that may be recorded.
+    /// Accepts a packet at the queue of a link that may be recorded.
     fn accept_noted(&mut self, now: Time, index: usize, packet: Packet) {
         if self.links[index].is_queued_elsewhere() {
             return self.accept_elsewhere(now, index, packet);
@@ -282,7 +283,7 @@ impl<'a> Net<'a> {
         self.accept(now, index, packet);
     }
 
-    /// A packet reaches the queue of a link.
+    /// Accepts a packet at the queue of a link.
     // Inlined into its one hot caller, or the packet would be copied for the call: 1 % of a run of one flow.
     #[inline(always)]
     fn accept(&mut self, now: Time, index: usize, packet: Packet) {
@@ -301,13 +302,13 @@ impl<'a> Net<'a> {
         }
     }
 
-    /// A packet that a queue has dropped goes no further.
+    /// Discards packets that a queue has dropped.
     fn discard_dropped(&mut self, now: Time, index: usize) {
         let (link, mut discard) = self.at(now, index);
         link.take_dropped(now, &mut discard);
     }
 
-    /// A link begins to send its next packet, which goes onto its wire.
+    /// Begins to send a link's next packet, which goes onto its wire.
     fn begin(&mut self, now: Time, index: usize) {
         let link = &mut self.links[index];
         let next = link.send_next(now);
@@ -327,7 +328,7 @@ impl<'a> Net<'a> {
         lines.put(calendar, line, done, packet);
     }
 
-    /// The same at a link with elements, or of which somebody looks at the packets.
+    /// Begins to send a packet at a link with elements, or of which somebody looks at the packets.
     #[inline(never)]
     fn begin_noted(&mut self, now: Time, index: usize, line: u32, packet: Packet) {
         self.links[index].note_departure(now, &packet);
@@ -339,7 +340,7 @@ impl<'a> Net<'a> {
         }
     }
 
-    /// A link is free again. Returns when it will be so the next time, if a packet waits.
+    /// Frees a link. Returns when it will be free the next time, if a packet waits.
     pub fn link_free(&mut self, now: Time, index: usize) -> Option<Time> {
         if self.links[index].is_foreseen() {
             self.note_begun(now, index);
@@ -352,13 +353,13 @@ impl<'a> Net<'a> {
         self.links[index].next_event()
     }
 
-    /// The packet that comes out of a wire next.
+    /// Returns the packet that comes out of a wire next.
     pub fn first_on(&self, wire: usize) -> Option<&Packet> {
         self.lines.first(wire)
     }
 
-    /// The first packet on a wire comes out; the wire comes again when the next one does. Returns the packet's way at the end of
-    /// its path. Before the end it continues to the next link.
+    /// Lets the first packet on a wire come out; the wire comes again when the next one does. Returns the packet's way at
+    /// the end of its path. Before the end it continues to the next link.
     // Into its one caller, or the packet would be copied for the call.
     #[inline(always)]
     pub fn arrive(&mut self, now: Time, wire: usize, mut packet: Packet) -> Option<Way> {
@@ -372,54 +373,54 @@ impl<'a> Net<'a> {
         None
     }
 
-    /// From now on, drops of data packets are noted in the logs of their flows' senders.
+    /// Notes, from now on, drops of data packets in the logs of their flows' senders.
     pub fn note_drops(&mut self, logs: &[Option<SenderLog>]) {
         self.links.iter_mut().for_each(|link| link.meter.logs = logs.to_vec());
     }
 
-    /// Windows begin and end here.
+    /// Begins and ends windows here.
     pub fn at_edge(&mut self, now: Time) {
         self.links.iter_mut().for_each(|link| link.at_edge(now));
     }
 
-    /// The flow that a connection belongs to.
+    /// Returns the flow that a connection belongs to.
     pub fn owner_of(&self, connection: usize) -> usize {
         self.owners[connection] as usize
     }
 
-    /// Indices of the windows that are open now.
+    /// Returns the indices of the windows that are open now.
     pub fn open_windows(&self) -> impl Iterator<Item = usize> + '_ {
         self.links[0].meter.open()
     }
 
-    /// Mean time in a link's queue since the last call, ms.
+    /// Returns the mean time in a link's queue since the last call, ms.
     pub fn take_step_delay_ms(&mut self, link: usize) -> Option<f64> {
         self.links[link].meter.take_step_ms()
     }
 
-    /// The measurements at a link.
+    /// Returns the measurements at a link.
     pub fn meter(&self, link: usize) -> &Meter {
         &self.links[link].meter
     }
 
-    /// Mean rate of a link between two times, bit/s.
+    /// Returns the mean rate of a link between two times, bit/s.
     pub fn capacity(&self, link: usize, from: Time, to: Time) -> f64 {
         self.links[link].capacity(from, to)
     }
 
-    /// Number of links.
+    /// Returns the number of links.
     pub fn number_of_links(&self) -> usize {
         self.links.len()
     }
 
-    /// Packets in queues and on wires.
+    /// Returns the number of packets in queues and on wires.
     pub fn packets(&self) -> u64 {
         let links = self.links.iter().filter(|link| !link.is_foreseen());
         let queued: u64 = links.map(Link::queued_packets).sum();
         queued + self.lines.packets() + self.held.len() as u64
     }
 
-    /// A link in the whole run, every byte accounted for.
+    /// Returns a link's totals of the whole run, every byte accounted for.
     pub fn totals(&self, link: usize) -> LinkTotals {
         let mut wires = self.lines.behind(link);
         self.held_behind(link, &mut wires);
@@ -427,7 +428,7 @@ impl<'a> Net<'a> {
     }
 
     /// Shows a packet that a link begins to send at `at` to the tap, if there is one.
-    // Apart from the check, which stands in the simulator's inner loop.
+    // Apart from the check, which is in the simulator's inner loop.
     #[cold]
     #[inline(never)]
     fn show_sent(&mut self, now: Time, at: Time, link: usize, packet: &Packet) {

@@ -1,5 +1,5 @@
-//! The book's page "How to add a controller", executed: what its second half says is done to a copy of this crate, and the
-//! copy's tests must pass with the new controller in the list.
+//! The book's page "How to add a controller", executed: the steps of its second half are done to a copy of this crate, and
+//! the copy's tests must pass with the new controller in the list.
 
 mod recipe;
 

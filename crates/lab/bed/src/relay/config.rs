@@ -58,7 +58,7 @@ pub struct Config {
 }
 
 impl Link {
-    /// The link of a scenario with both directions; `seed` is that of the queues' random numbers.
+    /// Returns the link of a scenario with both directions; `seed` is that of the queues' random numbers.
     pub fn of_scenario(name: &str, link: &scenario::Link, seed: u64) -> Result<Link, Error> {
         let direction = |way: Way, link: &scenario::Link| {
             let queue = link.build_queue(seed, &format!("queue {name} {way}"));
@@ -82,7 +82,8 @@ impl Link {
 }
 
 impl Flow {
-    /// The direction of the link that the flow's packets of this way cross; also the way of its packets in that direction.
+    /// Returns the direction of the link that the flow's packets of this way cross; also the way of its packets in that
+    /// direction.
     pub(super) fn on_link(&self, way: Way) -> Way {
         match self.direction {
             scenario::Direction::Up => way,
@@ -90,7 +91,7 @@ impl Flow {
         }
     }
 
-    /// Propagation delay one way; the two ways add up to the round-trip time.
+    /// Returns the propagation delay one way; the two ways add up to the round-trip time.
     pub(super) fn propagation(&self, way: Way) -> Span {
         let half = self.rtt / 2;
         match way {
@@ -101,7 +102,7 @@ impl Flow {
 }
 
 impl Config {
-    /// No link yet; records are kept.
+    /// Creates a configuration without links; records are kept.
     pub fn new(seed: u64) -> Config {
         Config { seed, records: true, hosts: false, links: Vec::new(), flows: Vec::new() }
     }

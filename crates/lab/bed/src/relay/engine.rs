@@ -67,7 +67,7 @@ impl Engine {
         while !shared.stopped() {
             self.wait(&mut poller);
             self.deliver(ports);
-            // Whatever arrived before this moment is in a socket by now and is read before time goes on.
+            // Whatever arrived before this moment is in a socket by now and is read before time advances.
             let horizon = self.clock.now();
             self.receive(ports, &mut poller, &mut inbox);
             self.process_arrivals();
@@ -104,7 +104,7 @@ impl Engine {
         }
     }
 
-    /// False if the machine refused: a peer that is gone must not stop the others.
+    /// Sends a delivery. Returns `false` if the machine refused: a peer that is gone must not stop the others.
     fn send(&self, delivery: &Delivery, ports: &Ports) -> bool {
         let to = match delivery.way {
             Way::Forward => Some(self.schedule.flows()[delivery.flow].server),
@@ -128,7 +128,7 @@ impl Engine {
         self.readable = readable;
     }
 
-    /// False if nothing more is in the socket of this port.
+    /// Receives one datagram. Returns `false` if nothing more is in the socket of this port.
     fn receive_one(&mut self, number: usize, port: &Port, inbox: &mut Inbox) -> bool {
         let incoming = match port.receive(inbox) {
             Ok(received) => received,
@@ -184,7 +184,7 @@ impl Engine {
     }
 }
 
-/// The overhead of UDP and IP per payload on the link.
+/// Returns the overhead of UDP and IP per payload on the link.
 fn header_bytes(address: SocketAddr) -> u32 {
     match address {
         SocketAddr::V4(_) => HEADERS_V4_BYTES,

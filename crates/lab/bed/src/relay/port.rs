@@ -52,8 +52,8 @@ pub(super) struct Ports {
 }
 
 impl Ports {
-    /// Opens the ports of flows to these servers: a front speaks the address family of its server. With `hosts` each back has an
-    /// address of its own.
+    /// Opens the ports of flows to these servers: a front has the address family of its server. With `hosts` each back has
+    /// an address of its own.
     pub(super) fn open(servers: impl Iterator<Item = SocketAddr>, hosts: bool) -> Result<Ports, Error> {
         let mut ports = Vec::new();
         for (flow, server) in servers.enumerate() {
@@ -72,18 +72,18 @@ impl Ports {
         &self.ports[port]
     }
 
-    /// The address of every flow's front (forward) or back (reverse).
+    /// Returns the address of every flow's front (forward) or back (reverse).
     pub(super) fn addresses(&self, way: Way) -> Result<Vec<SocketAddr>, Error> {
         let flows = 0..self.ports.len() / 2;
         flows.map(|flow| self.entry(flow, way).address()).collect()
     }
 
-    /// The socket that a flow's packets come in by.
+    /// Returns the socket that a flow's packets come in by.
     pub(super) fn entry(&self, flow: usize, way: Way) -> &Port {
         &self.ports[port_of(flow, way)]
     }
 
-    /// The socket that a flow's packets go out by: the other one.
+    /// Returns the socket that a flow's packets go out by: the other one.
     pub(super) fn exit(&self, flow: usize, way: Way) -> &Port {
         match way {
             Way::Forward => self.entry(flow, Way::Reverse),
@@ -92,12 +92,12 @@ impl Ports {
     }
 }
 
-/// The port that packets of this flow and direction come in by.
+/// Returns the port that packets of this flow and direction come in by.
 fn port_of(flow: usize, way: Way) -> usize {
     2 * flow + way as usize
 }
 
-/// The flow and direction of what comes in by a port.
+/// Returns the flow and direction of what comes in by a port.
 pub(super) fn entered_by(port: usize) -> (usize, Way) {
     (port / 2, Way::BOTH[port % 2])
 }
@@ -109,7 +109,7 @@ fn loopback_of(server: &SocketAddr) -> IpAddr {
     }
 }
 
-/// The address of a flow's client where each is a host of its own. IPv6 has one loopback address only.
+/// Returns the address of a flow's client where each is a host of its own. IPv6 has one loopback address only.
 fn host(flow: u32, loopback: IpAddr) -> IpAddr {
     const FIRST: u32 = u32::from_be_bytes([127, 1, 0, 0]);
     match loopback {

@@ -70,12 +70,12 @@ impl Schedule {
         Schedule { lines, names, flows, travelling, departures: 0, events, spare }
     }
 
-    /// The flows.
+    /// Returns the flows.
     pub(super) fn flows(&self) -> &[Flow] {
         &self.flows
     }
 
-    /// A copy of `bytes`, in an old buffer if there is one.
+    /// Returns a copy of `bytes`, in an old buffer if there is one.
     pub(super) fn buffer(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut buffer = self.spare.pop().unwrap_or_default();
         buffer.clear();
@@ -83,7 +83,7 @@ impl Schedule {
         buffer
     }
 
-    /// `packet` arrives at its flow's link.
+    /// Takes `packet`, which arrives at its flow's link.
     pub(super) fn arrive(&mut self, way: Way, packet: Packet<Datagram>, fresh: &mut Fresh) {
         let line = self.line_of(packet.flow as usize, way);
         self.lines[line].statistics.packets.arrived += 1;
@@ -99,24 +99,24 @@ impl Schedule {
         }
     }
 
-    /// When the next delivery is due, of those that travel.
+    /// Returns when the next delivery is due, of those that travel.
     pub(super) fn due_at(&self) -> Time {
         self.travelling.peek().map_or(Time::NEVER, |delivery| delivery.due_at)
     }
 
-    /// When at the latest the links must be advanced for the packets that wait to be delivered in time.
+    /// Returns when at the latest the links must be advanced for the packets that wait to be delivered in time.
     pub(super) fn look_at(&self) -> Time {
         let departures =
             self.lines.iter().filter_map(|line| Some(line.wire.next_departure()? + line.shortest));
         departures.min().unwrap_or(Time::NEVER)
     }
 
-    /// The next delivery, if it is due.
+    /// Returns the next delivery, if it is due.
     pub(super) fn take_due(&mut self, now: Time) -> Option<Delivery> {
         (self.due_at() <= now).then(|| self.travelling.pop()).flatten()
     }
 
-    /// The delivery was made; `sent` says if the machine took it.
+    /// Counts a delivery that was made; `sent`: the machine took it.
     pub(super) fn delivered(&mut self, delivery: Delivery, sent: bool) {
         let statistics = &mut self.lines[delivery.line].statistics;
         statistics.packets.delivered += 1;
@@ -124,13 +124,13 @@ impl Schedule {
         self.spare.push(delivery.payload);
     }
 
-    /// The machine dropped `count` packets of this flow before they could be read.
+    /// Counts `count` packets of this flow that the machine dropped before they could be read.
     pub(super) fn missed(&mut self, flow: usize, way: Way, count: u64) {
         let line = self.line_of(flow, way);
         self.lines[line].statistics.missed += count;
     }
 
-    /// The counters so far; a packet that waits or travels is unfinished.
+    /// Returns the counters so far; a packet that waits or travels is unfinished.
     pub(super) fn statistics(&self) -> Vec<LinkStatistics> {
         let direction = |line: usize| {
             let Line { wire, statistics, .. } = &self.lines[line];

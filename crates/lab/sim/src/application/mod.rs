@@ -122,7 +122,7 @@ impl Dialer {
         index
     }
 
-    /// A connection that was opened connects and gets its first bytes.
+    /// Begins with a connection that was opened: it connects and gets its first bytes.
     fn begin(&mut self, stage: &mut Stage<'_, '_>, index: usize, bytes: u64) {
         self.started.get_or_insert(stage.now);
         stage.connections.get_mut(index).connect(stage.now);
@@ -139,12 +139,12 @@ impl Dialer {
         self.books.offered += bytes;
     }
 
-    /// A stream of random numbers of its own.
+    /// Returns a stream of random numbers of its own.
     fn random(scenario: &Scenario, spec: &Spec, what: &str) -> rand_pcg::Pcg64 {
         random::stream(scenario.seed, &format!("{what} of flow {}", spec.name))
     }
 
-    /// The last byte of a transfer of a given size has arrived.
+    /// Completes a transfer of a given size, whose last byte has arrived.
     fn complete(&mut self, now: Time) {
         let (None, Some(began), Traffic::Size(size)) = (self.completed, self.started, &self.spec.traffic)
         else {
@@ -195,13 +195,13 @@ impl Dialer {
     }
 }
 
-/// The logs of all flows' senders, by flow; none of a flow without a sender, or where the scenario records neither senders nor
-/// events.
+/// Returns the logs of all flows' senders, by flow; `None` of a flow without a sender, or where the scenario records neither
+/// senders nor events.
 pub fn logs(scenario: &Scenario, network: &Network) -> Vec<Option<SenderLog>> {
     (0..scenario.flow.len()).map(|flow| log(scenario, network, flow)).collect()
 }
 
-/// The log of a flow's senders, where the scenario records senders or events.
+/// Returns the log of a flow's senders, where the scenario records senders or events.
 fn log(scenario: &Scenario, network: &Network, index: usize) -> Option<SenderLog> {
     let spec = &scenario.flow[index];
     let records = |record| scenario.record.contains(&record);
@@ -222,7 +222,7 @@ fn log(scenario: &Scenario, network: &Network, index: usize) -> Option<SenderLog
     }))
 }
 
-/// The windows of the sets that a flow is in, with the index of each set.
+/// Returns the windows of the sets that a flow is in, with the index of each set.
 fn windows_of_sets<'a>(
     scenario: &'a Scenario,
     flow: &'a str,
@@ -236,13 +236,13 @@ fn windows_of_sets<'a>(
     })
 }
 
-/// An index below `number`, each as likely as the others.
+/// Draws an index below `number`, each as likely as the others.
 fn draw_index(random: &mut rand_pcg::Pcg64, number: usize) -> usize {
     ((random::uniform(random) * number as f64) as usize).min(number.saturating_sub(1))
 }
 
 impl Application {
-    /// The flow with this index in a scenario, whose senders `observers` see.
+    /// Creates the flow with this index in a scenario, whose senders `observers` see.
     ///
     /// # Errors
     /// A transport, a controller or a parameter that is refused.
@@ -259,7 +259,8 @@ impl Application {
         Ok(Application::with(scenario, network, index, (template, log)))
     }
 
-    /// The flow with this index, whose connections `dial` opens elsewhere; `log` has what is recorded of its senders.
+    /// Creates the flow with this index, whose connections `dial` opens elsewhere; `log` has what is recorded of its
+    /// senders.
     pub fn outside(
         scenario: &Scenario,
         network: &Network,
@@ -313,14 +314,14 @@ impl Application {
 
     /// Prepares the run: opens what is open from the beginning, and enters the first action into the calendar.
     pub fn prepare(&mut self, net: &mut Net, connections: &mut Connections) {
-        // Each flow's first connection has the flow's number: fair queues tell flows apart by it.
+        // Each flow's first connection has the flow's number: fair queues distinguish flows by it.
         if let Work::Steady(_) = self.work {
             self.dialer.dial(net, connections);
         }
         self.arm(net, Some(Time(self.dialer.spec.start.0 .0)));
     }
 
-    /// Its time has come.
+    /// Acts when its time has come.
     pub fn act(&mut self, stage: Stage<'_, '_>) {
         if !self.timer.fires(stage.now) {
             return;
@@ -345,7 +346,7 @@ impl Application {
         }
     }
 
-    /// Its connection with the number `connection` reports something.
+    /// Reacts to news of its connection with the number `connection`.
     pub fn on_news(&mut self, mut stage: Stage<'_, '_>, connection: usize, news: News) {
         let (dialer, stage) = (&mut self.dialer, &mut stage);
         let next = match &mut self.work {
@@ -372,7 +373,7 @@ impl Application {
         self.arm(stage.net, next);
     }
 
-    /// The measures of its senders' controllers, where the scenario records them.
+    /// Returns the measures of its senders' controllers, where the scenario records them.
     pub fn log(&self) -> Option<&SenderLog> {
         self.dialer.log.as_ref()
     }
@@ -387,7 +388,7 @@ impl Application {
         self.dialer.spec.role
     }
 
-    /// Payload received, each byte once.
+    /// Returns the payload received, each byte once.
     pub fn received(&self, connections: &Connections) -> u64 {
         let open = self.dialer.open.iter().map(|open| connections.get(*open).received());
         self.dialer.earlier.received_bytes + open.sum::<u64>()
@@ -398,39 +399,40 @@ impl Application {
         self.started().is_some() && self.dialer.open.iter().any(|open| connections.get(*open).has_data())
     }
 
-    /// The connections that are open, if it has many at the same time.
+    /// Returns the connections that are open, if it has many at the same time.
     pub fn parts<'a>(&'a self, connections: &'a Connections) -> Option<impl Iterator<Item = Open> + 'a> {
         self.dialer.parts.as_ref().map(|parts| parts.open(connections))
     }
 
-    /// Such connections that have been closed since the first `seen` ones: the slot, the serial number, what it received.
+    /// Returns such connections that have been closed since the first `seen` ones: the slot, the serial number, what it
+    /// received.
     pub fn closed_since(&self, seen: usize) -> &[(UploadSlot, u64, u64)] {
         self.dialer.parts.as_ref().map(|parts| parts.closed_since(seen)).unwrap_or_default()
     }
 
-    /// The bytes that each of its hosts has received and sent so far; nothing if it runs on none.
+    /// Returns the bytes that each of its hosts has received and sent so far; nothing if it runs on none.
     pub fn hosts(&self, connections: &Connections) -> Vec<HostBytes> {
         self.dialer.parts.as_ref().map(|parts| parts.hosts(connections)).unwrap_or_default()
     }
 
-    /// The transfers that ended in the window of a set that the flow is in, if it makes any.
+    /// Returns the transfers that ended in the window of a set that the flow is in, if it makes any.
     pub fn transfers_in(&self, set: usize) -> Option<&Times> {
         let traffic = &self.dialer.spec.traffic;
         let has_any = traffic.counts_transfers() || matches!(traffic, Traffic::Size(_));
         self.dialer.transfers.in_window(set).filter(|_| has_any)
     }
 
-    /// When it began.
+    /// Returns when it began.
     pub fn started(&self) -> Option<Time> {
         self.dialer.started
     }
 
-    /// When it ended, by itself or by its time table.
+    /// Returns when it ended, by itself or by its time table.
     pub fn stopped(&self) -> Option<Time> {
         self.dialer.completed.or(self.dialer.stopped)
     }
 
-    /// State of its controller while it runs, if it has one connection.
+    /// Returns the state of its controller while it runs, if it has one connection.
     pub fn snapshot(&self, connections: &Connections) -> Option<Snapshot> {
         if self.started().is_none() || self.stopped().is_some() {
             return None;
@@ -441,18 +443,18 @@ impl Application {
         }
     }
 
-    /// Slowdowns so far.
+    /// Returns the number of slowdowns so far.
     pub fn slowdowns(&self, connections: &Connections) -> u32 {
         self.snapshot(connections).and_then(|snapshot| snapshot.slowdowns).unwrap_or(0)
     }
 
-    /// Timeouts so far.
+    /// Returns the number of timeouts so far.
     pub fn timeouts(&self, connections: &Connections) -> u64 {
         let open = self.dialer.open.iter().map(|open| connections.get(*open).totals().timeouts);
         self.dialer.earlier.timeouts + open.sum::<u64>()
     }
 
-    /// Its totals, when the run is over.
+    /// Returns its totals, when the run is over.
     pub fn totals(&self, connections: &Connections) -> Totals {
         let Dialer { spec, open, started, completed, earlier, .. } = &self.dialer;
         let completed = completed.zip(*started).map(|(end, start)| end.since(start).as_secs_f64());
@@ -481,19 +483,19 @@ impl Application {
         }
     }
 
-    /// Share of a full packet that is payload.
+    /// Returns the share of a full packet that is payload.
     pub fn payload_share(&self) -> f64 {
         let sizes = self.dialer.spec.packet_format();
         let (payload, overhead) = (sizes.payload.bytes() as f64, sizes.overhead.bytes() as f64);
         payload / (payload + overhead)
     }
 
-    /// Delay of its packets beyond the propagation delay in a window, if it measures that.
+    /// Returns the delay of its packets beyond the propagation delay in a window, if it measures that.
     pub fn window_delays(&self, connections: &Connections, window: usize) -> Option<Quantiles> {
         connections.get(*self.dialer.open.first()?).window_delays(window)
     }
 
-    /// Mean of that delay since the last call.
+    /// Returns the mean of that delay since the last call.
     pub fn take_step_delay_ms(&self, connections: &mut Connections) -> Option<f64> {
         connections.get_mut(*self.dialer.open.first()?).take_step_delay_ms()
     }

@@ -134,7 +134,7 @@ impl Times {
         self.times.first().and_then(Delays::quantiles)
     }
 
-    /// The classes in which a transfer was completed.
+    /// Returns the classes in which a transfer was completed.
     fn classes(&self) -> Vec<SizeClass> {
         let class = |(class, times): (usize, &Delays)| {
             let from_bytes = class.checked_sub(1).map_or(0, |before| SIZE_CLASSES[before]);
@@ -151,8 +151,8 @@ impl Times {
 }
 
 impl Transfers {
-    /// Nothing has begun. Transfers that end in one of the windows `of_sets` count there, too, and those that begin in a window of
-    /// the scenario.
+    /// Creates the count before anything has begun. Transfers that end in one of the windows `of_sets` count there, too, and
+    /// those that begin in a window of the scenario.
     pub(super) fn new(scenario: &Scenario, of_sets: impl Iterator<Item = (usize, Time, Time)>) -> Transfers {
         let windows = of_sets.map(|(index, from, to)| (index, from, to, Times::default()));
         let by_beginning = scenario.measure.iter().map(|window| {
@@ -162,7 +162,7 @@ impl Transfers {
         Transfers { windows: windows.collect(), by_beginning: by_beginning.collect(), ..Transfers::default() }
     }
 
-    /// A transfer begins.
+    /// Notes that a transfer begins.
     pub(super) fn begin(&mut self, now: Time, bytes: u64) -> Transfer {
         self.begun += 1;
         let transfer = Transfer { began: now, bytes };
@@ -173,7 +173,7 @@ impl Transfers {
         transfer
     }
 
-    /// The last byte of a transfer has arrived. Returns how long it took.
+    /// Notes that the last byte of a transfer has arrived. Returns how long it took.
     pub(super) fn complete(&mut self, now: Time, transfer: Transfer) -> Span {
         let took = now.since(transfer.began);
         self.times.record(took, transfer.bytes);
@@ -193,7 +193,7 @@ impl Transfers {
         self.windows.iter().find(|(window, ..)| *window == index).map(|(.., times)| times)
     }
 
-    /// Their outcomes; `bytes` are the application's books.
+    /// Returns their outcomes; `bytes` are the application's books.
     pub(super) fn completions(&self, bytes: Offered) -> Completions {
         Completions {
             begun: self.begun,

@@ -22,7 +22,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Ends that send a packet each `interval`; it crosses the empty routes in `empty`.
+    /// Creates ends that send a packet each `interval`; it crosses the empty routes in `empty`.
     pub(super) fn new(format: Format, interval: Span, empty: Vec<Span>) -> Ends {
         Ends {
             format,

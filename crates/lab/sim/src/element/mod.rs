@@ -106,8 +106,8 @@ impl Elements {
         }))
     }
 
-    /// A packet begins to be sent, where the rate changes or there is a bucket: when the next one may be, and when it goes onto the
-    /// wire.
+    /// Sends a packet where the rate changes or there is a bucket. Returns when the next one may be sent, and when this one
+    /// goes onto the wire.
     pub fn send(&mut self, now: Time, size: u32) -> Option<(Time, Exit)> {
         let (next, sent) = self.transmitter.send(now, size)?;
         Some((next, sent.map_or(Exit::Lost, |done| self.exit(done))))

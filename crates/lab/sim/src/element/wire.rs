@@ -129,7 +129,7 @@ mod tests {
         (0..PACKETS).map(exit).collect()
     }
 
-    /// The largest distance between the distribution of `values` and the one with this function.
+    /// Returns the largest distance between the distribution of `values` and the one with this function.
     fn kolmogorov(mut values: Vec<f64>, function: impl Fn(f64) -> f64) -> f64 {
         values.sort_by(f64::total_cmp);
         let n = values.len() as f64;
@@ -140,7 +140,7 @@ mod tests {
         values.iter().enumerate().map(distance).fold(0.0, f64::max)
     }
 
-    /// 0.1 % of samples are farther away (Kolmogorov): 1.95/√n.
+    /// Returns the distance that 0.1 % of samples exceed (Kolmogorov): 1.95/√n.
     fn bound() -> f64 {
         1.95 / (PACKETS as f64).sqrt()
     }

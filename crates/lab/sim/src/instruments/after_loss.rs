@@ -43,13 +43,13 @@ struct Course {
 }
 
 impl LossOrder {
-    /// A connection of the flow `owner` is opened.
+    /// Notes that a connection of the flow `owner` is opened.
     pub fn opened(&mut self, connection: usize, owner: usize) {
         let before = self.open.insert(connection as u32, (owner, Course::default()));
         self.closed.extend(before.filter(|(_, course)| !course.lost.is_empty()));
     }
 
-    /// A connection sends the data packet with this number, from 1.
+    /// Notes that a connection sends the data packet with this number, from 1.
     pub fn sent(&mut self, packet: &Packet, number: u64) {
         let Some((_, course)) = self.open.get_mut(&packet.flow) else { return };
         match packet.body {
@@ -60,7 +60,7 @@ impl LossOrder {
         course.sent(number);
     }
 
-    /// A packet is lost on the forward path; `sequence` returns the sequence number in a uTP header.
+    /// Notes that a packet is lost on the forward path; `sequence` returns the sequence number in a uTP header.
     pub fn lost(&mut self, now: Time, packet: &Packet, sequence: impl FnOnce(u32) -> u16) {
         let Some((_, course)) = self.open.get_mut(&packet.flow) else { return };
         match packet.body {
@@ -100,7 +100,7 @@ impl LossOrder {
     }
 }
 
-/// The number whose low bits are this far from those of `highest`.
+/// Returns the number whose low bits are this far from those of `highest`.
 fn near(highest: u64, distance: i32) -> u64 {
     highest.wrapping_add_signed(distance.into())
 }
@@ -131,7 +131,7 @@ impl Course {
         self.repeated.entry(number).or_default().push(self.sent);
     }
 
-    /// The ordinal of the first transmission of a packet.
+    /// Returns the ordinal of the first transmission of a packet.
     fn first(&self, number: u64) -> u64 {
         // New packets sent before a retransmission grow with its place, so the first one after the packet is found by halving.
         let (mut low, mut high) = (0, self.retransmissions.len());
@@ -145,7 +145,8 @@ impl Course {
         number + low as u64
     }
 
-    /// A transmission of a packet is lost: the `transmission`-th, from 1, or the oldest that is not known to be lost.
+    /// Notes that a transmission of a packet is lost: the `transmission`-th, from 1, or the oldest that is not known to be
+    /// lost.
     fn lost(&mut self, now: Time, number: u64, transmission: Option<u8>) {
         let first = self.first(number);
         let again = self.repeated.get(&number).map_or(&[][..], Vec::as_slice);

@@ -25,7 +25,7 @@ impl Default for Delays {
 const LONGEST_US: u64 = 36_000_000_000;
 
 impl Delays {
-    /// One more.
+    /// Records one more.
     pub fn record(&mut self, delay: Span) {
         // The bins grow by themselves up to the longest delay.
         let _ = self.bins.record(delay.as_micros().min(LONGEST_US));
@@ -41,7 +41,7 @@ impl Delays {
         self.max = self.max.max(other.max);
     }
 
-    /// The distribution in ms; none of nothing.
+    /// Returns the distribution in ms; `None` of nothing.
     pub fn quantiles(&self) -> Option<Quantiles> {
         self.quantiles_with(0)
     }
@@ -91,7 +91,7 @@ pub struct StepMean {
 }
 
 impl StepMean {
-    /// One more.
+    /// Records one more.
     pub fn record(&mut self, delay: Span) {
         self.sum_ns += delay.0;
         self.samples += 1;
@@ -103,7 +103,7 @@ impl StepMean {
         self.samples += samples;
     }
 
-    /// The mean in ms since the last call; none if there was nothing.
+    /// Returns the mean in ms since the last call; `None` if there was nothing.
     pub fn take_ms(&mut self) -> Option<f64> {
         self.take_ms_with(0)
     }

@@ -8,7 +8,7 @@ pub fn edges(window: &Window) -> (Time, Time) {
     (Time(window.from.0 .0), Time(window.to.0 .0))
 }
 
-/// The instants at which windows begin or end, ascending.
+/// Returns the instants at which windows begin or end, ascending.
 pub fn edges_of(scenario: &Scenario) -> Vec<Time> {
     let edges = scenario.measure.iter().flat_map(|window| [window.from, window.to]);
     let mut edges: Vec<Time> = edges.map(|at| Time(at.0 .0)).collect();
@@ -17,7 +17,7 @@ pub fn edges_of(scenario: &Scenario) -> Vec<Time> {
     edges
 }
 
-/// When a link has sent what arrives at a time, after `delay`.
+/// Returns when a link has sent what arrives at a time, after `delay`.
 pub fn sent_at(arrives: Time, delay: Span) -> Time {
     Time(arrives.0.saturating_sub(delay.0))
 }

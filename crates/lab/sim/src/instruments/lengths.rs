@@ -10,7 +10,7 @@ use afteryou_scenario::outcome::{round, BucketFigures, FlowAtLink, QueueLength};
 /// Counters since the run began.
 #[derive(Clone, Debug, Default)]
 struct Counters {
-    /// Nanoseconds during which the queue had as many packets as the place says.
+    /// Nanoseconds during which the queue had the place's number of packets.
     lasted: Vec<u64>,
     /// By flow.
     flows: Vec<FlowCounters>,
@@ -80,7 +80,7 @@ impl Lengths {
         }
     }
 
-    /// A connection of the flow `owner` may send over this link.
+    /// Notes that a connection of the flow `owner` may send over this link.
     pub fn opened(&mut self, connection: usize, owner: usize) {
         if self.owners.len() <= connection {
             self.owners.resize(connection + 1, 0);
@@ -90,7 +90,7 @@ impl Lengths {
         self.owners[connection] = owner as u32;
     }
 
-    /// A packet of a connection has come into the queue.
+    /// Notes that a packet of a connection has come into the queue.
     pub fn arrived(&mut self, now: Time, connection: u32) {
         self.change(now, connection);
         self.length += 1;
@@ -98,14 +98,14 @@ impl Lengths {
         self.came[connection as usize] = Some(now);
     }
 
-    /// A packet of `connection` has been dropped from the queue.
+    /// Notes that a packet of `connection` has been dropped from the queue.
     pub fn dropped(&mut self, now: Time, connection: u32) {
         self.change(now, connection);
         self.length -= 1;
         self.queued[connection as usize].0 -= 1;
     }
 
-    /// A packet of `connection` has left the queue onto the link.
+    /// Notes that a packet of `connection` has left the queue onto the link.
     pub fn left(&mut self, now: Time, connection: u32, bytes: u32) {
         self.dropped(now, connection);
         self.counters.flows[self.owners[connection as usize] as usize].left += u64::from(bytes);
@@ -132,7 +132,7 @@ impl Lengths {
         *since = now;
     }
 
-    /// Windows begin and end here; `bucket` returns the bucket of a connection, where the queue has buckets.
+    /// Begins and ends windows here; `bucket` returns the bucket of a connection, where the queue has buckets.
     pub fn at_edge(&mut self, now: Time, bucket: impl Fn(u32) -> Option<usize>) {
         self.count_length(now);
         (0..self.queued.len()).for_each(|connection| self.count_connection(now, connection));

@@ -21,7 +21,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// The value, if there is one.
+    /// Returns the value, if there is one.
     pub fn value(&self) -> Option<u64> {
         self.value
     }
@@ -42,7 +42,7 @@ struct Window {
 const LARGEST: u64 = 1 << 50;
 
 impl Level {
-    /// No value yet, in windows `(from, to)`.
+    /// Creates a level without a value, in windows `(from, to)`.
     pub fn new(windows: &[(Time, Time)]) -> Level {
         // Three digits are a valid precision, so this cannot fail.
         let bins = || Histogram::new(3).unwrap_or_else(|error| unreachable!("bug: {error}"));
@@ -57,7 +57,7 @@ impl Level {
         Level { windows: windows.iter().map(window).collect() }
     }
 
-    /// From now on `held` has this value, or none.
+    /// Sets the value of `held` from now on, or none.
     pub fn set(&mut self, held: &mut Held, now: Time, value: Option<u64>) {
         if let Some(value) = held.value {
             self.windows.iter_mut().for_each(|window| window.hold(value, held.since, now));
@@ -72,7 +72,7 @@ impl Level {
 }
 
 impl Window {
-    /// The quantity had `value` from `since` to `until`.
+    /// Counts that the quantity had `value` from `since` to `until`.
     fn hold(&mut self, value: u64, since: Time, until: Time) {
         let lasted = until.min(self.to).since(since.max(self.from));
         if lasted == Span::ZERO {

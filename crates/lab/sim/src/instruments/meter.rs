@@ -147,13 +147,13 @@ impl Meter {
         self.queued = queued;
     }
 
-    /// A packet was in a queue whose length is not seen, for `sojourn`: it counts when it comes out.
+    /// Counts a packet that was in a queue whose length is not seen, for `sojourn`: it counts when it comes out.
     pub fn waited(&mut self, class: Class, sojourn: Span) {
         let index = self.index_of(class);
         self.counters.area[index] += u128::from(sojourn.0);
     }
 
-    /// The index of a class in counters of packets in the queue.
+    /// Returns the index of a class in counters of packets in the queue.
     pub fn index_of(&self, class: Class) -> usize {
         if self.is_mixed {
             class as usize
@@ -162,7 +162,7 @@ impl Meter {
         }
     }
 
-    /// A connection of the flow `owner` may send over this link.
+    /// Notes that a connection of the flow `owner` may send over this link.
     pub fn opened(&mut self, connection: usize, owner: usize) {
         if let Some(lengths) = &mut self.lengths {
             lengths.opened(connection, owner);
@@ -173,7 +173,7 @@ impl Meter {
         }
     }
 
-    /// The queue drops a packet.
+    /// Notes that the queue drops a packet.
     pub fn drops(&mut self, now: Time, packet: &Packet) {
         if let Some(lengths) = &mut self.lengths {
             lengths.dropped(now, packet.flow);
@@ -189,7 +189,7 @@ impl Meter {
         self.queued != [0, 0]
     }
 
-    /// A packet leaves the queue after `sojourn`.
+    /// Notes that a packet leaves the queue after `sojourn`.
     pub fn departs(&mut self, class: Class, sojourn: Span) {
         if sojourn == Span::ZERO {
             self.counters.undelayed[class as usize] += 1;
@@ -199,8 +199,8 @@ impl Meter {
         self.delays(class, sojourn);
     }
 
-    /// Packets leave together of which each that had to wait is [reported](Self::delays), too. They were in a queue whose length is
-    /// not seen.
+    /// Counts packets that leave together, of which each that had to wait is [reported](Self::delays), too. They were in a
+    /// queue whose length is not seen.
     pub fn passes(&mut self, class: Class, passed: &Passed) {
         let index = self.index_of(class);
         self.counters.area[index] += u128::from(passed.sojourns.0);
@@ -208,7 +208,7 @@ impl Meter {
         self.step.record_many(passed.packets - passed.undelayed, passed.sojourns);
     }
 
-    /// A packet had to wait for `sojourn`: for the distributions of the open windows.
+    /// Counts a packet that had to wait for `sojourn`, for the distributions of the open windows.
     #[inline]
     pub fn delays(&mut self, class: Class, sojourn: Span) {
         if self.open.is_empty() {
@@ -220,7 +220,7 @@ impl Meter {
         }
     }
 
-    /// The open windows take in what is pending.
+    /// Lets the open windows take in what is pending.
     #[inline(never)]
     fn settle(&mut self) {
         for index in &self.open {
@@ -240,8 +240,8 @@ impl Meter {
         self.step.take_ms_with(in_step)
     }
 
-    /// Windows begin and end here, when `bytes` have left the link in all. `waiting` is packets × ns of those in a queue that
-    /// reports them [as they leave](Self::waited); `bucket` returns the bucket of a connection.
+    /// Begins and ends windows here, when `bytes` have left the link in all. `waiting` is packets × ns of those in a queue
+    /// that reports them [as they leave](Self::waited); `bucket` returns the bucket of a connection.
     pub fn at_edge(
         &mut self,
         now: Time,
@@ -274,7 +274,7 @@ impl Meter {
         (0..self.places.len()).filter(|index| self.open.contains(&self.places[*index]))
     }
 
-    /// Figures of a window that is over.
+    /// Returns the figures of a window that is over.
     pub fn window(&self, index: usize) -> Figures {
         let Window { delays, counters, .. } = &self.windows[self.places[index]];
         let of_class = |class: usize| delays[class].quantiles_with(counters.undelayed[class]);

@@ -127,7 +127,7 @@ struct Sender {
 }
 
 impl SenderLog {
-    /// An empty log.
+    /// Creates an empty log.
     pub fn new(settings: Settings) -> SenderLog {
         let windows: Vec<(Time, Time)> = settings.windows.iter().map(|(from, to, _)| (*from, *to)).collect();
         let level = || Level::new(&windows);
@@ -147,12 +147,12 @@ impl SenderLog {
         })))
     }
 
-    /// A connection has a sender, which begins with this state.
+    /// Notes that a connection has a sender, which begins with this state.
     pub fn opened(&self, connection: usize, last: Snapshot) {
         self.log().senders.insert(connection, Sender { last, ..Sender::default() });
     }
 
-    /// A connection sends no more.
+    /// Notes that a connection sends no more.
     pub fn closed(&self, connection: usize, now: Time) {
         let mut log = self.log();
         if let Some(sender) = log.senders.remove(&connection) {
@@ -160,7 +160,7 @@ impl SenderLog {
         }
     }
 
-    /// The run is over.
+    /// Finishes the log: the run is over.
     pub fn finish(&self, now: Time) {
         let mut log = self.log();
         for sender in std::mem::take(&mut log.senders).into_values() {
@@ -168,12 +168,12 @@ impl SenderLog {
         }
     }
 
-    /// A link has dropped a packet of a connection.
+    /// Notes that a link has dropped a packet of a connection.
     pub fn dropped(&self, connection: usize, now: Time) {
         self.noted(connection, now, "drop");
     }
 
-    /// Something happened to a sender.
+    /// Notes what happened to a sender.
     pub fn noted(&self, connection: usize, now: Time, what: &str) {
         let mut log = self.log();
         let sender = log.senders.get(&connection).or_else(|| log.only_sender());
@@ -181,7 +181,7 @@ impl SenderLog {
         log.note(cwnd, now, what, None);
     }
 
-    /// A sender has found a packet lost.
+    /// Notes that a sender has found a packet lost.
     pub fn lost(&self, connection: usize, now: Time) {
         self.log().sender(connection, |log, sender| {
             sender.is_repairing = true;
@@ -190,7 +190,7 @@ impl SenderLog {
         });
     }
 
-    /// A sender's retransmission timer has expired.
+    /// Notes that a sender's retransmission timer has expired.
     pub fn timed_out(&self, connection: usize, now: Time) {
         self.log().sender(connection, |log, sender| {
             sender.is_repairing = true;
@@ -198,17 +198,17 @@ impl SenderLog {
         });
     }
 
-    /// The state of a sender after an event.
+    /// Takes the state of a sender after an event.
     pub fn state(&self, connection: usize, now: Time, snapshot: Snapshot) {
         self.log().sender(connection, |log, sender| log.state(sender, now, snapshot));
     }
 
-    /// A sender receives an acknowledgement.
+    /// Notes that a sender receives an acknowledgement.
     pub fn ack(&self, connection: usize, ack: &Ack) {
         self.log().sender(connection, |log, sender| log.ack(sender, ack));
     }
 
-    /// A sender sends a packet.
+    /// Notes that a sender sends a packet.
     pub fn sent(&self, connection: usize, sent: &Sent) {
         self.log().sender(connection, |log, sender| {
             // Data after a time with nothing to send, or a new connection: no progress was possible before.
@@ -274,7 +274,7 @@ impl SenderLog {
 }
 
 impl Log {
-    /// The sender of a flow that has one: the links of real packets number connections in their own way.
+    /// Returns the sender of a flow that has one: the links of real packets number connections in their own way.
     fn only_sender(&self) -> Option<&Sender> {
         let mut senders = self.senders.values();
         senders.next().filter(|_| senders.next().is_none())
@@ -340,7 +340,7 @@ impl Log {
         });
     }
 
-    /// The windows that are open now, each with the time from which on a pause is a stall.
+    /// Returns the windows that are open now, each with the time from which on a pause is a stall.
     fn open(&mut self, now: Time) -> impl Iterator<Item = (Span, &mut Window)> {
         let windows = self.settings.windows.iter().zip(&mut self.windows);
         windows
@@ -377,7 +377,7 @@ impl Log {
         }
     }
 
-    /// A sender stops. A stall that continues counts until then, and in each window at most until its end.
+    /// Ends a sender. A stall that continues counts until then, and in each window at most until its end.
     fn end(&mut self, mut sender: Sender, now: Time) {
         self.hold(&mut sender, now, None);
         self.in_flight.set(&mut sender.in_flight, now, None);
@@ -396,7 +396,7 @@ impl Log {
 }
 
 impl Window {
-    /// No progress for so long.
+    /// Counts a gap without progress.
     fn stall(&mut self, gap: Span, above: Span) {
         self.longest_stall = self.longest_stall.max(gap);
         if gap > above {

@@ -72,7 +72,7 @@ fn figures_of(scenario: &Scenario, network: &Network, net: &Net, link: usize, wi
     }
 }
 
-/// Figures of each class.
+/// Returns the figures of each class.
 fn classes(delays: [Option<Quantiles>; 2], packet_seconds: [f64; 2], seconds: f64) -> Vec<ClassFigures> {
     let figures = |class: Class| ClassFigures {
         class: class_name(class).to_owned(),

@@ -29,7 +29,7 @@ const STEPS_MS: [u64; 9] = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 60_000, 
 /// The bytes that the hosts of each flow have received and sent.
 type ByHost = Vec<Vec<HostBytes>>;
 
-/// Time between two points of the curves of a run.
+/// Returns the time between two points of the curves of a run.
 pub fn step_of(scenario: &Scenario) -> Span {
     let ms = scenario.duration.0.as_nanos() / 1_000_000;
     let step_ms = STEPS_MS.into_iter().find(|step| ms / step <= MOST_POINTS).unwrap_or(ms / MOST_POINTS);
@@ -65,12 +65,12 @@ struct Seen {
 }
 
 impl<'a> Recorder<'a> {
-    /// A recorder of a run of `scenario`.
+    /// Creates a recorder of a run of `scenario`.
     pub fn new(scenario: &'a Scenario, network: &'a Network) -> Recorder<'a> {
         Recorder::with(scenario, network, QueueTracks::new(scenario, network))
     }
 
-    /// A recorder of flows whose packets pass elsewhere, and are measured there.
+    /// Creates a recorder of flows whose packets pass elsewhere, and are measured there.
     pub fn of_flows(scenario: &'a Scenario, network: &'a Network) -> Recorder<'a> {
         Recorder::with(scenario, network, QueueTracks::none())
     }
@@ -95,7 +95,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// When the next look is due.
+    /// Returns when the next look is due.
     pub fn next(&self) -> Time {
         let of_sets = self.sets.iter().map(SetSteps::next).min().unwrap_or(Time::NEVER);
         self.edges.last().copied().unwrap_or(Time::NEVER).min(self.next_step).min(of_sets)
@@ -139,7 +139,7 @@ impl<'a> Recorder<'a> {
         self.parts.any_open()
     }
 
-    /// A packet of this flow has arrived shortly after an edge.
+    /// Notes that a packet of this flow has arrived shortly after an edge.
     #[cold]
     #[inline(never)]
     pub fn arrived(
@@ -222,7 +222,8 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Mean rate in a window of the slowest link that a flow's data cross, bit/s, as those see it to whom the data come.
+    /// Returns the mean rate in a window of the slowest link that a flow's data cross, bit/s, as those see it to whom the
+    /// data come.
     fn capacity_of_path(&self, flow: usize, net: &Net, window: usize) -> f64 {
         let (window, route) = (&self.scenario.measure[window], &self.network.routes[flow]);
         let capacity = |link: &usize| links::capacity_of_arrivals(net, *link, window, route.forward_delay);
@@ -269,7 +270,7 @@ impl<'a> Recorder<'a> {
 }
 
 impl Recorder<'_> {
-    /// Figures of the set with this index.
+    /// Returns the figures of the set with this index.
     fn set(
         &self,
         index: usize,
@@ -292,7 +293,7 @@ impl Recorder<'_> {
         Some(figures)
     }
 
-    /// Figures of each host of each flow in a window.
+    /// Returns the figures of each host of each flow in a window.
     fn of_hosts(&self, window: usize, seconds: f64) -> Vec<HostFigures> {
         let (begin, end) = &self.hosts[window];
         let mut figures = Vec::new();
@@ -313,12 +314,12 @@ impl Recorder<'_> {
     }
 }
 
-/// The hosts of a flow: each has links of its own.
+/// Returns the hosts of a flow: each has links of its own.
 fn hosts_of(network: &Network, flow: usize) -> f64 {
     network.hosts[flow].len().max(1) as f64
 }
 
-/// The events of all flows in the order of time, and how many were too many to keep.
+/// Returns the events of all flows in the order of time, and the number of those that were too many to keep.
 fn events(flows: &[Application]) -> (Vec<Exact>, u64) {
     let taken: Vec<_> = flows.iter().filter_map(Application::log).map(SenderLog::take_events).collect();
     let left_out = taken.iter().map(|(_, left_out)| left_out).sum();
@@ -327,12 +328,12 @@ fn events(flows: &[Application]) -> (Vec<Exact>, u64) {
     (events, left_out)
 }
 
-/// Seconds with milliseconds.
+/// Returns seconds with milliseconds.
 fn seconds(at: Time) -> f64 {
     round(at.as_secs_f64(), 3)
 }
 
-/// Foreground and background, for runs with too many flows to draw each.
+/// Returns the role's name, for runs with too many flows to draw each.
 fn role_name(role: Role) -> &'static str {
     match role {
         Role::Foreground => "foreground",

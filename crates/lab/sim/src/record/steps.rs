@@ -53,7 +53,7 @@ struct Active {
 }
 
 impl<'a> SetSteps<'a> {
-    /// The steps of `set`; nothing if its window is not there.
+    /// Creates the steps of `set`; `None` if its window is not there.
     pub fn new(scenario: &'a Scenario, network: &'a Network, set: &'a FlowSet) -> Option<SetSteps<'a>> {
         let (from, to) = edges(scenario.measure.iter().find(|window| window.name == set.window)?);
         let by_name: BTreeMap<&str, usize> =
@@ -71,7 +71,7 @@ impl<'a> SetSteps<'a> {
         })
     }
 
-    /// Indices of its flows.
+    /// Returns the indices of its flows.
     pub fn members(&self) -> &[usize] {
         &self.members
     }
@@ -81,12 +81,12 @@ impl<'a> SetSteps<'a> {
         (self.from, self.to)
     }
 
-    /// When the next look is due.
+    /// Returns when the next look is due.
     pub fn next(&self) -> Time {
         self.next
     }
 
-    /// A step ends, if one does now.
+    /// Ends a step, if one ends now.
     pub fn look(&mut self, now: Time, flows: &[Application], connections: &Connections, net: &Net) {
         if now != self.next {
             return;
@@ -126,7 +126,7 @@ impl<'a> SetSteps<'a> {
         self.steps.take(now.as_secs_f64(), &members, &self.groups(courses));
     }
 
-    /// The bytes among which an index of fairness is made.
+    /// Returns the bytes among which an index of fairness is made.
     fn groups(&self, courses: &[Course]) -> Vec<Vec<f64>> {
         let active =
             self.members.iter().flat_map(|index| courses[*index].active.iter().map(move |one| (*index, one)));
@@ -141,7 +141,7 @@ impl<'a> SetSteps<'a> {
         hosts.into_values().map(|slots| slots.into_values().collect()).collect()
     }
 
-    /// Active connections with a controller whose slowest link is this one, by link.
+    /// Returns the number of active connections with a controller whose slowest link is this one, by link.
     fn competing(&self, courses: &[Course]) -> Vec<usize> {
         let mut competing = vec![0; self.network.links.len()];
         for (index, course) in courses.iter().enumerate() {
@@ -154,7 +154,7 @@ impl<'a> SetSteps<'a> {
         competing
     }
 
-    /// The slowest link that the data of a flow cross; none for flows on hosts.
+    /// Returns the slowest link that the data of a flow cross; `None` for flows on hosts.
     fn slowest_link(&self, flow: usize) -> Option<usize> {
         let links = self.network.routes[flow].forward.iter().copied();
         let links = links.filter(|_| self.network.hosts[flow].is_empty());
@@ -170,7 +170,7 @@ impl<'a> SetSteps<'a> {
 }
 
 impl Before {
-    /// A step of the flow ends, and the next one begins.
+    /// Ends a step of the flow, and begins the next one.
     fn step(&mut self, flow: &Application, connections: &Connections) -> Course {
         let received = flow.received(connections);
         let bytes = received - std::mem::replace(&mut self.received, received);

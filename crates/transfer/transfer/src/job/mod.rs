@@ -128,7 +128,7 @@ impl JobOptions {
     }
 }
 
-/// Asks the listening side how our packets arrive, and says goodbye.
+/// Asks the listening side how our packets arrive, and closes the connection.
 pub async fn probe(connection: &quinn::Connection) -> Result<Answer, Error> {
     let result = session::greet(connection, &Greeting::Probe).await;
     session::close(connection, &Ok(()));
@@ -195,7 +195,7 @@ async fn tell_pace(pace: &Pace, tell: impl Fn(Event)) {
     }
 }
 
-/// The store for a job that begins. Its disk may not answer, so a thread of its own looks; where the system has none,
+/// Opens the store for a job that begins. Its disk may not answer, so a thread of its own looks; where the system has none,
 /// small files are stored all the same.
 pub(crate) async fn store_for_job(store: &Store, wishes: &Wishes) -> Result<Store, Error> {
     let (looking, wished) = (store.clone(), wishes.clone());

@@ -1,5 +1,5 @@
-//! A page of the book that says how to add something to crates, executed: what it says is done to copies of the crates, and
-//! the copies' tests must pass. Those are the tests of the first crate, and of its modules that the page adds or changes: the
+//! A page of the book on how to add something to crates, executed: its steps are done to copies of the crates, and the
+//! copies' tests must pass. Those are the tests of the first crate, and of its modules that the page adds or changes: the
 //! others' are tried on the crate itself.
 //!
 //! The page needs no marks for that. A paragraph that names a file of a crate is followed by a block for it. If there is
@@ -46,12 +46,12 @@ impl Followed {
 }
 
 impl Recipe {
-    /// The first crate's folder.
+    /// Returns the first crate's folder.
     fn package(&self) -> &'static str {
         self.packages[0]
     }
 
-    /// The first crate's name, without the words that all names have in common.
+    /// Returns the first crate's name, without the words that all names have in common.
     fn name(&self) -> &'static str {
         self.package().rsplit('/').next().unwrap_or_default()
     }
@@ -61,7 +61,7 @@ impl Recipe {
         read(&root().join("docs/src").join(self.page))
     }
 
-    /// Does what the page says and runs the copy's tests, which must pass and have no warning about the new file.
+    /// Follows the page and runs the copy's tests, which must pass and have no warning about the new file.
     pub fn follow(&self) -> Followed {
         let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("how_to_add_{}", self.name()));
         self.copy_workspace(&copy);
@@ -111,7 +111,7 @@ impl Recipe {
         (said, complaints)
     }
 
-    /// The page's blocks for files of the crates, each with the file's path in `crates`.
+    /// Returns the page's blocks for files of the crates, each with the file's path in `crates`.
     fn blocks(&self) -> Vec<(String, String)> {
         let page = self.text();
         let (mut blocks, mut paragraph) = (Vec::new(), String::new());
@@ -136,14 +136,14 @@ impl Recipe {
         blocks
     }
 
-    /// The source file of one of the crates that a word of the page names.
+    /// Returns the source file of one of the crates that a word of the page names.
     fn named<'a>(&self, word: &'a str) -> Option<&'a str> {
         let file = word.strip_prefix("crates/").filter(|file| file.ends_with(".rs"))?;
         self.packages.iter().any(|package| file.starts_with(&format!("{package}/src/"))).then_some(file)
     }
 
-    /// A workspace of the crates, with the packages' settings and the locked dependencies of the real one. All other crates are
-    /// the real ones.
+    /// Makes a workspace of the crates, with the packages' settings and the locked dependencies of the real one. All other
+    /// crates are the real ones.
     fn copy_workspace(&self, to: &Path) {
         let manifest = read(&root().join("Cargo.toml"));
         let settings =
@@ -228,7 +228,7 @@ fn without_tests(text: &str) -> String {
     }
 }
 
-/// Does what a block says.
+/// Applies a block.
 fn apply(path: &Path, block: &str) {
     if !path.exists() {
         return write(path, block);
