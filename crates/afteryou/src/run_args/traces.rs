@@ -23,7 +23,7 @@ impl Traces {
         Err(Failure::usage(format!("{reason}: use afteryou {}", names.join(" or "))))
     }
 
-    /// The option that was given, if any.
+    /// Returns the option that was given, if any.
     pub fn option(&self) -> Option<&'static str> {
         let trace = self.trace.as_ref().map(|_| "--trace");
         trace.or(self.qlog.as_ref().map(|_| "--qlog"))

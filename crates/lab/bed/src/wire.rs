@@ -106,7 +106,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// The kernel has queued at a link, and these are its counters.
+    /// Takes the counters of the kernel, which has queued at a link.
     pub fn queued_by_kernel(&mut self, queue: &KernelQueue, counters: QueueCounters) {
         let Some(link) = self.measured.totals.get_mut(queue.link) else { return };
         link.queued_by = Some(queue.description());
@@ -119,7 +119,7 @@ impl Report {
 }
 
 impl Options {
-    /// With a clock, on any core, with real-time priority if there is some.
+    /// Returns options with a clock, on any core, with real-time priority if there is some.
     pub fn new(clock: Clock) -> Options {
         Options {
             clock,
@@ -133,8 +133,8 @@ impl Options {
         }
     }
 
-    /// For a run of `scenario`: the wire on the last core that no other wire has. Real-time priority is needed if any path is
-    /// short.
+    /// Returns options for a run of `scenario`: the wire on the last core that no other wire has. Real-time priority is
+    /// needed if any path is short.
     pub fn of_scenario(scenario: &Scenario, clock: Clock) -> Options {
         let changed = scenario.route_change.iter().filter_map(|change| change.rtt);
         let mut trips = scenario.flow.iter().map(|flow| flow.rtt).chain(changed);
@@ -169,7 +169,7 @@ impl Wire {
         let mut wire = Wire { stop, is_real_time: false, thread: Some(thread) };
         match started.recv() {
             Ok(is_real_time) => wire.is_real_time = is_real_time,
-            // The thread has ended: its result says why.
+            // The thread has ended: its result has the reason.
             Err(_) => wire.join().map(drop)?,
         }
         Ok(wire)
@@ -207,7 +207,7 @@ impl Drop for Wire {
     }
 }
 
-/// Bytes that the rate counts for a packet beside those of IP: the most of all flows.
+/// Returns the bytes that the rate counts for a packet beside those of IP: the most of all flows.
 pub fn framing(scenario: &Scenario) -> u32 {
     Sizes::of_scenario(scenario).framing()
 }

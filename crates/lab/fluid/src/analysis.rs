@@ -131,7 +131,7 @@ mod tests {
     use crate::options::{Feedback, RoundTrip};
     use afteryou_scenario::{Duration, Flow, Role, Size, Traffic};
 
-    /// The same for a scenario without a fault.
+    /// Analyses a scenario that has no fault.
     fn explain(scenario: &Scenario, options: &Options) -> Result<Analysis, Error> {
         super::explain(&scenario.clone().checked().unwrap(), options)
     }

@@ -15,9 +15,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Everything is made from an [`Outcome`](afteryou_scenario::Outcome) alone, and nothing here knows any particular
-//! experiment. Strings of an outcome are never trusted: a flow's name cannot become markup, script or a terminal's
-//! command.
+//! Everything is made from an [`Outcome`](afteryou_scenario::Outcome) alone, and nothing here depends on any particular
+//! experiment. Strings of an outcome are never trusted: a flow's name cannot become markup, script or a terminal's command.
 //!
 //! | wanted | call |
 //! |---|---|

@@ -106,7 +106,7 @@ impl Drop for Capture {
     }
 }
 
-/// The thread: writes batches until there will be no more.
+/// Runs the thread: writes batches until there will be no more.
 fn write(mut encoder: Encoder, batches: &Receiver<Batch>, give_back: &Sender<Batch>) -> Result<(), Error> {
     for batch in batches {
         batch.passages().try_for_each(|passage| encoder.packet(&passage))?;
@@ -125,7 +125,7 @@ mod tests {
     use pcap_file::pcapng::{Block, PcapNgReader};
     use std::io::Seek;
 
-    /// One flow over one link for a second.
+    /// Returns one flow over one link for a second.
     fn scenario() -> Checked {
         let link = Link::new("1 Mbit/s".parse().unwrap(), "10 packets".parse().unwrap());
         let flow = Flow::new("a", Role::Foreground, "cubic", Span::from_millis(10));
@@ -149,7 +149,7 @@ mod tests {
         }
     }
 
-    /// Time, ms, length and captured bytes of each packet that `write` puts into a capture.
+    /// Returns time, ms, length and captured bytes of each packet that `write` puts into a capture.
     fn captured(write: impl Fn(&mut Capture)) -> Vec<(u128, u32, Vec<u8>)> {
         let mut file = tempfile::tempfile().unwrap();
         let mut capture = Capture::begin(&scenario(), file.try_clone().unwrap()).unwrap();

@@ -15,7 +15,7 @@ use afteryou_scenario::{
 };
 use afteryou_scenario_file::element::said;
 
-/// The link, the run and who ran it.
+/// Tabulates the link, the run and who ran it.
 pub fn setting(outcome: &Outcome) -> Table {
     let scenario = &outcome.scenario;
     let baseline = if scenario.baseline { "yes, without the background flows" } else { "no" };
@@ -43,7 +43,7 @@ pub fn setting(outcome: &Outcome) -> Table {
     }
 }
 
-/// The only link that data cross; where there are several they have a table of their own.
+/// Returns the only link that data cross; where there are several they have a table of their own.
 fn link_rows(outcome: &Outcome) -> Vec<(&'static str, String)> {
     let link = &outcome.scenario.link;
     match are_several(outcome) || outcome.scenario.has_named_links() {
@@ -64,12 +64,12 @@ fn link_rows(outcome: &Outcome) -> Vec<(&'static str, String)> {
     }
 }
 
-/// The kernel and its queue, if it has queued the packets of a link in place of afteryou.
+/// Returns the kernel and its queue, if it has queued the packets of a link in place of afteryou.
 fn queued_by<'a>(outcome: &'a Outcome, link: &str) -> Option<&'a str> {
     outcome.run.links.iter().find(|totals| totals.link == link)?.queued_by.as_deref()
 }
 
-/// The links, where data cross several of them or they have names.
+/// Tabulates the links, where data cross several of them or they have names.
 pub fn links(outcome: &Outcome) -> Option<Table> {
     if !link_rows(outcome).is_empty() {
         return None;
@@ -105,7 +105,7 @@ const QUEUED_BY: Column = Column::words("queued by");
 /// The effects of a link or a flow's path on packets.
 const ELEMENTS: Column = Column::words("elements");
 
-/// The probability that a packet is lost, unless a law of loss has its place.
+/// Returns the probability that a packet is lost, unless a law of loss has its place.
 fn independent_loss(link: &Link) -> String {
     match link.elements.loss {
         Some(_) => String::new(),
@@ -113,7 +113,7 @@ fn independent_loss(link: &Link) -> String {
     }
 }
 
-/// The table without those of `columns` that have nothing in any row.
+/// Returns the table without those of `columns` that have nothing in any row.
 fn without_empty(mut table: Table, columns: &[Column]) -> Table {
     for i in (0..table.columns.len()).rev() {
         let is_empty = table.rows.iter().all(|row| row[i].text.is_empty());
@@ -124,7 +124,7 @@ fn without_empty(mut table: Table, columns: &[Column]) -> Table {
     table
 }
 
-/// The flows.
+/// Returns the flows.
 pub fn flows(outcome: &Outcome) -> Option<Table> {
     let flows = &outcome.scenario.flow;
     if flows.is_empty() {
@@ -171,7 +171,7 @@ pub fn flows(outcome: &Outcome) -> Option<Table> {
 
 const PATH: Column = Column::words("path of its data");
 
-/// The links that a flow's data cross, or their direction.
+/// Returns the links that a flow's data cross, or their direction.
 fn path(flow: &Flow) -> String {
     match (&flow.path, flow.direction) {
         (Some(path), _) => path.forward.join(", "),
@@ -187,7 +187,7 @@ pub fn point(outcome: &Outcome) -> String {
     settings.chain(repetition).collect::<Vec<_>>().join(", ")
 }
 
-/// An algorithm with its parameters.
+/// Returns an algorithm with its parameters.
 fn algorithm(algorithm: &Algorithm) -> String {
     let params: Vec<_> = algorithm.params.iter().map(|(name, value)| format!("{name} {value}")).collect();
     match params.is_empty() {
@@ -196,7 +196,7 @@ fn algorithm(algorithm: &Algorithm) -> String {
     }
 }
 
-/// A moment of the time table: "0 us" would be odd.
+/// Formats a moment of the time table: "0 us" would be odd.
 fn moment(at: Duration) -> String {
     match at == Duration::default() {
         true => "0 s".to_owned(),
@@ -215,7 +215,7 @@ fn transport(transport: &Transport) -> String {
     params.fold(name.to_owned(), |text, param| text + &param)
 }
 
-/// A law in words: "exponential, mean 20 ms".
+/// Describes a law: "exponential, mean 20 ms".
 fn law<Q: std::fmt::Display>(law: &Law<Q>) -> String {
     match law {
         Law::Fixed(value) => value.to_string(),

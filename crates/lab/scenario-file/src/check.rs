@@ -14,7 +14,7 @@ pub(crate) fn problem(root: &Table, owners: &[&Node], fault: &Fault) -> Problem 
     })
 }
 
-/// The fault at the part that is wrong by itself.
+/// Returns the fault at the part that is wrong by itself.
 fn of_part(root: &Table, owners: &[&Node], fault: &Fault) -> Option<Problem> {
     let (part, error) = &**fault.part.as_ref()?;
     let wrong = |node: &Node| Problem::new(&node.place, error.to_string());

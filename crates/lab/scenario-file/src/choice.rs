@@ -7,17 +7,17 @@ use crate::tree::{Node, Value};
 use afteryou_notation::{catalogue, Algorithm, Error};
 use afteryou_scenario::{discipline, Transport};
 
-/// A controller.
+/// Reads a controller.
 pub(crate) fn controller(node: &Node) -> Result<Algorithm> {
     choose(node, "controller", NOT_YET_CONTROLLERS, |algorithm| algorithm.controller().map(drop))
 }
 
-/// A queue discipline.
+/// Reads a queue discipline.
 pub(crate) fn queue(node: &Node) -> Result<Algorithm> {
     choose(node, "queue", NOT_YET_QUEUES, |algorithm| discipline(algorithm).map(drop))
 }
 
-/// A transport.
+/// Reads a transport.
 pub(crate) fn transport(node: &Node) -> Result<Transport> {
     let check = |algorithm: &Algorithm| Transport::try_from(algorithm.clone())?.protocol().map(drop);
     at(node, Transport::try_from(choose(node, "transport", &[], check)?))
@@ -59,7 +59,7 @@ fn choose(node: &Node, what: &str, not_yet: &[&str], check: Check) -> Result<Alg
     Ok(algorithm)
 }
 
-/// Planned words are refused with "not yet".
+/// Refuses planned words with "not yet".
 fn planned(node: &Node, what: &str, kind: &str, not_yet: &[&str]) -> Result<()> {
     let known = match what {
         "controller" => catalogue::find(kind).is_some(),

@@ -25,13 +25,13 @@ pub const LOGNORMAL: &[Key] = &[
 /// Widest lognormal distribution that is taken.
 pub(crate) const WIDEST: f64 = 5.0;
 
-/// A time, or a table with one law.
+/// Reads a time, or a table with one law.
 pub(crate) fn distribution(node: &Node, files: &Outside) -> Result<Distribution> {
     let Value::Table(fields) = &node.value else { return quantity(node).map(Distribution::Fixed) };
     law(node, fields, &[], files)
 }
 
-/// The only law among `fields`, beside keys that are `others`.
+/// Reads the only law among `fields`, beside keys that are `others`.
 pub(crate) fn law(node: &Node, fields: &Table, others: &[&str], files: &Outside) -> Result<Distribution> {
     let mut laws = fields.entries.iter().filter(|(key, _)| !others.contains(&key.name.as_str()));
     let (Some((key, law)), None) = (laws.next(), laws.next()) else {
@@ -46,7 +46,7 @@ pub(crate) fn law(node: &Node, fields: &Table, others: &[&str], files: &Outside)
     }
 }
 
-/// `[from, to]`.
+/// Reads `[from, to]`.
 pub(crate) fn uniform(node: &Node) -> Result<Distribution> {
     let [from, to] = pair(node)?;
     let (from, to) = (quantity(from)?, quantity(to)?);
@@ -81,7 +81,7 @@ fn lognormal(node: &Node) -> Result<Distribution> {
     }
 }
 
-/// A list of times, each alone or with a weight; or the name of a file with them.
+/// Reads a list of times, each alone or with a weight; or the name of a file with them.
 fn samples(node: &Node, files: &Outside) -> Result<Samples> {
     let Value::List(written) = &node.value else { return files.samples(node) };
     let sample = |node: &Node| -> Result<(Duration, u32)> {

@@ -184,7 +184,7 @@ fn read(fields: &Table, place: KeysOf, of: &mut Imperfections, files: &Outside) 
     Ok(())
 }
 
-/// Elements in the form that a result's scenario has.
+/// Reads elements in the form that a result's scenario has.
 fn as_in_results(node: &Node) -> Result<Elements> {
     let refused =
         |error: serde_json::Error| Problem::new(&node.place, format!("these are no elements: {error}"));

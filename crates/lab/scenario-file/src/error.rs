@@ -95,7 +95,7 @@ impl Wrong {
     }
 }
 
-/// The nearest character boundary at or below `at`.
+/// Returns the nearest character boundary at or below `at`.
 fn floor(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
         at -= 1;
@@ -103,7 +103,7 @@ fn floor(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// A part of the line. A tab stays, for it stands before what is meant.
+/// Returns a part of the line. A tab stays, for it is before the marked part.
 fn part(text: &str) -> String {
     text.split('\t').map(|text| Shown(text).to_string()).collect::<Vec<_>>().join("\t")
 }

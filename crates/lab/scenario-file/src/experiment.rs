@@ -42,7 +42,7 @@ pub struct Planned {
 }
 
 impl Experiment {
-    /// Reads a file; `sets` are assignments ("link.rate=5 Mbit/s") that replace what it says.
+    /// Reads a file; `sets` are assignments ("link.rate=5 Mbit/s") that replace its values.
     ///
     /// # Errors
     /// A file that cannot be read, is too large or not UTF-8, and everything that [`parse`](Self::parse) refuses.
@@ -125,17 +125,18 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// The contents of the files that it names, by these names: [`parse_beside`](Self::parse_beside) reads it elsewhere with them.
+    /// Returns the contents of the files that it names, by these names: [`parse_beside`](Self::parse_beside) reads it
+    /// elsewhere with them.
     pub fn files(&self) -> BTreeMap<String, String> {
         self.files.texts()
     }
 
-    /// The file's own statement of its claim.
+    /// Returns the file's own statement of its claim.
     pub fn name(&self) -> String {
         self.root.get("name").map(Node::shown).unwrap_or_default()
     }
 
-    /// How often the section `[fluid]` asks the fluid engine to run it.
+    /// Returns how often the section `[fluid]` asks the fluid engine to run it.
     pub fn trials(&self) -> Option<u32> {
         // It was checked with the rest.
         self.root.get("fluid").and_then(|node| fluid::trials(node).ok().flatten())
@@ -145,7 +146,7 @@ impl Experiment {
         number_of_points(&self.axes)
     }
 
-    /// A combination of the sweep by its number, as indices of values; the last axis varies fastest.
+    /// Returns a combination of the sweep by its number, as indices of values; the last axis varies fastest.
     pub(crate) fn point(&self, mut number: u64) -> Vec<usize> {
         let mut point = vec![0; self.axes.len()];
         for (place, axis) in point.iter_mut().zip(&self.axes).rev() {
@@ -161,7 +162,7 @@ impl Experiment {
         self.axes.iter().zip(point).map(entry).collect()
     }
 
-    /// The scenario at a point of the sweep.
+    /// Returns the scenario at a point of the sweep.
     pub(crate) fn scenario(&self, point: &[usize], seed: u64) -> std::result::Result<Checked, FileError> {
         let make = || {
             let mut root = self.root.clone();
@@ -171,7 +172,7 @@ impl Experiment {
         make().map_err(|problem| self.wrong(problem))
     }
 
-    /// The error that shows where the file asks `run`'s engine for what it cannot do.
+    /// Returns the error that shows where the file asks `run`'s engine for what it cannot do.
     pub fn refused(&self, run: &Planned, what: &Unsupported) -> FileError {
         let value = |axis: &Axis| {
             let label = run.point.get(&axis.path.name);
@@ -189,7 +190,7 @@ impl Experiment {
         FileError::Wrong(Wrong::new(&self.file, &self.source, problem))
     }
 
-    /// Where the file multiplies what it holds.
+    /// Returns where the file multiplies its contents.
     fn multiplier(&self) -> Place {
         let sweep = self.axes.first().map(|axis| &axis.path.place);
         let place = sweep.or_else(|| self.root.get("repeat").map(|node| &node.place));

@@ -102,7 +102,7 @@ fn mean_rtt(hosts: &Hosts) -> Duration {
     Duration(afteryou_base::Span((sum / hosts.host.len().max(1) as u128) as u64))
 }
 
-/// A flow's role.
+/// Reads a flow's role.
 pub(crate) fn role(node: &Node) -> Result<Role> {
     match text(node)? {
         "foreground" => Ok(Role::Foreground),
@@ -120,7 +120,7 @@ fn packet(node: &Node) -> Result<PacketFormat> {
     })
 }
 
-/// A code point: a word, or a number as a number or as text.
+/// Reads a code point: a word, or a number as a number or as text.
 fn dscp(node: &Node) -> Result<Dscp> {
     match &node.value {
         Value::Number(number) => at(node, number.parse()),
@@ -129,12 +129,12 @@ fn dscp(node: &Node) -> Result<Dscp> {
 }
 
 impl Written<'_> {
-    /// Number of flows that it stands for.
+    /// Returns the number of flows that it describes.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Its flows, drawn from the streams of `seed` that belong to its name.
+    /// Draws its flows from the streams of `seed` that belong to its name.
     pub(crate) fn draw(&self, seed: u64, noise: &Noise, flows: &mut Vec<Flow>) -> Result<()> {
         let Written { flow, fields, .. } = self;
         let stream =
@@ -172,7 +172,7 @@ impl Written<'_> {
         Ok(())
     }
 
-    /// The path from a host and its round-trip time; `rtt` is that of the path behind the host's own links.
+    /// Returns the path from a host and its round-trip time; `rtt` is that of the path behind the host's own links.
     fn over(&self, host: &Host, rtt: Duration) -> (Option<Path>, Duration) {
         let path = self.flow.path.as_ref().map(|path| Path {
             forward: std::iter::once(&host.up).chain(&path.forward).cloned().collect(),
@@ -196,7 +196,7 @@ fn active(node: &Node, rtt: Duration) -> Result<Vec<[Duration; 2]>> {
     intervals.iter().map(interval).collect()
 }
 
-/// A time; every so often; or anywhere in an interval.
+/// Reads a time, an interval of starts, or a time anywhere in an interval.
 fn start(node: &Node, rtt: Duration, index: u64, random: &mut rand_pcg::Pcg64) -> Result<Duration> {
     let Value::Table(fields) = &node.value else { return time(node, rtt) };
     let names: Vec<&str> = fields.entries.iter().map(|(key, _)| key.name.as_str()).collect();

@@ -41,7 +41,7 @@ pub(crate) fn fluid<'a>(node: &Node, flows: impl Iterator<Item = &'a str>, seed:
     })
 }
 
-/// How often the section asks to be run, with start values drawn anew each time.
+/// Reads how often the section asks to be run, with start values drawn anew each time.
 pub(crate) fn trials(node: &Node) -> Result<Option<u32>> {
     let trials = table(node)?.get("trials");
     trials.map(|node| count(node, 1..=MOST_TRIALS).map(|trials| trials as u32)).transpose()
@@ -53,7 +53,7 @@ fn one_of(node: &Node, what: &str, words: &[&str]) -> Result<usize> {
     place.map_or_else(|| at(node, Err(unknown(format!("{what} of [fluid]"), word, words))), Ok)
 }
 
-/// A window, or anywhere between two.
+/// Reads a window, or a range of windows.
 fn window(node: &Node) -> Result<(f64, f64)> {
     let Value::Table(fields) = &node.value else { return packets(node).map(|window| (window, window)) };
     let [(key, range)] = fields.entries.as_slice() else { return Err(not_a_window(node)) };
@@ -75,7 +75,7 @@ fn packets(node: &Node) -> Result<f64> {
     packets_within(node, 0.0..=MOST_PACKETS, "packets, such as \"10 packets\"")
 }
 
-/// The smallest window.
+/// Reads the smallest window.
 fn floor(node: &Node) -> Result<f64> {
     packets_within(node, FLOORS, "0.001 to 1000 packets, such as \"0.1 packets\"")
 }

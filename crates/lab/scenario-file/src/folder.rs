@@ -32,7 +32,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// The folder of this scenario.
+    /// Returns the folder of this scenario.
     pub(super) fn of(scenario: &Path, origin: Origin) -> Folder {
         let path = match scenario.parent() {
             Some(parent) if parent != Path::new("") => parent.to_owned(),
@@ -101,7 +101,7 @@ fn leaves(name: &Path) -> bool {
     false
 }
 
-/// Where an open file lies.
+/// Returns the path of an open file.
 fn place(opened: &File, name: &Path) -> io::Result<PathBuf> {
     #[cfg(target_os = "linux")]
     {

@@ -24,7 +24,7 @@
 //! Repetition i has the seed of the file plus i. Each flow's draws come from streams that are named after it, so another
 //! flow, or another order of flows, changes nobody's luck.
 //!
-//! An assignment ("link.rate=5 Mbit/s") replaces what the file says, and what its sweep says of the same setting.
+//! An assignment ("link.rate=5 Mbit/s") replaces the file's value, and its sweep's values of the same setting.
 //!
 //! # Design
 //! | file | has |

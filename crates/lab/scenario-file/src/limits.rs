@@ -24,7 +24,7 @@ pub(crate) const MOST_AXES: usize = 20;
 /// Longest word, number or key, bytes.
 pub(crate) const LONGEST_TEXT: usize = 500;
 
-/// How much a scenario holds.
+/// Returns the number of a scenario's parts.
 pub(crate) fn parts(scenario: &Scenario) -> u64 {
     let Scenario { flow, measure, drop, delay, route_change, further_links, .. } = scenario;
     let hosts: usize = scenario.hosts.iter().map(|hosts| hosts.host.len()).sum();

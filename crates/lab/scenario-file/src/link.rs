@@ -11,7 +11,7 @@ use afteryou_notation::{Duration, Rate};
 use afteryou_scenario::scenario::{Delay, Drop, Every, Link, Reverse};
 use std::collections::BTreeSet;
 
-/// `[link]`, or all of `[[link]]`: the first link and the others.
+/// Reads `[link]`, or all of `[[link]]`: the first link and the others.
 pub(crate) fn links(node: &Node, context: &Context<'_>) -> Result<(Link, Vec<Link>)> {
     let Value::List(nodes) = &node.value else {
         return Ok((link(node, "the link", LINK, context)?, Vec::new()));
@@ -37,7 +37,7 @@ pub(crate) fn links(node: &Node, context: &Context<'_>) -> Result<(Link, Vec<Lin
     Ok((first, links.collect()))
 }
 
-/// A link's table; `keys` are those that it may have.
+/// Reads a link's table; `keys` are those that it may have.
 fn link(node: &Node, what: &str, keys: &[Key], context: &Context<'_>) -> Result<Link> {
     let fields = table(node)?;
     check_keys(fields, what, keys)?;
@@ -69,7 +69,7 @@ fn buildable(link: &Link) -> std::result::Result<(), String> {
     link.build_queue::<()>(0, "").map(drop).map_err(|error| error.to_string())
 }
 
-/// The rate of a direction. Elements of a result have been decided already: then the rate is their mean.
+/// Reads the rate of a direction. Elements of a result have been decided already: then the rate is their mean.
 fn of_direction(
     node: &Node,
     fields: &Table,
@@ -101,7 +101,7 @@ fn reverse(node: &Node, forward: &Imperfections, context: &Context<'_>) -> Resul
     })
 }
 
-/// `[[drop]]`.
+/// Reads `[[drop]]`.
 pub(crate) fn dropping(node: &Node) -> Result<Drop> {
     let fields = table(node)?;
     check_keys(fields, "drop", DROP)?;
@@ -117,7 +117,7 @@ pub(crate) fn dropping(node: &Node) -> Result<Drop> {
     })
 }
 
-/// A number of packets, or a time.
+/// Reads a number of packets, or a time.
 fn every(node: &Node) -> Result<Every> {
     match &node.value {
         Value::Text(_) => quantity(node).map(Every::Time),
@@ -125,13 +125,13 @@ fn every(node: &Node) -> Result<Every> {
     }
 }
 
-/// When a rule that repeats begins: at once if nothing is said.
+/// Reads when a rule that repeats begins: at once by default.
 fn begin(fields: &Table) -> Result<Option<Duration>> {
     let at_once = fields.get("every").map(|_| Duration::default());
     Ok(optional(fields, "at")?.or(at_once))
 }
 
-/// `[[delay]]`.
+/// Reads `[[delay]]`.
 pub(crate) fn delaying(node: &Node) -> Result<Delay> {
     let fields = table(node)?;
     check_keys(fields, "delay", DELAY)?;

@@ -28,7 +28,7 @@ pub(crate) fn place(root: &Table, key: &str) -> Place {
     found.unwrap_or(Place::At(0..0))
 }
 
-/// The place of the setting below `node`, or of the last table on the way to it.
+/// Returns the place of the setting below `node`, or of the last table on the way to it.
 fn nearest<'a>(node: &'a Node, setting: &str) -> &'a Place {
     let (first, rest) = setting.split_once('.').unwrap_or((setting, ""));
     match &node.value {

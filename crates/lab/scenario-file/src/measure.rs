@@ -11,9 +11,9 @@ use afteryou_scenario::flow_set::{Among, FlowSet};
 use afteryou_scenario::scenario::{Flow, Window};
 use std::collections::BTreeSet;
 
-/// Keys that say which flows are in the set.
+/// Keys that choose the flows of the set.
 const CHOICES: [&str; 3] = ["flows", "role", "controller"];
-/// Keys that say how the set is measured.
+/// Keys of how the set is measured.
 const SETTINGS: [&str; 5] = ["step", "stall", "starved", "reach", "among"];
 
 /// When flows start, for moments that refer to it.
@@ -24,15 +24,15 @@ pub(crate) struct Times {
     pub(crate) end: Duration,
 }
 
-/// The default measuring interval: from ten seconds after the last start, but at least a fifth of the run is left out
-/// and half of it measured.
+/// Returns the default measuring interval: from ten seconds after the last start, but at least a fifth of the run is left
+/// out and half of it measured.
 pub(crate) fn default_window(times: &Times) -> Window {
     let end = times.end.0;
     let from = (times.last_start.0 + Span::from_secs(10)).max(end / 5).min(end / 2);
     Window { name: "measured".to_owned(), from: Duration(from), to: times.end }
 }
 
-/// A table of `[[measure]]`: a window and, if it names flows, their set.
+/// Reads a table of `[[measure]]`: a window and, if it names flows, their set.
 pub(crate) fn measure(node: &Node, times: &Times, flows: &[Flow]) -> Result<(Window, Option<FlowSet>)> {
     let window = window(node, times)?;
     let set = set(node, &window, flows)?;
@@ -53,7 +53,7 @@ fn window(node: &Node, times: &Times) -> Result<Window> {
     Ok(Window { name: name.to_owned(), from, to })
 }
 
-/// "20 s", "last start + 10 s", "first start", "end - 30 s".
+/// Reads a moment: "20 s", "last start + 10 s", "first start", "end - 30 s".
 fn moment(node: &Node, times: &Times) -> Result<Duration> {
     let Value::Text(written) = &node.value else { return Err(wanted(node, "a time, such as \"20 s\"")) };
     let anchors = [("last start", times.last_start), ("first start", times.first_start), ("end", times.end)];
@@ -81,7 +81,7 @@ fn moment(node: &Node, times: &Times) -> Result<Duration> {
     }
 }
 
-/// The set of flows that a table of `[[measure]]` names; none if it names none.
+/// Reads the set of flows that a table of `[[measure]]` names; `None` if it names none.
 fn set(node: &Node, window: &Window, flows: &[Flow]) -> Result<Option<FlowSet>> {
     let fields = table(node)?;
     if CHOICES.iter().all(|key| fields.get(key).is_none()) {
@@ -113,7 +113,7 @@ fn set(node: &Node, window: &Window, flows: &[Flow]) -> Result<Option<FlowSet>> 
     Ok(Some(set))
 }
 
-/// A flow is in the set if it fits each key that is there.
+/// Returns a filter of flows: one is in the set if it fits each key that is there.
 fn members<'a>(fields: &'a Table, flows: &[Flow]) -> Result<impl Fn(&Flow) -> bool + use<'a>> {
     let names = fields.get("flows").map(|node| names(node, flows)).transpose()?.flatten();
     let role = fields.get("role").map(role).transpose()?;
@@ -129,7 +129,7 @@ fn members<'a>(fields: &'a Table, flows: &[Flow]) -> Result<impl Fn(&Flow) -> bo
     })
 }
 
-/// The names of flows and groups; none for "all".
+/// Reads the names of flows and groups; `None` for "all".
 fn names<'a>(node: &'a Node, flows: &[Flow]) -> Result<Option<BTreeSet<&'a str>>> {
     if matches!(&node.value, Value::Text(word) if word == "all") {
         return Ok(None);
@@ -155,7 +155,7 @@ fn names<'a>(node: &'a Node, flows: &[Flow]) -> Result<Option<BTreeSet<&'a str>>
     written.iter().map(name).collect::<Result<_>>().map(Some)
 }
 
-/// The rates of an index of fairness.
+/// Reads the rates of an index of fairness.
 fn among(node: &Node) -> Result<Among> {
     match text(node)? {
         "connections" => Ok(Among::Connections),
@@ -164,7 +164,7 @@ fn among(node: &Node) -> Result<Among> {
     }
 }
 
-/// The name of a controller.
+/// Reads the name of a controller.
 fn controller(node: &Node) -> Result<&str> {
     let kind = text(node)?;
     let known: Vec<&str> = catalogue::controllers().iter().map(|entry| entry.name).collect();

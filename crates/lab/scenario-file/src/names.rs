@@ -6,7 +6,7 @@ use crate::read::{count, Result};
 use crate::tree::{Node, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The name of each table of flows: the written one, else the first of "cubic", "cubic 2", "cubic 3" … that no other
+/// Returns the name of each table of flows: the written one, else the first of "cubic", "cubic 2", "cubic 3" … that no other
 /// flow has.
 pub(crate) fn names(tables: &[Node]) -> Vec<String> {
     let written: Vec<Option<String>> = tables.iter().map(written).collect();
@@ -35,7 +35,7 @@ pub(crate) fn names(tables: &[Node]) -> Vec<String> {
     tables.iter().zip(written).map(named).collect()
 }
 
-/// Two tables of one name would share their random draws and be indistinguishable.
+/// Checks the names: two tables of one name would share their random draws and be indistinguishable.
 pub(crate) fn check(tables: &[Node], names: &[String]) -> Result<()> {
     let mut seen = BTreeSet::new();
     match tables.iter().zip(names).find(|(_, name)| !seen.insert(name.as_str())) {
@@ -48,7 +48,7 @@ pub(crate) fn twice(table: &Node, name: &str) -> Problem {
     Problem::new(&table.place, format!("two flows are named {name:?}: rename one"))
 }
 
-/// The name of the flow with this number (from 0) of a table that stands for several.
+/// Returns the name of the flow with this number (from 0) of a table of several.
 pub(crate) fn member(name: &str, number: u64) -> String {
     format!("{name} {}", number + 1)
 }
@@ -69,7 +69,7 @@ fn take(taken: &mut BTreeSet<String>, table: &Node, name: &str) {
     taken.insert(name.to_owned());
 }
 
-/// The controller's name, "cbr" without one.
+/// Returns the controller's name, "cbr" without one.
 fn kind(table: &Node) -> String {
     let Value::Table(fields) = &table.value else { return String::new() };
     let kind = fields.get("controller").and_then(|node| match &node.value {

@@ -35,7 +35,7 @@ pub(crate) fn noise(node: &Node) -> Result<Noise> {
 }
 
 impl Noise {
-    /// When a flow with this round-trip time starts.
+    /// Returns when a flow with this round-trip time starts.
     pub(crate) fn start(&self, rtt: Duration, random: &mut Pcg64) -> Duration {
         match self.starts {
             true => Distribution::Uniform(Duration::default(), rtt).draw(random),
@@ -43,7 +43,7 @@ impl Noise {
         }
     }
 
-    /// The jitter of a flow's data.
+    /// Returns the jitter of a flow's data.
     pub(crate) fn jitter(&self) -> Option<Jitter> {
         let most = self.jitter?;
         Some(Jitter { law: Distribution::Uniform(Duration::default(), most), reorder: false })

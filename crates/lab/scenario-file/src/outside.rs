@@ -67,17 +67,17 @@ pub(crate) struct Line<'a> {
 }
 
 impl Outside {
-    /// Files of this folder.
+    /// Returns the files of this folder.
     pub(crate) fn of_folder(folder: Folder) -> Outside {
         Outside { place: Place::Folder(folder), read: Arc::default() }
     }
 
-    /// These contents, by the names that the scenario has for them.
+    /// Returns these contents, by the names that the scenario has for them.
     pub(crate) fn given(files: BTreeMap<String, String>) -> Outside {
         Outside { place: Place::Given(Arc::new(files)), read: Arc::default() }
     }
 
-    /// Samples of the file that `node` names.
+    /// Returns the samples of the file that `node` names.
     pub(crate) fn samples(&self, node: &Node) -> Result<Samples> {
         match self.content(node, Kind::Samples)? {
             Content::Samples(samples) => Ok(samples),
@@ -85,7 +85,7 @@ impl Outside {
         }
     }
 
-    /// The trace of rates in the file that `node` names.
+    /// Returns the trace of rates in the file that `node` names.
     pub(crate) fn trace(&self, node: &Node, repeat: bool) -> Result<RateLaw> {
         match self.content(node, if repeat { Kind::LoopedTrace } else { Kind::Trace })? {
             Content::Trace(law) => Ok(law),
@@ -101,7 +101,7 @@ impl Outside {
         }
     }
 
-    /// The texts that have been read, by their names.
+    /// Returns the texts that have been read, by their names.
     pub(crate) fn texts(&self) -> BTreeMap<String, String> {
         let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         read.texts.iter().map(|(name, text)| (name.clone(), text.to_string())).collect()
@@ -143,7 +143,7 @@ fn understood(kind: Kind, text: &str) -> std::result::Result<Content, String> {
     }
 }
 
-/// The lines that say something: neither empty nor a comment.
+/// Returns the lines with content: neither empty nor a comment.
 fn lines(text: &str) -> std::result::Result<Vec<Line<'_>>, String> {
     let numbered = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
     let counts = numbered.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
@@ -160,12 +160,12 @@ fn lines(text: &str) -> std::result::Result<Vec<Line<'_>>, String> {
 }
 
 impl Line<'_> {
-    /// The error of this line.
+    /// Returns the error of this line.
     pub(crate) fn wrong(&self, message: impl std::fmt::Display) -> String {
         format!("line {}: {message}", self.number)
     }
 
-    /// A time: with its unit, or a number of seconds.
+    /// Reads a time: with its unit, or a number of seconds.
     pub(crate) fn time(&self, field: &str) -> std::result::Result<Duration, String> {
         let time = match field.parse::<f64>() {
             Ok(seconds) if (0.0..=1e8).contains(&seconds) => return Ok(Duration::from_secs_f64(seconds)),
@@ -197,7 +197,7 @@ fn samples(lines: &[Line<'_>]) -> std::result::Result<Samples, String> {
     }
 }
 
-/// A time and a rate in each line, or a number of milliseconds.
+/// Reads a time and a rate in each line, or a number of milliseconds.
 fn trace(lines: &[Line<'_>], repeat: bool) -> std::result::Result<RateLaw, String> {
     match lines[0].fields.len() {
         1 => opportunities(lines, repeat),
@@ -225,7 +225,8 @@ fn opportunities(lines: &[Line<'_>], repeat: bool) -> std::result::Result<RateLa
     Ok(RateLaw::Opportunities { at_ms: at_ms.into(), repeat })
 }
 
-/// The first line may be a heading. With a loop, the time of the last line is when the first one comes again.
+/// Reads rates over time. The first line may be a heading. With a loop, the time of the last line is when the first one
+/// comes again.
 fn rates(lines: &[Line<'_>], repeat: bool) -> std::result::Result<RateLaw, String> {
     let is_heading = |line: &Line<'_>| line.fields[0].starts_with(|c: char| c.is_ascii_alphabetic());
     let lines = if is_heading(&lines[0]) { &lines[1..] } else { lines };
@@ -251,7 +252,7 @@ fn rates(lines: &[Line<'_>], repeat: bool) -> std::result::Result<RateLaw, Strin
 }
 
 impl Line<'_> {
-    /// A rate: with its unit, or a number of bit/s.
+    /// Reads a rate: with its unit, or a number of bit/s.
     fn rate(&self, field: &str) -> std::result::Result<Rate, String> {
         match field.parse::<f64>() {
             Ok(bits) if (0.0..=1e13).contains(&bits) => Ok(Rate::from_bits(bits.round() as u64)),

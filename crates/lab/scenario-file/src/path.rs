@@ -41,7 +41,7 @@ pub(crate) fn path_and_direction(
     }
 }
 
-/// `[[route_change]]` in a run over `links` that lasts for `duration`.
+/// Reads `[[route_change]]` in a run over `links` that lasts for `duration`.
 pub(crate) fn changing_route(node: &Node, links: &LinkNames<'_>, duration: Duration) -> Result<RouteChange> {
     let fields = table(node)?;
     check_keys(fields, "route_change", ROUTE_CHANGE)?;
@@ -88,7 +88,7 @@ fn path(node: &Node, links: &LinkNames<'_>) -> Result<Path> {
     })
 }
 
-/// The links in one direction of a path.
+/// Reads the links in one direction of a path.
 fn names(node: &Node, links: &LinkNames<'_>) -> Result<Vec<String>> {
     let written = list(node)?;
     if written.is_empty() {

@@ -26,7 +26,7 @@ pub(super) fn is_range(table: &Table) -> bool {
     table.entries.iter().any(|(key, node)| of_range(&key.name) && (key.name == "log" || !is_list(node)))
 }
 
-/// The values of a range.
+/// Returns the values of a range.
 pub(super) fn values(node: &Node, table: &Table) -> Result<Vec<Node>> {
     if table.get("log").is_some() || table.get("per_decade").is_some() {
         return by_ratio(node, table);
@@ -103,7 +103,7 @@ impl<'a> Written<'a> {
         Ok(Written { node, text, number: value.value / factor, is_whole, unit, base, factor })
     }
 
-    /// The number of another value in this one's unit.
+    /// Returns the number of another value in this one's unit.
     fn same_unit(&self, node: &Node) -> Result<f64> {
         let plain = Plain::of(text(node)?).ok_or_else(|| no_quantity(node))?;
         if plain.unit != self.base {
@@ -153,7 +153,7 @@ fn ascending(node: &Node, from: f64, to: f64) -> Result<()> {
     }
 }
 
-/// The indices of the values up to the one at `last` steps.
+/// Returns the indices of the values up to the one at `last` steps.
 fn made(node: &Node, first: &Written, last: f64, remedy: &str) -> Result<std::ops::RangeInclusive<u64>> {
     // A float that is too large becomes the largest integer.
     let last = (last + SLACK).floor() as u64;

@@ -24,24 +24,24 @@ pub(crate) fn check_keys(table: &Table, what: &str, known: &[Known]) -> Result<(
     Ok(())
 }
 
-/// A node that must be there.
+/// Returns a node that must be there.
 pub(crate) fn needed<'a>(table: &'a Table, name: &str, parent: &Node, example: &str) -> Result<&'a Node> {
     table
         .get(name)
         .ok_or_else(|| Problem::new(&parent.place, format!("{name} is missing: write {name} = {example}")))
 }
 
-/// A quantity with its unit.
+/// Reads a quantity with its unit.
 pub(crate) fn quantity<T: FromStr<Err = Error>>(node: &Node) -> Result<T> {
     let text = match &node.value {
-        // A number alone has no unit: the quantity's own error says how to write it.
+        // A number alone has no unit: the quantity's own error shows how to write it.
         Value::Text(text) | Value::Number(text) => text,
         _ => return Err(wanted(node, "text with a unit, such as \"20 Mbit/s\" or \"50 ms\"")),
     };
     text.parse().map_err(|error: Error| Problem::new(&node.place, error.to_string()))
 }
 
-/// A quantity that may be missing.
+/// Reads a quantity that may be missing.
 pub(crate) fn optional<T: FromStr<Err = Error>>(table: &Table, name: &str) -> Result<Option<T>> {
     table.get(name).map(quantity).transpose()
 }
@@ -64,7 +64,7 @@ pub(crate) fn flag(node: &Node) -> Result<bool> {
     }
 }
 
-/// A whole number in `range`.
+/// Reads a whole number in `range`.
 pub(crate) fn count(node: &Node, range: std::ops::RangeInclusive<u64>) -> Result<u64> {
     let (least, most) = (range.start(), range.end());
     let refused = || Problem::new(&node.place, format!("write a whole number from {least} to {most}"));
@@ -76,7 +76,7 @@ pub(crate) fn count(node: &Node, range: std::ops::RangeInclusive<u64>) -> Result
     Err(refused())
 }
 
-/// A number in `range`.
+/// Reads a number in `range`.
 pub(crate) fn number(node: &Node, range: std::ops::RangeInclusive<f64>) -> Result<f64> {
     let (least, most) = (range.start(), range.end());
     let refused = || Problem::new(&node.place, format!("write a number from {least} to {most}"));
@@ -98,7 +98,7 @@ pub(crate) fn table(node: &Node) -> Result<&Table> {
     }
 }
 
-/// A list of tables, or one table alone.
+/// Reads a list of tables, or one table alone.
 pub(crate) fn tables(node: &Node) -> Result<Vec<&Node>> {
     match &node.value {
         Value::Table(_) => Ok(vec![node]),
@@ -107,7 +107,7 @@ pub(crate) fn tables(node: &Node) -> Result<Vec<&Node>> {
     }
 }
 
-/// Two nodes in a list.
+/// Returns the two nodes of a list.
 pub(crate) fn pair(node: &Node) -> Result<[&Node; 2]> {
     match list(node)? {
         [from, to] => Ok([from, to]),
@@ -115,7 +115,7 @@ pub(crate) fn pair(node: &Node) -> Result<[&Node; 2]> {
     }
 }
 
-/// A time: a span, or a number of round-trip times.
+/// Reads a time: a span, or a number of round-trip times.
 pub(crate) fn time(node: &Node, rtt: Duration) -> Result<Duration> {
     let rounds = match &node.value {
         Value::Text(text) => text.trim().strip_suffix("rtt").map(|number| number.trim().parse::<f64>()),
@@ -130,7 +130,7 @@ pub(crate) fn time(node: &Node, rtt: Duration) -> Result<Duration> {
     }
 }
 
-/// One of the table's words, from an error of the scenario's own types.
+/// Returns a problem at `node` for an error of the scenario's own types.
 pub(crate) fn at<T>(node: &Node, result: std::result::Result<T, Error>) -> Result<T> {
     result.map_err(|error| Problem::new(&node.place, error.to_string()))
 }

@@ -15,7 +15,7 @@ pub struct Runs<'a> {
 }
 
 impl Experiment {
-    /// The runs, made when they are asked for. `seed` and `repeat` replace the file's.
+    /// Returns the runs, made when they are asked for. `seed` and `repeat` replace the file's.
     ///
     /// # Errors
     /// More runs than anybody means.
@@ -36,7 +36,7 @@ impl Experiment {
         Ok(Runs { experiment: self, seed, repeat, number: runs as usize })
     }
 
-    /// Every run at once. `seed` and `repeat` replace the file's.
+    /// Returns every run at once. `seed` and `repeat` replace the file's.
     ///
     /// # Errors
     /// More runs than anybody means.
@@ -47,12 +47,12 @@ impl Experiment {
 }
 
 impl Runs<'_> {
-    /// How many there are, at least one.
+    /// Returns the number of runs, at least one.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// The run with this index, from 0.
+    /// Returns the run with this index, from 0.
     ///
     /// # Errors
     /// None for a file that was checked, if the index is below the number of runs.

@@ -17,7 +17,7 @@ const PROBABILITY: &str = r"^\s*[0-9.]+\s*%\s*$";
 const PACKETS: &str = r"^\s*[0-9.]+\s*packets?\s*$";
 const ROUNDS: &str = r"^\s*[0-9.]+\s*rtt\s*$";
 
-/// The schema of a scenario file (JSON Schema 2020-12). It knows the built-in controllers only, so that it is the same
+/// Returns the schema of a scenario file (JSON Schema 2020-12). It has the built-in controllers only, so that it is the same
 /// in every program.
 pub fn schema() -> Value {
     let mut root = object(ROOT);
@@ -30,7 +30,7 @@ pub fn schema() -> Value {
     root
 }
 
-/// A table with these keys and no others.
+/// Describes a table with these keys and no others.
 fn object(keys: &[Key]) -> Value {
     let property = |key: &Key| {
         let mut schema = takes(key.takes);
@@ -157,7 +157,7 @@ fn takes(takes: Takes) -> Value {
 /// Where the values of a setting that varies are defined.
 const VARIED: &str = "#/$defs/varied";
 
-/// A list of values, a range, or a table of settings that vary.
+/// Describes a list of values, a range, or a table of settings that vary.
 fn varied() -> Value {
     let value = json!({ "anyOf": [{ "type": "number" }, { "type": "string" }] });
     let range = |properties: Value, required: &[&str]| json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false });
@@ -172,14 +172,14 @@ fn varied() -> Value {
     ] })
 }
 
-/// Times, each alone or with a weight, or a file of them.
+/// Describes times, each alone or with a weight, or a file of them.
 fn samples() -> Value {
     let weighted = json!({ "type": "array", "minItems": 2, "maxItems": 2 });
     let list = json!({ "type": "array", "minItems": 1, "items": { "anyOf": [text(TIME), weighted] } });
     json!({ "anyOf": [{ "type": "string" }, list] })
 }
 
-/// A form of traffic with exactly these keys.
+/// Describes a form of traffic with exactly these keys.
 fn form(names: &[&str]) -> Value {
     let keys: Vec<Key> = TRAFFIC.iter().filter(|key| names.contains(&key.name)).copied().collect();
     let mut schema = object(&keys);
@@ -189,17 +189,17 @@ fn form(names: &[&str]) -> Value {
     schema
 }
 
-/// A table with this one key.
+/// Describes a table with this one key.
 fn one(name: &str, value: Value) -> Value {
     json!({ "type": "object", "required": [name], "properties": { name: value }, "additionalProperties": false })
 }
 
-/// At least one text.
+/// Describes a list of at least one text.
 fn words() -> Value {
     json!({ "type": "array", "minItems": 1, "items": { "type": "string" } })
 }
 
-/// A value that is written like `pattern`, or a law of such values.
+/// Describes a value that is written like `pattern`, or a law of such values.
 fn laws(pattern: &str) -> Vec<Value> {
     let pair = || json!({ "type": "array", "items": text(pattern), "minItems": 2, "maxItems": 2 });
     let number = || json!({ "type": "number" });
@@ -217,7 +217,7 @@ fn laws(pattern: &str) -> Vec<Value> {
     ]
 }
 
-/// A word of a list, with or without parameters after it, or a table with them.
+/// Describes a word of a list, with or without parameters after it, or a table with them.
 fn choices<'a>(entries: impl Iterator<Item = (&'a str, &'a str, &'static [Param])>) -> Value {
     let mut forms = Vec::new();
     for (name, summary, params) in entries {
@@ -239,7 +239,7 @@ fn choices<'a>(entries: impl Iterator<Item = (&'a str, &'a str, &'static [Param]
     json!({ "anyOf": forms })
 }
 
-/// The value of a parameter.
+/// Describes the value of a parameter.
 fn value(param: &Param) -> Value {
     let flag_words = json!([true, false, "true", "false", "on", "off", "yes", "no"]);
     let shape = match param.kind {

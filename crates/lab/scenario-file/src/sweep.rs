@@ -19,7 +19,7 @@ pub(crate) struct Axis {
     pub(crate) labels: Vec<String>,
 }
 
-/// The axes of `[sweep]`, in the order of the file.
+/// Reads the axes of `[sweep]`, in the order of the file.
 pub(crate) fn axes(sweep: &Node) -> Result<Vec<Axis>> {
     let mut axes = Vec::new();
     collect(table(sweep)?, "", &mut axes)?;
@@ -32,7 +32,7 @@ pub(crate) fn axes(sweep: &Node) -> Result<Vec<Axis>> {
     }
 }
 
-/// Bare dotted keys are nested tables in TOML: joins them again.
+/// Collects axes: bare dotted keys are nested tables in TOML, and are joined again.
 fn collect(table: &Table, prefix: &str, axes: &mut Vec<Axis>) -> Result<()> {
     for (key, node) in &table.entries {
         let name = if prefix.is_empty() { key.name.clone() } else { format!("{prefix}.{}", key.name) };
@@ -52,7 +52,7 @@ fn collect(table: &Table, prefix: &str, axes: &mut Vec<Axis>) -> Result<()> {
 }
 
 impl Axis {
-    /// A setting and the list, or the range, of its values.
+    /// Reads a setting and the list, or the range, of its values.
     pub(crate) fn new(path: Key, node: &Node) -> Result<Axis> {
         let instead = match path.name.split('.').next() {
             Some("seed") => Some("write repeat = n, and each repetition has the next seed"),
@@ -74,7 +74,7 @@ impl Axis {
             return Err(Problem::new(&node.place, "there is nothing to vary: write two or more values"));
         }
         let short: Vec<String> = values.iter().map(Node::shown).collect();
-        // Two variants of a flow may have the same name: then only the whole tells them apart.
+        // Two variants of a flow may have the same name: then only the whole distinguishes them.
         let labels = match repeated(&short) {
             None => short,
             Some(_) => values.iter().map(Node::written).collect(),
@@ -86,7 +86,7 @@ impl Axis {
     }
 }
 
-/// The first text that was there before.
+/// Returns the first text that was there before.
 fn repeated(texts: &[String]) -> Option<usize> {
     let mut seen = BTreeSet::new();
     texts.iter().position(|text| !seen.insert(text))
@@ -113,7 +113,7 @@ pub(crate) fn apply(root: &mut Table, axes: &[Axis], point: &[usize]) -> Result<
     })
 }
 
-/// The settings that a point of the sweep removes although `path` leads into them.
+/// Returns the settings that a point of the sweep removes although `path` leads into them.
 fn taken_away<'a>(chosen: &[(&'a Axis, &usize)], path: &str) -> Option<&'a str> {
     let holds = |outer: &str| path.strip_prefix(outer).is_some_and(|rest| rest.starts_with('.'));
     let taken =
@@ -151,7 +151,7 @@ pub(crate) fn assign(root: &mut Table, path: &Key, value: &Node) -> Result<()> {
     }
 }
 
-/// `rest` is the name of one of a `list` of links or hosts and a setting, or `*` and a setting for each.
+/// Assigns to one of a `list` of links or hosts: `rest` is its name and a setting, or `*` and a setting for each.
 fn assign_to_named(root: &mut Table, list: &str, rest: &str, path: &Key, value: &Node) -> Result<()> {
     let Some(Value::List(tables)) = root.get_mut(list).map(|node| &mut node.value) else { return Ok(()) };
     let names: Vec<String> = tables.iter().map(name_of).collect();
@@ -172,7 +172,7 @@ fn assign_to_named(root: &mut Table, list: &str, rest: &str, path: &Key, value: 
     })
 }
 
-/// The name of a table; empty without one.
+/// Returns the name of a table; empty without one.
 fn name_of(table: &Node) -> String {
     match &table.value {
         Value::Table(fields) => fields.get("name").map(Node::shown).unwrap_or_default(),
@@ -180,7 +180,7 @@ fn name_of(table: &Node) -> String {
     }
 }
 
-/// `rest` is a flow's name (which may have dots and spaces) and a setting, or the name alone.
+/// Assigns to a flow: `rest` is its name (which may have dots and spaces) and a setting, or the name alone.
 fn assign_to_flow(root: &mut Table, rest: &str, path: &Key, value: &Node) -> Result<()> {
     let Some(Value::List(flows)) = root.get_mut("flow").map(|node| &mut node.value) else { return Ok(()) };
     let names = names(flows);
@@ -214,7 +214,8 @@ fn assign_to_flow(root: &mut Table, rest: &str, path: &Key, value: &Node) -> Res
     }
 }
 
-/// "none" stands for a flow that is absent; a flow without one of its settings would be another flow.
+/// Refuses "none" for a setting: it means a flow that is absent, and a flow without one of its settings would be another
+/// flow.
 fn refuse_none(setting: &str, value: &Node) -> Result<()> {
     // Words of a setting's own.
     if !is_none(value) || setting == "jitter" {
@@ -226,7 +227,7 @@ fn refuse_none(setting: &str, value: &Node) -> Result<()> {
     Err(Problem::new(&value.place, message))
 }
 
-/// Without a flow there is nothing of it to drop or to delay.
+/// Forgets what the script does to a flow: without the flow there is nothing of it to drop or to delay.
 fn forget(root: &mut Table, flow: &str) {
     for script in ["drop", "delay", "route_change"] {
         let Some(Value::List(entries)) = root.get_mut(script).map(|node| &mut node.value) else { continue };
@@ -238,7 +239,7 @@ fn forget(root: &mut Table, flow: &str) {
     }
 }
 
-/// A flow in another's place has its name, if it says no other.
+/// Keeps the name of a flow for another in its place, if that has no name of its own.
 fn keep_name(flow: &mut Node, written: &Table, name: &str) {
     let (Value::Table(fields), None) = (&mut flow.value, written.get("name")) else { return };
     let node = Node { place: flow.place.clone(), value: Value::Text(name.to_owned()) };
@@ -269,7 +270,7 @@ fn put(fields: &mut Table, setting: &str, path: &Key, value: &Node) -> Result<()
     }
 }
 
-/// A bare word ("cubic", "cubic,beta=0.5") as a table, so that it can get parameters.
+/// Returns a bare word ("cubic", "cubic,beta=0.5") as a table, so that it can get parameters.
 fn with_parameters(word: &str, node: &Node) -> Table {
     let Algorithm { kind, params } = word.parse().unwrap_or_else(|_| Algorithm::named(word));
     let entry = |(name, value): (String, String)| {

@@ -17,14 +17,14 @@ fn parse(text: &str) -> std::result::Result<Experiment, FileError> {
     Experiment::parse(text, "test.toml", &[])
 }
 
-/// The runs of a file with a link and these further lines.
+/// Returns the runs of a file with a link and these further lines.
 fn runs(top: &str, rest: &str) -> Vec<Planned> {
     let text = format!("duration = \"60 s\"\n{top}\n{LINK}{rest}");
     let experiment = parse(&text).unwrap_or_else(|error| panic!("{error}"));
     experiment.runs(None, None).unwrap()
 }
 
-/// The error of such a file.
+/// Returns the error of such a file.
 fn error(top: &str, rest: &str) -> String {
     parse(&format!("duration = \"60 s\"\n{top}\n{LINK}{rest}")).unwrap_err().to_string()
 }
@@ -33,12 +33,12 @@ fn flow(lines: &str) -> String {
     format!("[[flow]]\ncontroller = \"cubic\"\nrtt = \"40 ms\"\n{lines}\n")
 }
 
-/// A flow with this traffic in its last line, after an empty line.
+/// Returns a flow with this traffic in its last line, after an empty line.
 fn traffic(written: &str) -> String {
     format!("\n[[flow]]\ncontroller = \"cubic\"\nrtt = \"40 ms\"\ntraffic = {written}\n")
 }
 
-/// Three hosts, and a flow on them with these lines.
+/// Returns three hosts, and a flow on them with these lines.
 fn hosts(lines: &str) -> String {
     format!(
         "\n[[hosts]]\nname = \"peers\"\ncount = 3\nup = \"1 Mbit/s\"\ndown = \"1 Mbit/s\"\n\
@@ -66,7 +66,7 @@ fn hosts_need_no_link_and_what_runs_on_them_fits_them() {
     }
 }
 
-/// Three senders and a flow from them over a path with these lines.
+/// Returns three senders and a flow from them over a path with these lines.
 fn senders(hosts: &str, flow: &str) -> String {
     format!(
         "duration = \"9 s\"\n[[link]]\nname = \"there\"\nrate = \"9 Mbit/s\"\nbuffer = \"9 packets\"\n\

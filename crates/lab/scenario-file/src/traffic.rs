@@ -76,7 +76,7 @@ pub(crate) fn traffic(node: &Node, rtt: Duration) -> Result<Traffic> {
     }
 }
 
-/// A program and its arguments.
+/// Reads a program and its arguments.
 fn words(node: &Node) -> Result<Vec<String>> {
     let words = list(node)?;
     if words.is_empty() {
@@ -85,7 +85,7 @@ fn words(node: &Node) -> Result<Vec<String>> {
     words.iter().map(|word| text(word).map(str::to_owned)).collect()
 }
 
-/// Times between datagrams.
+/// Reads the times between datagrams.
 fn gaps(node: &Node) -> Result<Gaps> {
     match text(node)? {
         "equal" => Ok(Gaps::Equal),
@@ -135,7 +135,7 @@ fn swarm(node: &Node) -> Result<Traffic> {
     }))
 }
 
-/// A probability: a number from 0 to 1, or per cent.
+/// Reads a probability: a number from 0 to 1, or per cent.
 fn ratio(node: &Node) -> Result<Probability> {
     let Value::Number(number) = &node.value else { return quantity(node) };
     let refused = || {
@@ -147,7 +147,7 @@ fn ratio(node: &Node) -> Result<Probability> {
     number.parse().ok().and_then(Probability::from_ratio).ok_or_else(refused)
 }
 
-/// Times between arrivals: `{ poisson = "50 per s" }`, or any law of times.
+/// Reads the times between arrivals: `{ poisson = "50 per s" }`, or any law of times.
 fn arrivals(node: &Node) -> Result<Law<Duration>> {
     if let Value::Table(Table { entries, .. }) = &node.value {
         if let [(key, rate)] = entries.as_slice() {
@@ -159,7 +159,7 @@ fn arrivals(node: &Node) -> Result<Law<Duration>> {
     law(node)
 }
 
-/// "50 per s": times without memory between arrivals.
+/// Reads "50 per s": times without memory between arrivals.
 fn poisson(node: &Node) -> Result<Law<Duration>> {
     let written = match &node.value {
         Value::Text(text) => text.as_str(),
@@ -182,7 +182,7 @@ fn poisson(node: &Node) -> Result<Law<Duration>> {
     }
 }
 
-/// A value, or a table with a law.
+/// Reads a value, or a table with a law.
 pub(crate) fn law<Q: Quantity + FromStr<Err = Error>>(node: &Node) -> Result<Law<Q>> {
     let Value::Table(fields) = &node.value else { return quantity(node).map(Law::Fixed) };
     let forms = "write a value, { uniform = [from, to] }, { exponential = mean }, { lognormal = { median = …, sigma = … } }, \

@@ -21,7 +21,7 @@ fn of_scenario(scenario: &Checked) -> Vec<String> {
     of_paths.chain(of_links).chain(of_sets(scenario)).chain(beyond_the_source(scenario)).collect()
 }
 
-/// ECN over queues that do not mark.
+/// Reports ECN over queues that do not mark.
 fn ecn_in_vain(scenario: &Checked) -> Option<String> {
     let network = scenario.network();
     let uses_ecn = |(flow, _): &(usize, &Flow)| {
@@ -55,7 +55,7 @@ fn of_sets(scenario: &Scenario) -> Vec<String> {
     warnings
 }
 
-/// Settings of controllers that their documents rule out.
+/// Reports settings of controllers that their documents rule out.
 fn beyond_the_source(scenario: &Scenario) -> Vec<String> {
     let mut flows: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for flow in &scenario.flow {

@@ -1,4 +1,4 @@
-//! A file as a tree whose nodes know where they were written.
+//! A file as a tree whose nodes have their places in the text.
 
 use crate::error::{Place, Problem};
 use crate::limits::LONGEST_TEXT;
@@ -53,7 +53,8 @@ impl Table {
         Ok(table)
     }
 
-    /// A single `[flow]` is a list of one; so are the lines of the script. `[link]` is not: it is the short form.
+    /// Makes lists: a single `[flow]` is a list of one; so are the lines of the script. `[link]` is not: it is the short
+    /// form.
     fn make_lists(&mut self) {
         for name in ["flow", "drop", "delay", "route_change"] {
             let Some(node) = self.get_mut(name) else { continue };
@@ -114,7 +115,7 @@ impl Node {
         Node { place, value }
     }
 
-    /// The value of an assignment on the command line: TOML if it is, else text.
+    /// Reads the value of an assignment on the command line: TOML if it is, else text.
     pub(crate) fn of_assignment(assignment: &str, value: &str) -> Result<Node, Problem> {
         let place = Place::Set(assignment.to_owned());
         let text = || Node { place: place.clone(), value: Value::Text(value.to_owned()) };
@@ -138,7 +139,7 @@ impl Node {
         }
     }
 
-    /// The value as people would write it, for tables of results.
+    /// Returns the value as people would write it, for tables of results.
     pub(crate) fn shown(&self) -> String {
         match &self.value {
             Value::Text(text) | Value::Number(text) => text.clone(),
@@ -158,7 +159,7 @@ impl Node {
         }
     }
 
-    /// The whole value, as in a file: no two values are written alike.
+    /// Returns the whole value, as in a file: no two values are written alike.
     pub(crate) fn written(&self) -> String {
         let joined = |parts: Vec<String>| parts.join(", ");
         match &self.value {
@@ -172,7 +173,7 @@ impl Node {
         }
     }
 
-    /// Its kind, in a word, for messages.
+    /// Returns its kind in a word, for messages.
     pub(crate) fn is_a(&self) -> &'static str {
         match self.value {
             Value::Text(_) => "text",

@@ -63,7 +63,7 @@ pub(crate) fn scenario(root: &Table, seed: u64, files: &Outside) -> Result<Check
     scenario.checked().map_err(|fault| check::problem(root, &owners, &fault))
 }
 
-/// The measures of `record`, in the order of the list of all, each once.
+/// Reads the measures of `record`, in the order of the list of all, each once.
 fn record(node: &Node) -> Result<Vec<Record>> {
     let measure = |node: &Node| {
         let word = text(node)?;

@@ -8,7 +8,7 @@ use afteryou_cc::newreno::{self, NewReno};
 use afteryou_notation::{catalogue, Algorithm, Error};
 use afteryou_scenario_file::Experiment;
 
-/// NewReno under another name.
+/// Returns NewReno under another name.
 const fn entry(name: &'static str) -> Entry {
     Entry {
         about: About {

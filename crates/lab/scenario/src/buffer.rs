@@ -29,7 +29,7 @@ const PACKETS: Form = Form {
 };
 
 impl Buffer {
-    /// The limit of a queue before a link of rate `rate`.
+    /// Returns the limit of a queue before a link of rate `rate`.
     pub fn limit(self, rate: Rate) -> Limit {
         match self {
             Buffer::Packets(packets) => Limit::Packets(packets),

@@ -36,7 +36,7 @@ const LENGTH: usize = 32;
 pub struct ContentHash([u8; LENGTH]);
 
 impl ContentHash {
-    /// The hash of `value`'s [`canonical`] JSON.
+    /// Returns the hash of `value`'s [`canonical`] JSON.
     ///
     /// # Errors
     /// As [`canonical`].
@@ -44,7 +44,7 @@ impl ContentHash {
         Ok(ContentHash::of_text(&canonical(value)?))
     }
 
-    /// The hash of `text` as it stands.
+    /// Returns the hash of `text` as it is.
     pub fn of_text(text: &str) -> ContentHash {
         ContentHash(*blake3::hash(text.as_bytes()).as_bytes())
     }
@@ -65,13 +65,13 @@ impl Hasher {
         self.0.update(bytes);
     }
 
-    /// The hash of everything, as of one text.
+    /// Returns the hash of everything, as of one text.
     pub fn finish(&self) -> ContentHash {
         ContentHash(*self.0.finalize().as_bytes())
     }
 }
 
-/// `value` as canonical JSON: equal values give equal text on every machine.
+/// Returns `value` as canonical JSON: equal values give equal text on every machine.
 ///
 /// # Errors
 /// A value that JSON cannot hold, such as a map whose keys are lists.
@@ -111,7 +111,8 @@ fn write(value: &Value, text: &mut String) {
     }
 }
 
-/// By the standard library, which never writes an exponent: the form of `serde_json` is its own and has changed before.
+/// Formats a number by the standard library, which never writes an exponent: the form of `serde_json` is its own and has
+/// changed before.
 fn decimal(number: &Number) -> String {
     match number.as_f64() {
         Some(float) if number.is_f64() => match float == 0.0 {

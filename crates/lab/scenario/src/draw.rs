@@ -34,7 +34,7 @@ pub enum Distribution {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         clip: Option<[Duration; 2]>,
     },
-    /// One of these times, each as often as its weight says.
+    /// One of these times, each with the frequency of its weight.
     Samples(Samples),
 }
 
@@ -80,7 +80,7 @@ impl Samples {
         self.times.get(index).map_or(Duration::default(), |(time, _)| *time)
     }
 
-    /// Number of times.
+    /// Returns the number of times.
     pub fn len(&self) -> usize {
         self.times.len()
     }
@@ -95,7 +95,7 @@ impl Samples {
 const LONGEST: Span = Span::from_secs(3600);
 
 impl Distribution {
-    /// A lognormal distribution with this mean, before it is clipped.
+    /// Returns a lognormal distribution with this mean, before it is clipped.
     pub fn lognormal_of_mean(mean: Duration, sigma: f64, clip: Option<[Duration; 2]>) -> Distribution {
         let median = Duration::from_secs_f64(mean.as_secs_f64() * libm::exp(-sigma * sigma / 2.0));
         Distribution::Lognormal { median, sigma, clip }
@@ -106,7 +106,7 @@ impl Distribution {
         !matches!(self, Distribution::Fixed(_))
     }
 
-    /// A time.
+    /// Draws a time.
     pub fn draw(&self, random: &mut Pcg64) -> Duration {
         match self {
             Distribution::Fixed(time) => *time,
@@ -128,7 +128,7 @@ impl Distribution {
     }
 }
 
-/// A number from the standard normal distribution (Box and Muller 1958); takes two random numbers.
+/// Draws a number from the standard normal distribution (Box and Muller 1958); takes two random numbers.
 pub(crate) fn normal(random: &mut Pcg64) -> f64 {
     // In (0, 1], so that the logarithm exists.
     let uniform = |bits: u64| ((bits >> 11) + 1) as f64 / (1u64 << 53) as f64;

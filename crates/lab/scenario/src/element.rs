@@ -91,7 +91,7 @@ impl Elements {
         self.each().into_iter().any(|(_, _, is_random)| is_random)
     }
 
-    /// The first element that is wrong by itself, and why.
+    /// Returns the first element that is wrong by itself, and the reason.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         if let Some(Err((at, why))) = self.delay.as_ref().map(|delay| delay.steps.check()) {
             return Err(("delay", format!("step {}: {why}", at + 1)));

@@ -52,7 +52,8 @@ impl Among {
 }
 
 impl FlowSet {
-    /// Steps of 1 s, stalls from the least RTO of Linux on, starvation below 10 % of the fair share, start-up until 90 %.
+    /// Creates a set with steps of 1 s, stalls from the least RTO of Linux on, starvation below 10 % of the fair share,
+    /// start-up until 90 %.
     pub fn new(window: impl Into<String>, flows: Vec<String>) -> FlowSet {
         let part = |ratio: f64| Probability::from_ratio(ratio).unwrap_or_default();
         FlowSet {

@@ -69,9 +69,9 @@ pub struct Pareto<Q> {
 
 /// The quantities of a law.
 pub trait Quantity: Copy {
-    /// In its smallest unit.
+    /// Returns the quantity in its smallest unit.
     fn amount(self) -> f64;
-    /// From that, rounded.
+    /// Converts an amount of the smallest unit, rounded.
     fn of(amount: f64) -> Self;
 }
 
@@ -170,7 +170,7 @@ impl<Q: Quantity> Law<Q> {
 }
 
 impl<Q: Quantity> Lognormal<Q> {
-    /// mean = median · e^(σ²/2).
+    /// Returns the median, by mean = median · e^(σ²/2).
     fn median(&self) -> f64 {
         let by_mean = || self.mean.map(|mean| mean.amount() * libm::exp(-self.sigma * self.sigma / 2.0));
         self.median.map(Q::amount).or_else(by_mean).unwrap_or_default()
@@ -210,7 +210,7 @@ mod tests {
         Size::from_bytes(bytes)
     }
 
-    /// Values in ascending order.
+    /// Draws values and sorts them.
     fn sample(law: &Law<Size>) -> Vec<f64> {
         let mut random = stream(3, "test");
         let mut values: Vec<f64> = (0..DRAWS).map(|_| law.draw(&mut random).bytes() as f64).collect();
@@ -218,7 +218,8 @@ mod tests {
         values
     }
 
-    /// The sample's quantiles are those of the textbook: the share of values below each lies within four standard errors.
+    /// Asserts that the sample's quantiles are those of the textbook: the share of values below each lies within four
+    /// standard errors.
     fn assert_quantiles(law: Drawn<Size>, quantile: impl Fn(f64) -> f64) {
         let law = Law::Drawn(law);
         let values = sample(&law);

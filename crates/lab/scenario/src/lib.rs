@@ -1,9 +1,9 @@
 //! Experiments and their outcomes as types.
 //!
-//! A [`Scenario`] says what happens: links, their queues, some flows, a time table, what to measure. [`Scenario::checked`] makes its
-//! [`Network`] and returns a [`Checked`] scenario, which every engine takes. Each engine answers with the same [`Outcome`], which carries the
-//! whole scenario and is enough to draw every figure again. Quantities have their unit in the type; as text they are written with it
-//! ("20 Mbit/s").
+//! A [`Scenario`] defines what happens: links, their queues, some flows, a time table, what to measure.
+//! [`Scenario::checked`] makes its [`Network`] and returns a [`Checked`] scenario, which every engine takes. Each engine
+//! answers with the same [`Outcome`], which carries the whole scenario and is enough to draw every figure again. Quantities
+//! have their unit in the type; as text they are written with it ("20 Mbit/s").
 //!
 //! ```
 //! use afteryou_scenario::{Duration, Flow, Link, Role, Scenario};

@@ -1,8 +1,8 @@
 //! The network of a scenario: links, each in one direction, and each flow's route over them.
 //!
-//! A scenario writes its links in one of two forms. The short form has one link with a reverse direction, and a flow's
-//! data cross one of the two. Named links go one way each, and every flow has a path of them. [`Scenario::network`] makes
-//! the same [`Network`] of both, so that an engine needs to know only one form.
+//! A scenario writes its links in one of two forms. The short form has one link with a reverse direction, and a flow's data
+//! cross one of the two. Named links go one way each, and every flow has a path of them. [`Scenario::network`] makes the
+//! same [`Network`] of both, so that an engine needs only one form.
 //!
 //! ```text
 //!   short form                        named links
@@ -93,7 +93,7 @@ impl OneWay {
     }
 }
 
-/// The two directions of the short form's link.
+/// Returns the two directions of the short form's link.
 fn both_directions(link: &Link) -> Vec<OneWay> {
     let direction = |name: &str, way: &str, link: Link| OneWay {
         name: name.to_owned(),
@@ -143,13 +143,13 @@ impl Network {
         self.over(&route.forward, route.forward_delay, bytes)
     }
 
-    /// The routes of a flow, in the order in which it takes them.
+    /// Returns the routes of a flow, in the order in which it takes them.
     pub fn routes_of(&self, flow: usize) -> impl Iterator<Item = &Route> {
         let later = self.rerouted[flow].iter().map(|rerouted| &rerouted.route);
         std::iter::once(&self.routes[flow]).chain(later)
     }
 
-    /// Time that `bytes` take over empty links with `delay` behind the last.
+    /// Returns the time that `bytes` take over empty links with `delay` behind the last.
     fn over(&self, links: &[usize], delay: Span, bytes: u32) -> Span {
         let sending = |link: &usize| {
             if self.links[*link].link.elements.burst.is_some() {
@@ -219,7 +219,7 @@ impl Scenario {
         Ok(Network { links, routes, rerouted, hosts })
     }
 
-    /// The named links by their place; nothing in the short form.
+    /// Returns the named links by their place; nothing in the short form.
     pub fn links_by_name(&self) -> HashMap<&str, usize> {
         let named = self.links().enumerate().filter_map(|(i, link)| Some((link.name.as_deref()?, i)));
         named.collect()
@@ -230,7 +230,7 @@ impl Scenario {
         self.route(flow, &self.links_by_name()).map(drop)
     }
 
-    /// The route of a flow; of one on hosts, that of the first of them.
+    /// Returns the route of a flow; of one on hosts, that of the first of them.
     fn route(&self, flow: &Flow, by_name: &HashMap<&str, usize>) -> Result<Route, Error> {
         let hosts = self.hosts_of(flow, by_name)?;
         match (&flow.traffic, hosts.as_slice()) {
@@ -248,7 +248,7 @@ impl Scenario {
         }
     }
 
-    /// The routes that a flow takes later. Each change begins with what the one before has left.
+    /// Returns the routes that a flow takes later. Each change begins with what the one before has left.
     fn rerouted(&self, flow: &Flow, by_name: &HashMap<&str, usize>) -> Result<Vec<Rerouted>, Error> {
         let mut changes: Vec<_> = self.route_change.iter().filter(|change| change.concerns(flow)).collect();
         changes.sort_by_key(|change| change.at);
@@ -266,7 +266,7 @@ impl Scenario {
         self.rerouted(flow, &self.links_by_name()).map(drop)
     }
 
-    /// The hosts that a flow runs on.
+    /// Returns the hosts that a flow runs on.
     fn hosts_of(&self, flow: &Flow, by_name: &HashMap<&str, usize>) -> Result<Vec<Access>, Error> {
         let Some(name) = &flow.hosts else { return Ok(Vec::new()) };
         let names: Vec<&str> = self.hosts.iter().map(|hosts| hosts.name.as_str()).collect();
@@ -292,7 +292,7 @@ impl RouteChange {
     }
 }
 
-/// The route of a flow; `by_name` has the named links, or nothing in the short form.
+/// Returns the route of a flow; `by_name` has the named links, or nothing in the short form.
 fn route(flow: &Flow, by_name: &HashMap<&str, usize>) -> Result<Route, Error> {
     let wrong = |what: &str| Err(Error::Contradiction(format!("flow {:?} {what}", flow.name)));
     let half = flow.rtt.0 / 2;
@@ -334,7 +334,7 @@ fn route(flow: &Flow, by_name: &HashMap<&str, usize>) -> Result<Route, Error> {
     })
 }
 
-/// The indices of the links in one direction of a path.
+/// Returns the indices of the links in one direction of a path.
 fn links_of(
     flow: &Flow,
     way: &str,
@@ -359,7 +359,7 @@ fn links_of(
     Ok(links)
 }
 
-/// The error for a link that is not there.
+/// Returns the error for a link that is not there.
 pub fn unknown_link(name: &str, by_name: &HashMap<&str, usize>) -> Error {
     let mut links: Vec<(usize, &str)> = by_name.iter().map(|(name, index)| (*index, *name)).collect();
     links.sort_unstable();

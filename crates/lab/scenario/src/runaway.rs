@@ -65,7 +65,7 @@ fn loses(link: &Link) -> bool {
     link.loss.ratio() > 0.0 || link.elements.loss.is_some() || link.elements.arq.is_some()
 }
 
-/// Bytes that the link's buffer holds of the flow's full packets.
+/// Returns the bytes that the link's buffer holds of the flow's full packets.
 fn held(flow: &Flow, link: &Link) -> f64 {
     match link.buffer {
         Buffer::Packets(packets) => packets as f64 * packet_bytes(flow),

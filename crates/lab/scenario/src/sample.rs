@@ -10,7 +10,7 @@ const MOST_SAMPLES: u64 = 100_000;
 const SHORTEST_SAMPLE: Span = Span::from_millis(1);
 
 impl Scenario {
-    /// The points of a curve are bounded: each flow has several curves.
+    /// Checks the sampling step: the points of a curve are bounded, since each flow has several curves.
     pub fn check_sample(&self) -> Result<(), Error> {
         let Some(sample) = self.sample else { return Ok(()) };
         let least = Duration((self.duration.0 / MOST_SAMPLES).max(SHORTEST_SAMPLE));

@@ -35,7 +35,7 @@ pub struct Scenario {
     /// Flows that are measured together in a window, at most one set for each.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub sets: Vec<FlowSet>,
-    /// Time between the points of curves; the engine chooses one by the run's length if not said.
+    /// Time between the points of curves; the engine chooses one by the run's length by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sample: Option<Duration>,
     /// Measures beyond the usual figures, in order, each once.
@@ -194,7 +194,7 @@ pub struct Window {
 }
 
 impl Scenario {
-    /// An experiment without flows that measures nothing yet.
+    /// Creates an experiment without flows that measures nothing yet.
     pub fn new(name: impl Into<String>, duration: Duration, link: Link) -> Scenario {
         Scenario {
             name: name.into(),
@@ -216,7 +216,7 @@ impl Scenario {
         }
     }
 
-    /// The same experiment without its background flows.
+    /// Returns the same experiment without its background flows.
     pub fn without_background(&self) -> Scenario {
         let foreground =
             |name: &str| self.flow.iter().any(|flow| flow.name == name && flow.role == Role::Foreground);
@@ -246,7 +246,7 @@ impl Scenario {
 }
 
 impl Link {
-    /// A link with a DropTail queue that loses nothing and is the same both ways.
+    /// Creates a link with a DropTail queue that loses nothing and is the same both ways.
     pub fn new(rate: Rate, buffer: Buffer) -> Link {
         Link {
             name: None,
@@ -259,12 +259,12 @@ impl Link {
         }
     }
 
-    /// The same with a name, so that paths can refer to it.
+    /// Returns the same link with a name, so that paths can refer to it.
     pub fn named(self, name: impl Into<String>) -> Link {
         Link { name: Some(name.into()), ..self }
     }
 
-    /// Its reverse direction as a link of its own.
+    /// Returns the reverse direction as a link of its own.
     pub fn back(&self) -> Link {
         let reverse = self.reverse.clone().unwrap_or_default();
         Link {
@@ -278,12 +278,12 @@ impl Link {
         }
     }
 
-    /// The limit of its queue.
+    /// Returns the limit of its queue.
     pub fn limit(&self) -> Limit {
         self.buffer.limit(self.rate)
     }
 
-    /// Its queue in one direction, empty; `stream` names the queue's random numbers.
+    /// Builds its queue in one direction, empty; `stream` names the queue's random numbers.
     ///
     /// # Errors
     /// An unknown discipline, a parameter that it refuses, or a buffer that holds nothing.
@@ -315,7 +315,7 @@ const QUIC_PACKET: (u64, u64) = (1419, 61);
 const UDP_OVERHEAD: u64 = 28;
 
 impl Flow {
-    /// Bulk traffic over TCP for the whole run.
+    /// Creates bulk traffic over TCP for the whole run.
     pub fn new(name: impl Into<String>, role: Role, controller: &str, rtt: Duration) -> Flow {
         Flow {
             name: name.into(),
@@ -338,13 +338,13 @@ impl Flow {
         }
     }
 
-    /// The class of its packets: lower effort for background flows, unless the scenario says otherwise.
+    /// Returns the class of its packets: lower effort for background flows, unless the scenario has another.
     pub fn dscp(&self) -> Dscp {
         let by_role = if self.role == Role::Background { Dscp::LE } else { Dscp::DEFAULT };
         self.dscp.unwrap_or(by_role)
     }
 
-    /// Bare datagrams at a constant rate for the whole run.
+    /// Creates bare datagrams at a constant rate for the whole run.
     pub fn cbr(name: impl Into<String>, role: Role, rate: Rate, payload: Size, rtt: Duration) -> Flow {
         Flow {
             controller: None,
@@ -354,7 +354,7 @@ impl Flow {
         }
     }
 
-    /// Sizes of its packets.
+    /// Returns the sizes of its packets.
     pub fn packet_format(&self) -> PacketFormat {
         let own = |(payload, overhead)| PacketFormat {
             payload: Size::from_bytes(payload),

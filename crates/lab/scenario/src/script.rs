@@ -74,7 +74,7 @@ impl Delay {
         Delay { flow: flow.into(), packet: Some(packet), transmission, at, until, every, count, by }
     }
 
-    /// The same packets, to be dropped.
+    /// Returns the same packets, to be dropped.
     fn chosen(&self) -> Drop {
         let Delay { flow, packet, transmission, at, until, every, count, by: _ } = self.clone();
         Drop { flow: Some(flow), packet, transmission, at, until, every, count }

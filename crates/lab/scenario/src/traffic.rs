@@ -164,7 +164,7 @@ pub struct Web {
 #[serde(untagged)]
 enum Written {
     Word(String),
-    // Those with more fields first: the others would ignore what they do not know.
+    // Those with more fields first: the others would ignore unknown fields.
     Arrivals {
         arrivals: Law<Duration>,
         size: Law<Size>,

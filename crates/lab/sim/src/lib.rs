@@ -131,9 +131,9 @@ pub fn run(scenario: &Checked, watch: &mut dyn FnMut(Progress) -> bool) -> Resul
     sampled(scenario, watch, Span::ZERO, &mut |_| {})
 }
 
-/// The same, and shows `take` the state of every flow's controller each time that `every` has passed, from the
-/// beginning to the end; never if `every` is zero. The baseline is not sampled. The run's measures are the same with
-/// samples and without.
+/// Runs a scenario, and shows `take` the state of every flow's controller each time that `every` has passed, from the
+/// beginning to the end. If `every` is zero, `take` is never called. The baseline is not sampled. The run's measures are the
+/// same with samples and without.
 ///
 /// # Errors
 /// As [`run`].

@@ -71,7 +71,7 @@ enum Store {
 pub type Discard<'a> = &'a mut dyn FnMut(Packet, Fate);
 
 impl Link {
-    /// The link of `spec`, with this index among all.
+    /// Creates the link of `spec`, with this index among all.
     pub fn new(spec: &OneWay, index: usize, seed: u64, meter: Meter) -> Result<Link, Error> {
         let elements = Elements::new(spec, seed);
         let discipline = discipline(&spec.link.queue)?.0.name;
@@ -106,12 +106,12 @@ impl Link {
         self.is_plain
     }
 
-    /// From now on somebody looks at its packets.
+    /// Notes that from now on somebody looks at its packets.
     pub fn is_looked_at(&mut self) {
         self.is_plain = false;
     }
 
-    /// From now on its queue and its transmitter are elsewhere.
+    /// Notes that from now on its queue and its transmitter are elsewhere.
     pub fn queue_elsewhere(&mut self) {
         (self.is_plain, self.is_queued_elsewhere) = (false, true);
     }
@@ -121,12 +121,12 @@ impl Link {
         self.is_queued_elsewhere
     }
 
-    /// A packet goes into the queue elsewhere.
+    /// Counts a packet that goes into the queue elsewhere.
     pub fn arrives_elsewhere(&mut self, packet: &Packet) {
         self.books.arrived.add(packet);
     }
 
-    /// A packet comes out of the queue elsewhere, where it was for `sojourn`.
+    /// Counts a packet that comes out of the queue elsewhere, where it was for `sojourn`.
     pub fn departs_elsewhere(&mut self, packet: &Packet, sojourn: Span) {
         self.departs(packet, sojourn);
         self.meter.waited(packet.class(), sojourn);
@@ -137,38 +137,39 @@ impl Link {
         self.elements.as_mut().map_or(Exit::InOrder(done), |elements| elements.exit(done))
     }
 
-    /// A packet is about to be offered: for the record of the queue's length.
+    /// Notes a packet that is about to be offered, for the record of the queue's length.
     pub fn note_arrival(&mut self, now: Time, packet: &Packet) {
         if let Some(lengths) = &mut self.meter.lengths {
             lengths.arrived(now, packet.flow);
         }
     }
 
-    /// A packet has left the queue, for the same record.
+    /// Notes a packet that has left the queue, for the same record.
     pub fn note_departure(&mut self, now: Time, packet: &Packet) {
         if let Some(lengths) = &mut self.meter.lengths {
             lengths.left(now, packet.flow, packet.size);
         }
     }
 
-    /// The outcome for the next packet that arrives.
+    /// Returns the outcome for the next packet that arrives.
     pub fn entry(&mut self, is_reply: bool) -> Entry {
         self.elements.as_mut().map_or(Entry::Once, |elements| elements.entry(is_reply))
     }
 
-    /// Acknowledgements that wait before it.
+    /// Returns the acknowledgements that wait before it.
     pub fn aggregate(&mut self) -> Option<&mut Aggregate> {
         self.elements.as_mut().and_then(|elements| elements.aggregate.as_mut())
     }
 
-    /// A copy of a packet is about to be offered.
+    /// Counts a copy of a packet that is about to be offered.
     pub fn duplicated(&mut self, packet: &Packet) {
         // What is offered counts as arrived.
         self.books.arrived.subtract(packet);
         self.books.duplicated.add(packet);
     }
 
-    /// A packet arrives. Afterwards [`take_dropped`](Self::take_dropped) has what the queue dropped, it or others.
+    /// Offers a packet that arrives. Afterwards [`take_dropped`](Self::take_dropped) has what the queue dropped, it or
+    /// others.
     #[inline]
     pub fn offer(&mut self, now: Time, packet: Packet) {
         self.books.arrived.add(&packet);
@@ -190,7 +191,7 @@ impl Link {
         self.meter.queue_changed(now, queued);
     }
 
-    /// The queue's counters.
+    /// Returns the queue's counters.
     fn statistics(&self) -> Cow<'_, Statistics> {
         match &self.store {
             Store::Queue(queue) => Cow::Borrowed(queue.statistics()),
@@ -205,13 +206,13 @@ impl Link {
         }
     }
 
-    /// A packet that arrived is lost, before the queue or behind it.
+    /// Loses a packet that arrived, before the queue or behind it.
     pub fn lose(&mut self, packet: Packet, discard: Discard<'_>) {
         self.books.lost.add(&packet);
         discard(packet, Fate::Lost);
     }
 
-    /// A packet arrives and is lost.
+    /// Takes in a packet that arrives and is lost.
     pub fn offer_lost(&mut self, packet: Packet, discard: Discard<'_>) {
         self.books.arrived.add(&packet);
         self.lose(packet, discard);
@@ -224,7 +225,7 @@ impl Link {
     }
 
     /// Counts what the queue has dropped and hands it to `discard`.
-    // Apart from the check, which stands in the simulator's inner loop.
+    // Apart from the check, which is in the simulator's inner loop.
     #[cold]
     #[inline(never)]
     pub fn take_dropped(&mut self, now: Time, discard: Discard<'_>) {
@@ -235,7 +236,7 @@ impl Link {
         }
     }
 
-    /// When the link can begin the next packet.
+    /// Returns when the link can begin the next packet.
     pub fn busy_until(&self) -> Time {
         self.busy_until
     }
@@ -245,7 +246,7 @@ impl Link {
         !std::mem::replace(&mut self.is_scheduled, true)
     }
 
-    /// The link's event has come: when it comes again, if packets are waiting.
+    /// Returns when the link's event comes again, if packets are waiting: it has come now.
     pub fn next_event(&mut self) -> Option<Time> {
         self.is_scheduled = self.queued_packets() > 0;
         self.is_scheduled.then(|| self.next_begins().unwrap_or(self.busy_until))
@@ -265,7 +266,7 @@ impl Link {
         next
     }
 
-    /// A packet leaves the queue, in which it was for `sojourn`.
+    /// Counts a packet that leaves the queue, in which it was for `sojourn`.
     #[inline]
     pub fn departs(&mut self, packet: &Packet, sojourn: Span) {
         self.meter.departs(packet.class(), sojourn);
@@ -279,7 +280,7 @@ impl Link {
         self.busy_until
     }
 
-    /// The same with the link's elements, which decide when and whether it goes onto the wire.
+    /// Transmits a packet through the link's elements, which decide when and whether it goes onto the wire.
     pub fn transmit_through_elements(&mut self, now: Time, size: u32) -> Exit {
         if let Some((done, exit)) = self.elements.as_mut().and_then(|elements| elements.send(now, size)) {
             self.busy_until = done;
@@ -289,7 +290,7 @@ impl Link {
         self.exit(done)
     }
 
-    /// Windows begin and end here.
+    /// Begins and ends windows here.
     pub fn at_edge(&mut self, now: Time) {
         let left = self.left(now);
         let Link { meter, store, .. } = self;
@@ -302,8 +303,8 @@ impl Link {
         }
     }
 
-    /// Bytes that have left the link by now, of the packet being sent the part that has: a window may be shorter than the time of a
-    /// packet, or of a byte.
+    /// Returns the bytes that have left the link by now, of the packet being sent the part that has. A window may be shorter
+    /// than the time of a packet, or of a byte.
     fn left(&self, now: Time) -> f64 {
         let unsent = match self.varying_rate().filter(|_| self.bucket().is_none()) {
             Some(rate) => rate.unsent(now) as f64,
@@ -316,7 +317,8 @@ impl Link {
         self.elements.as_ref().and_then(|elements| elements.transmitter.bucket.as_ref())
     }
 
-    /// Windows begin at these times, as the link sees them: its bucket's contents are part of what it can send in them.
+    /// Notes that windows begin at these times, as the link sees them: its bucket's contents are part of what it can send in
+    /// them.
     pub fn note_edges(&mut self, times: Vec<Time>) {
         if let Some(bucket) = self.elements.as_mut().and_then(|elements| elements.transmitter.bucket.as_mut())
         {
@@ -328,8 +330,8 @@ impl Link {
         self.elements.as_ref().and_then(|elements| elements.transmitter.rate.as_ref())
     }
 
-    /// Mean rate at which it could have sent between two times, bit/s. The content of its bucket at the first one can leave at once. That is
-    /// known for times that are [noted](Self::note_edges).
+    /// Returns the mean rate at which it could have sent between two times, bit/s. The content of its bucket at the first
+    /// one can leave at once. That is known for times that are [noted](Self::note_edges).
     pub fn capacity(&self, from: Time, to: Time) -> f64 {
         if let Some(bucket) = self.bucket() {
             let at_once = bucket.contents(from).as_secs_f64() / to.since(from).max(Span(1)).as_secs_f64();
@@ -338,7 +340,7 @@ impl Link {
         self.varying_rate().map_or(self.bits_per_second as f64, |rate| rate.mean(from, to))
     }
 
-    /// Time that `size` bytes take.
+    /// Returns the time that `size` bytes take.
     #[inline]
     fn time_to_send(&mut self, size: u32) -> Span {
         let last = &mut self.last_sizes[usize::from(size >= LARGE)];
@@ -353,17 +355,17 @@ impl Link {
         Span(nanos)
     }
 
-    /// Packets waiting, the one being sent not counted.
+    /// Returns the number of packets waiting, the one being sent not counted.
     pub fn queued_packets(&self) -> u64 {
         self.backlog().packets
     }
 
-    /// The link's slot in the calendar.
+    /// Returns the link's slot in the calendar.
     pub fn slot(&self) -> Slot {
         self.slot
     }
 
-    /// The whole run, every byte accounted for; `wires` is what the wires behind it hold.
+    /// Returns the totals of the whole run, every byte accounted for; `wires` is what the wires behind it hold.
     pub fn totals(&self, mut wires: Amount, delivered: Amount) -> LinkTotals {
         let Backlog { packets, bytes } = self.backlog();
         if self.is_foreseen() {
@@ -384,7 +386,7 @@ impl Link {
     }
 }
 
-/// Time that `size` bytes take at a rate, ns.
+/// Returns the time that `size` bytes take at a rate, ns.
 fn nanos_to_send(size: u32, bits_per_second: u64) -> u64 {
     match u64::from(size).checked_mul(8_000_000_000) {
         Some(bits) => bits / bits_per_second,

@@ -79,7 +79,7 @@ impl ByTime {
         }
     }
 
-    /// The rule's effect on a packet that is sent now.
+    /// Returns the rule's effect on a packet that is sent now.
     fn fate(&mut self, now: Time, flow: u32) -> Option<Fate> {
         let meant = self.flow.is_none_or(|meant| meant == flow);
         if !meant || self.left == 0 || !(self.at..self.until).contains(&now) {
@@ -102,7 +102,7 @@ impl ByTime {
 }
 
 impl Script {
-    /// The script of a scenario.
+    /// Reads the script of a scenario.
     pub fn new(scenario: &Scenario) -> Script {
         let index = |name: &str| scenario.flow.iter().position(|flow| flow.name == name);
         let mut script = Script { flows: scenario.flow.iter().map(|_| None).collect(), by_time: Vec::new() };

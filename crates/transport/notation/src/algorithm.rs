@@ -57,12 +57,12 @@ impl From<Written> for Algorithm {
 pub type Overrides = Vec<(&'static str, Value)>;
 
 impl Algorithm {
-    /// An algorithm with its defaults.
+    /// Returns an algorithm with its defaults.
     pub fn named(kind: &str) -> Algorithm {
         Algorithm { kind: kind.to_owned(), params: BTreeMap::new() }
     }
 
-    /// The same with one more parameter.
+    /// Returns the same algorithm with one more parameter.
     pub fn with(mut self, name: &str, value: &str) -> Algorithm {
         self.params.insert(name.to_owned(), value.to_owned());
         self

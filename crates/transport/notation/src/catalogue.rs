@@ -1,4 +1,4 @@
-//! The controllers that this process knows by name: the built-in ones, and those that a program has registered.
+//! The controllers that this process has by name: the built-in ones, and those that a program has registered.
 //!
 //! Everything that looks a controller up by its name asks here: scenario files, `--controller`, `afteryou list`. So a
 //! controller in a crate of its own runs wherever a built-in one does, once it has been [registered](register). The
@@ -64,13 +64,13 @@ pub fn register(entry: &'static Entry) -> Result<(), Error> {
     Ok(())
 }
 
-/// Every controller: the built-in ones, then the registered ones in the order of their registration.
+/// Returns every controller: the built-in ones, then the registered ones in the order of their registration.
 pub fn controllers() -> Vec<&'static Entry> {
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
     list::CONTROLLERS.iter().chain(registered.iter().copied()).collect()
 }
 
-/// The controller of that name.
+/// Returns the controller of that name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     find_in(&REGISTERED.read().unwrap_or_else(PoisonError::into_inner), name)
 }
@@ -79,7 +79,7 @@ fn find_in(registered: &[&'static Entry], name: &str) -> Option<&'static Entry> 
     list::find(name).or_else(|| registered.iter().copied().find(|entry| entry.name == name))
 }
 
-/// A name must survive `--controller name,parameter=value` and a sweep's list of values.
+/// Checks a name, which must survive `--controller name,parameter=value` and a sweep's list of values.
 fn check_name(name: &str) -> Result<(), String> {
     let signs =
         "a name is a lower-case letter, then lower-case letters, digits, \"+\", \"-\", \"_\" or \".\"";

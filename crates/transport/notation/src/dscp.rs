@@ -14,12 +14,12 @@ use std::str::FromStr;
 pub struct Dscp(u8);
 
 impl Dscp {
-    /// Best effort, what packets are if nobody says anything.
+    /// Best effort, what packets are by default.
     pub const DEFAULT: Dscp = Dscp(DEFAULT);
     /// Lower effort.
     pub const LE: Dscp = Dscp(LE);
 
-    /// The six bits.
+    /// Returns the six bits.
     pub const fn bits(self) -> u8 {
         self.0
     }

@@ -31,7 +31,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The end of a column's name that says the unit: "_bit_s"; empty for a number without a unit.
+    /// Returns the end of a column's name with the unit: "_bit_s"; empty for a number without a unit.
     pub fn suffix(self) -> &'static str {
         match self {
             Unit::One => "",
@@ -46,7 +46,7 @@ impl Unit {
 }
 
 impl Plain {
-    /// The quantity that `text` writes; none if it is a word.
+    /// Returns the quantity that `text` writes; `None` if it is a word.
     ///
     /// ```
     /// use afteryou_notation::{Plain, Unit};
@@ -82,7 +82,7 @@ impl Plain {
         text.parse::<Probability>().ok().and_then(|probability| plain(probability.ratio(), Unit::Ratio))
     }
 
-    /// The number of "20 Mbit/s", and the unit as it is written.
+    /// Returns the number of "20 Mbit/s", and the unit as it is written.
     pub fn split(text: &str) -> (&str, &str) {
         let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | '_');
         let end = text.find(|c| !is_number(c)).unwrap_or(text.len());

@@ -104,34 +104,34 @@ impl Rate {
     /// The largest one that can be written.
     pub const LARGEST: Rate = Rate::from_bits(MAX_BITS_PER_SECOND as u64);
 
-    /// `mbit` Mbit/s.
+    /// Returns `mbit` Mbit/s.
     pub const fn from_mbit(mbit: u64) -> Rate {
         Rate { bits_per_second: mbit * 1_000_000 }
     }
 
-    /// `bits` bit/s.
+    /// Returns `bits` bit/s.
     pub const fn from_bits(bits: u64) -> Rate {
         Rate { bits_per_second: bits }
     }
 
-    /// Bits per second.
+    /// Returns the bits per second.
     pub const fn bits_per_second(self) -> u64 {
         self.bits_per_second
     }
 
-    /// Bytes per second, rounded down.
+    /// Returns the bytes per second, rounded down.
     pub const fn bytes_per_second(self) -> u64 {
         self.bits_per_second / 8
     }
 }
 
 impl Size {
-    /// `bytes` bytes.
+    /// Returns `bytes` bytes.
     pub const fn from_bytes(bytes: u64) -> Size {
         Size { bytes }
     }
 
-    /// Bytes.
+    /// Returns the size in bytes.
     pub const fn bytes(self) -> u64 {
         self.bytes
     }
@@ -141,17 +141,17 @@ impl Duration {
     /// The longest one that can be written.
     pub const LONGEST: Duration = Duration(Span::from_secs(MAX_SECONDS as u64));
 
-    /// `s` seconds, rounded to a nanosecond.
+    /// Returns `s` seconds, rounded to a nanosecond.
     pub fn from_secs_f64(s: f64) -> Duration {
         Duration(Span::from_secs_f64(s))
     }
 
-    /// `ms` milliseconds.
+    /// Returns `ms` milliseconds.
     pub const fn from_millis(ms: u64) -> Duration {
         Duration(Span::from_millis(ms))
     }
 
-    /// Seconds.
+    /// Returns the duration in seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.0.as_secs_f64()
     }
@@ -161,12 +161,12 @@ impl Probability {
     /// Always.
     pub const ONE: Probability = Probability(1.0);
 
-    /// From a ratio between 0 and 1.
+    /// Converts a ratio between 0 and 1.
     pub fn from_ratio(ratio: f64) -> Option<Probability> {
         (0.0..=1.0).contains(&ratio).then_some(Probability(ratio))
     }
 
-    /// As a ratio between 0 and 1.
+    /// Returns the probability as a ratio between 0 and 1.
     pub fn ratio(self) -> f64 {
         self.0
     }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 
-/// The word of `choices` nearest to `word`, if one is near enough to be what was meant.
+/// Returns the word of `choices` nearest to `word`, if one is near enough to be what was meant.
 pub fn nearest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     choices
@@ -16,7 +16,7 @@ pub fn nearest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Op
 /// Most choices that are listed: a scenario may have thousands of flows.
 const MOST_SHOWN: usize = 30;
 
-/// The error for a name that is not among `choices`.
+/// Returns the error for a name that is not among `choices`.
 pub fn unknown(what: impl Into<String>, name: &str, choices: &[&str]) -> Error {
     let valid = match choices {
         [] => "it takes none".to_owned(),

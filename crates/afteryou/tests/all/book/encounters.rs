@@ -112,7 +112,7 @@ pub fn share(runs: &[Encounter], queue: &str, player: Player) -> u64 {
     run.map_or(0, |run| run.share)
 }
 
-/// Does a background flow stay behind in this queue? In one word: it does, it does if it is marked, it does not.
+/// Returns in one word whether a background flow stays behind in this queue: always, if it is marked, or not.
 pub fn keeps_priority(runs: &[Encounter], queue: &str) -> &'static str {
     let background = |player: &Player| class(known(player.controller)) == "background";
     let all_keep = |is_marked| {

@@ -17,7 +17,7 @@ const DURATION: Duration = Duration::from_millis(60_000);
 const MEASURED_FROM: Duration = Duration::from_millis(10_000);
 /// Time between two looks at the window.
 const LOOK: Span = Span::from_millis(10);
-/// At most so many packets is the floor.
+/// The floor is at most this many packets.
 const FLOOR_PACKETS: u64 = 2;
 /// The rule: on paths with at most this loss (tenths of a per cent) nobody lies at the floor for longer (tenths of a second).
 const RULE_LOSS: u64 = 10;

@@ -43,7 +43,7 @@ struct Point {
     late_p99_ms: f64,
 }
 
-/// Measures as the command line says.
+/// Measures what the command line asks for.
 pub fn main() -> ExitCode {
     match run() {
         Ok(true) => ExitCode::SUCCESS,
@@ -183,7 +183,7 @@ fn scenario(rate_mbit: f64, trip_ms: f64, from: Span, until: Span) -> Result<Che
     Ok(scenario.checked()?)
 }
 
-/// Datagrams at a tenth more than the rate, until `end`.
+/// Sends datagrams at a tenth more than the rate, until `end`.
 fn send_datagrams(topology: &Topology, rate_mbit: f64, clock: Clock, end: Time) -> Result<(), Failure> {
     let Addresses { sender, receiver } = topology.addresses(Family::V4, 0);
     let bind = |side: Side, address| {
@@ -211,7 +211,7 @@ fn send_datagrams(topology: &Topology, rate_mbit: f64, clock: Clock, end: Time) 
     reader.join().map_err(|_| "the reader failed".into())
 }
 
-/// A stream of the kernel's TCP, until `end`.
+/// Sends a stream of the kernel's TCP, until `end`.
 fn send_stream(topology: &Topology, clock: Clock, end: Time) -> Result<(), Failure> {
     let Addresses { receiver, .. } = topology.addresses(Family::V4, 0);
     let bind = move || TcpListener::bind(SocketAddr::new(receiver, 0));

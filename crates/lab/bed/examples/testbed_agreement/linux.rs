@@ -1,5 +1,5 @@
-//! Runs the scenarios and prints the table. The simulator's share has the standard deviation of its seeds: where that is large, a
-//! mean of few runs says little.
+//! Runs the scenarios and prints the table. The simulator's share has the standard deviation of its seeds: where that is
+//! large, a mean of few runs means little.
 
 use super::rows::{Row, ROWS};
 use afteryou_bed::run::Options;
@@ -55,7 +55,7 @@ impl Simulated {
     }
 }
 
-/// Measures as the command line says.
+/// Measures what the command line asks for.
 pub fn main() -> ExitCode {
     if let Err(error) = testbed::ready() {
         println!("SKIPPED: {error}");
@@ -156,7 +156,7 @@ fn scenario(row: &Row, seed: u64, seconds: u64) -> Result<Checked, Failure> {
     Ok(run.scenario)
 }
 
-/// A run in the testbed; none if the machine was too slow.
+/// Runs in the testbed; returns `None` if the machine was too slow.
 fn real(row: &Row, seed: u64, seconds: u64) -> Result<Option<Figures>, Failure> {
     let scenario = scenario(row, seed, seconds)?;
     let outcome = testbed::run(&scenario, &Options::default(), &mut |_| true)?;
@@ -167,7 +167,7 @@ fn real(row: &Row, seed: u64, seconds: u64) -> Result<Option<Figures>, Failure> 
     Ok(lateness.is_none().then(|| figures(&outcome.run)))
 }
 
-/// The simulator's seeds.
+/// Runs the simulator's seeds.
 fn simulated(row: &Row, seconds: u64) -> Result<Simulated, Failure> {
     let run = |seed| {
         let scenario = scenario(row, seed, seconds)?;

@@ -52,7 +52,7 @@ impl Sender {
         }
     }
 
-    /// The keys of its flow.
+    /// Returns the keys of its flow.
     fn keys(self, peer: &str) -> String {
         let ours = |controller: &str, transport: &str| {
             format!(
@@ -103,7 +103,7 @@ impl Figures {
     }
 }
 
-/// Measures as the command line says.
+/// Measures what the command line asks for.
 pub fn main() -> ExitCode {
     if let Err(error) = testbed::ready() {
         println!("SKIPPED: {error}");

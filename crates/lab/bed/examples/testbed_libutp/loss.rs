@@ -44,14 +44,14 @@ impl Goodput {
         }
     }
 
-    /// Packets acknowledged since the first acknowledgement, in bytes of mean payload.
+    /// Returns the packets acknowledged since the first acknowledgement, in bytes of mean payload.
     fn bytes(&self, first: u16) -> f64 {
         let packets = self.acknowledged.unwrap_or(0).saturating_sub(1 << 32 | u64::from(first));
         packets as f64 * self.payload as f64 / self.data_packets.max(1) as f64
     }
 }
 
-/// One run: goodput, Mbit/s, and whether the host was fast enough.
+/// Makes one run: returns goodput, Mbit/s, and whether the host was fast enough.
 fn measure(
     sender: Sender,
     peer: &str,

@@ -42,7 +42,7 @@ const TIMESTAMPS: u32 = 12;
 const BUFFERS: (u64, u64) = (4 << 20, 256 << 20);
 
 impl Plan {
-    /// The plan of a scenario.
+    /// Makes the plan of a scenario.
     ///
     /// # Errors
     /// More flows than there are addresses.

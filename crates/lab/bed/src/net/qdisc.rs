@@ -123,7 +123,7 @@ const SFQ: &[&str] = &[
     sfq::PERTURB.name(),
 ];
 
-/// The parameters of a discipline that the kernel has, too; none of a discipline that it does not have.
+/// Returns the parameters of a discipline that the kernel has, too; `None` of a discipline that it does not have.
 fn translated(kind: &str) -> Option<&'static [&'static str]> {
     Some(match kind {
         "droptail" => &[],
@@ -153,7 +153,7 @@ fn micros(span: Span) -> String {
     format!("{}us", span.as_nanos() / 1000)
 }
 
-/// The buffer in packets.
+/// Returns the buffer in packets.
 fn packets(link: &Link) -> String {
     match link.buffer {
         Buffer::Packets(packets) => packets.to_string(),
@@ -161,7 +161,7 @@ fn packets(link: &Link) -> String {
     }
 }
 
-/// The buffer in bytes.
+/// Returns the buffer in bytes.
 fn bytes(link: &Link) -> u64 {
     match link.buffer {
         Buffer::Packets(packets) => packets * PACKET,
@@ -176,7 +176,7 @@ fn fifo(link: &Link) -> Words {
     }
 }
 
-/// Target, a second time, and what becomes of packets that understand ECN.
+/// Returns the target, a second time, and the treatment of packets that understand ECN.
 fn delays(settings: &Settings<'_>, second: Key<Span>) -> Vec<String> {
     let time = |key: Key<Span>| pair(key.name(), micros(settings.get(key)));
     let ecn = if settings.get(codel::ECN) { "ecn" } else { "noecn" };
@@ -200,7 +200,7 @@ fn gains(settings: &Settings<'_>) -> Result<Vec<String>, String> {
     Ok([gain(pie::ALPHA)?, gain(pie::BETA)?].concat())
 }
 
-/// Thresholds in packets.
+/// Returns the thresholds in packets.
 fn thresholds(settings: &Settings<'_>) -> Result<(f64, f64), String> {
     match (settings.get(red::MIN_TH), settings.get(red::MAX_TH)) {
         (0.0, _) | (_, 0.0) => {
@@ -210,7 +210,7 @@ fn thresholds(settings: &Settings<'_>) -> Result<(f64, f64), String> {
     }
 }
 
-/// The burst of tc's RED: (2·min + max)/3, in packets, as its page advises.
+/// Returns the burst of tc's RED: (2·min + max)/3, in packets, as its page advises.
 fn burst((min, max): (f64, f64)) -> u64 {
     ((2.0 * min + max) / 3.0).ceil() as u64
 }

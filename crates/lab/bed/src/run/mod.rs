@@ -1,4 +1,4 @@
-//! Runs a scenario on real sockets and says what came out.
+//! Runs a scenario on real sockets and returns its outcome.
 //!
 //! Every flow is a pair of programs in miniature: a client and a server with sockets of their own. They talk through a
 //! [`relay`](crate::relay) that plays the scenario's link. Times are those of the wall clock, so a run takes as long as
@@ -160,7 +160,7 @@ pub(crate) fn check(supported: Result<(), Vec<Unsupported>>) -> Result<(), Error
     }
 }
 
-/// One part alone; `around` is the wall time that other runs take before and after it.
+/// Runs one part alone; `around` is the wall time that other runs take before and after it.
 fn run_one(
     part: Part,
     options: &Options,
@@ -172,8 +172,8 @@ fn run_one(
     Ok(runs.into_iter().next().unwrap_or_default())
 }
 
-/// The baseline of a run beside it. Where the background's sizes end the run, its duration is a limit only. Nothing but
-/// the last foreground transfer's end is left to end the baseline.
+/// Returns the baseline of a run beside it. Where the background's sizes end the run, its duration is a limit only. Nothing
+/// but the last foreground transfer's end is left to end the baseline.
 fn baseline_beside(scenario: &Checked, end: End) -> Part {
     let alone = scenario.without_background();
     let network = alone.network().clone();
@@ -184,15 +184,15 @@ fn baseline_beside(scenario: &Checked, end: End) -> Part {
     Part { scenario: baseline, network, from: Span::ZERO, is_baseline: true }
 }
 
-/// The end of the last transfer that is no call, or the scenario's.
+/// Returns the end of the last transfer that is no call, or the scenario's.
 fn last_end(scenario: &Scenario) -> Span {
     let transfers = scenario.flow.iter().filter(|flow| !matches!(flow.traffic, Traffic::Cbr { .. }));
     let last = transfers.map(|flow| flow.stop.unwrap_or(scenario.duration).0).max();
     last.unwrap_or(scenario.duration.0).min(scenario.duration.0)
 }
 
-/// The baseline as a run of its own: from shortly before the first foreground transfer until the last one's end. Where the
-/// scenario's duration ends a run, until the last window's end at least.
+/// Returns the baseline as a run of its own: from shortly before the first foreground transfer until the last one's end.
+/// Where the scenario's duration ends a run, until the last window's end at least.
 fn later_baseline(scenario: &Checked, end: End) -> Part {
     let alone = scenario.without_background();
     let network = alone.network().clone();

@@ -210,7 +210,7 @@ impl Session {
         Ok(())
     }
 
-    /// A transfer that breaks down ends a part at once.
+    /// Returns whether the session is over. A transfer that breaks down ends a part at once.
     fn is_over(&self, now: Time) -> Result<bool, Error> {
         if self.broken.load(Ordering::Relaxed) {
             return Ok(true);

@@ -67,7 +67,7 @@ impl Ends {
         Ok(Ends { flow: flow.clone(), bytes, zero, pair })
     }
 
-    /// Where the server listens.
+    /// Returns the address at which the server listens.
     pub(crate) fn server_addr(&self) -> Result<SocketAddr, Error> {
         let address = match &self.pair {
             Pair::Utp(_, server) => Server::address(server),

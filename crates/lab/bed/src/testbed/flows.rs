@@ -136,7 +136,7 @@ impl Directable {
         })
     }
 
-    /// A connection will come from this port of the sender's. Its packets take the course's route, if it has one.
+    /// Expects a connection from this port of the sender's. Its packets take the course's route, if it has one.
     fn expect(&self, port: u16, course: &Arc<Course>) {
         if let Some(route) = course.route() {
             // The wire outlasts the director.

@@ -94,7 +94,7 @@ impl Ground {
     }
 }
 
-/// The kernel's queues at the links that data cross.
+/// Returns the kernel's queues at the links that data cross.
 fn kernel_queues(scenario: &Checked, mtu: u32) -> Result<Vec<KernelQueue>, Error> {
     let framing = wire::framing(scenario);
     let network = scenario.network();
@@ -103,9 +103,9 @@ fn kernel_queues(scenario: &Checked, mtu: u32) -> Result<Vec<KernelQueue>, Error
     crossed.map(|(link, way)| KernelQueue::new(link, way, framing, mtu)).collect()
 }
 
-/// The threads of the applications. A receiver that waits for a core reads late, so the kernel acknowledges late and
-/// several packets at once. The sender's bursts then lengthen the queue, and the wire's lateness does not show it. So
-/// they have real-time priority where allowed.
+/// Starts the threads of the applications. A receiver that waits for a core reads late, so the kernel acknowledges late and
+/// several packets at once. The sender's bursts then lengthen the queue, and the wire's lateness does not show it. So they
+/// have real-time priority where allowed.
 fn runtime() -> io::Result<Runtime> {
     let urgent = || drop(system::become_real_time(Urgency::Ends));
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().on_thread_start(urgent).build()
@@ -114,12 +114,12 @@ fn runtime() -> io::Result<Runtime> {
 /// Lets this process have as many sockets as the system allows: each connection of a swarm takes up to three.
 fn allow_sockets() {
     if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
-        // If this fails, the connection that finds no socket says so.
+        // If this fails, the connection that finds no socket reports it.
         let _ = setrlimit(Resource::RLIMIT_NOFILE, most, most);
     }
 }
 
-/// Bytes that the kernel may hold of a connection without having sent them: a turned-off flow still sends these.
+/// Returns the bytes that the kernel may hold of a connection without having sent them: a turned-off flow still sends these.
 fn unsent_bytes(network: &Network) -> u32 {
     let slowest = network.links.iter().map(|way| way.link.rate.bytes_per_second()).min().unwrap_or(0);
     let held = slowest as f64 * UNSENT.as_secs_f64();

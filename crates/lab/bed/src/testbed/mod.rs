@@ -1,7 +1,7 @@
 //! Runs a scenario in network namespaces: the kernel's TCP, our uTP and QUIC, and bare UDP over the scenario's own links.
 //!
-//! Sockets of senders are in one namespace, those of receivers in another, and the [wire] between them is the
-//! scenario's network. A run takes as long as the scenario says. Its baseline, if there is one, runs after it.
+//! Sockets of senders are in one namespace, those of receivers in another, and the [wire] between them is the scenario's
+//! network. A run takes the scenario's duration. Its baseline, if there is one, runs after it.
 //!
 //! The simulator's applications decide when to send and how much (`flows`). A bulk or sized flow of uTP or QUIC is a transfer of
 //! [`mod@crate::run`] instead, whose bytes are compared at both ends.
@@ -66,7 +66,7 @@ pub fn run(
     tapped(scenario, options, observe, None)
 }
 
-/// The same; `tap` sees every packet of the run at its links, some milliseconds later. The baseline is not shown.
+/// Runs a scenario; `tap` sees every packet of the run at its links, some milliseconds later. The baseline is not shown.
 ///
 /// # Errors
 /// As [`run()`].

@@ -1,4 +1,4 @@
-//! How large packets are on the links: a scenario says how many bytes of headers the rate counts, Ethernet's or none.
+//! How large packets are on the links: a scenario has the bytes of headers that the rate counts, Ethernet's or none.
 
 use crate::quic_packet::HEADERS;
 use afteryou_scenario::transport::Protocol;
@@ -32,22 +32,22 @@ struct OfFlow {
 }
 
 impl Sizes {
-    /// The sizes that a scenario says.
+    /// Reads the sizes of a scenario.
     pub fn of_scenario(scenario: &Scenario) -> Sizes {
         Sizes { flows: scenario.flow.iter().map(OfFlow::new).collect() }
     }
 
-    /// How many flows there are.
+    /// Returns the number of flows.
     pub fn flows(&self) -> usize {
         self.flows.len()
     }
 
-    /// Payload of a full packet of a flow, bytes.
+    /// Returns the payload of a full packet of a flow, bytes.
     pub fn full(&self, flow: usize) -> u32 {
         self.flows[flow].full
     }
 
-    /// Bytes of headers in the scenario beyond those that a packet over IPv4 has: the most of all flows.
+    /// Returns the bytes of headers in the scenario beyond those that a packet over IPv4 has: the most of all flows.
     pub fn framing(&self) -> u32 {
         let most = self.flows.iter().map(|flow| flow.framing).max().unwrap_or_default();
         u32::try_from(most).unwrap_or_default()
@@ -58,7 +58,7 @@ impl Sizes {
         self.flows[flow].is_utp
     }
 
-    /// Returns the payload of a packet that takes `bytes` on links: headers are taken to be as long as the scenario says.
+    /// Returns the payload of a packet that takes `bytes` on links: headers are taken to have the scenario's length.
     pub fn payload(&self, flow: usize, bytes: u32) -> u64 {
         u64::from(bytes).saturating_sub(self.flows[flow].overhead)
     }

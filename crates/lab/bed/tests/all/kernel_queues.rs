@@ -17,14 +17,14 @@ fn by_kernel(scenario: &Scenario) -> Result<Outcome, Error> {
 /// A run with the kernel's queue and one with ours.
 type Both = Option<(Outcome, Outcome)>;
 
-/// The kernel's TCP is in both, so that the queue alone differs.
+/// Runs a scenario with both queues. The kernel's TCP is in both, so that the queue alone differs.
 fn both(scenario: &Scenario) -> Both {
     let by_kernel = by_kernel(scenario).map_or_else(skipped, Some)?;
     Some((by_kernel, started(scenario)?))
 }
 
-/// Did the kernel or the relay stop for a while? A packet that waits longer than a full buffer of `buffer_ms` takes is the trace that
-/// the kernel's queue keeps of that.
+/// Returns whether the kernel or the relay stopped for a while, in words. A packet that waits longer than a full buffer of
+/// `buffer_ms` takes is the trace that the kernel's queue keeps of that.
 fn stopped(both: &Both, buffer_ms: f64) -> Option<String> {
     let (by_kernel, by_us) = both.as_ref()?;
     let longest_ms = link_of(by_kernel).queuing_delay.as_ref()?.max_ms;
@@ -37,7 +37,7 @@ fn link_of(outcome: &Outcome) -> &LinkFigures {
     &outcome.run.windows[0].links[0]
 }
 
-/// Are these the same queue? The kernel names its own by `words`.
+/// Compares the two queues, which should be the same. The kernel names its own by `words`.
 fn compare(both: &Both, words: &str) -> Result<(), String> {
     let Some((by_kernel, by_us)) = both else { return Ok(()) };
     let (is, should) = (link_of(by_kernel), link_of(by_us));

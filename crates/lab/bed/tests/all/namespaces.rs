@@ -13,7 +13,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// A network; none, with a word of why, where the user may not make one.
+/// Builds a network; returns `None` after a word about the reason, where the user may not make one.
 fn build(scenario: &Checked) -> Option<Topology> {
     match Topology::build(&Plan::of_scenario(scenario).unwrap()) {
         Ok(topology) => Some(topology),
@@ -27,7 +27,7 @@ fn build(scenario: &Checked) -> Option<Topology> {
     }
 }
 
-/// A network with a wire, where the user may make one.
+/// Starts a network with a wire, where the user may make one.
 fn start(scenario: &Checked) -> Option<(Topology, Wire, Clock)> {
     let mut topology = build(scenario)?;
     let clock = Clock::start();
@@ -35,7 +35,7 @@ fn start(scenario: &Checked) -> Option<(Topology, Wire, Clock)> {
     Some((topology, wire, clock))
 }
 
-/// A scenario with two flows over one link.
+/// Returns a scenario with two flows over one link.
 fn scenario(rate: &str, rtt_ms: u64, seconds: u64) -> Checked {
     let link = Link::new(rate.parse().unwrap(), "100 packets".parse().unwrap());
     let flow = |name: &str| Flow::new(name, Role::Foreground, "cubic", Duration::from_millis(rtt_ms));
@@ -52,7 +52,7 @@ fn scenario(rate: &str, rtt_ms: u64, seconds: u64) -> Checked {
     scenario.checked().unwrap()
 }
 
-/// Sockets of a flow's ends, each in its namespace, connected with each other.
+/// Opens sockets of a flow's ends, each in its namespace, connected with each other.
 fn udp_pair(topology: &Topology, family: Family, flow: usize) -> (UdpSocket, UdpSocket) {
     let addresses = topology.addresses(family, flow);
     let bind = |side, address| {
@@ -118,7 +118,7 @@ fn a_round_trip_takes_what_the_scenario_says() {
     trips.sort();
     let shortest = trips[0].as_millis_f64();
     println!("shortest {shortest:.3} ms, median {:.3} ms", trips[10].as_millis_f64());
-    // Never faster than propagation. How much slower says how busy the machine is, so it is printed and not judged.
+    // Never faster than propagation. How much slower depends on how busy the machine is, so it is printed and not judged.
     assert!(shortest >= 30.0, "{shortest}");
     drop(wire);
 }
@@ -206,7 +206,7 @@ fn a_run_that_is_killed_leaves_nothing_behind() {
     assert_eq!(interfaces(), before);
 }
 
-/// This very test as another process, and the numbers of the processes that it has started in its namespaces.
+/// Starts this very test as another process, and returns the numbers of the processes that it has started in its namespaces.
 fn start_run() -> (std::process::Child, String) {
     let name = "namespaces::a_run_that_is_killed_leaves_nothing_behind";
     let mut run = Command::new(std::env::current_exe().unwrap())
@@ -220,7 +220,7 @@ fn start_run() -> (std::process::Child, String) {
     (run, inside.unwrap())
 }
 
-/// A network at work with a program in each namespace that has started another one.
+/// Holds a network at work with a program in each namespace that has started another one.
 fn hold_a_network() {
     let Some((topology, _wire, _)) = start(&scenario("10 Mbit/s", 20, 60)) else { return };
     let start = |side| {

@@ -30,7 +30,7 @@ fn flow(
     }
 }
 
-/// A background flow all the time, a foreground from 3 to 5 s, a call.
+/// Returns a scenario of a background flow all the time, a foreground from 3 to 5 s, and a call.
 fn short(background: Traffic) -> Scenario {
     let call =
         Traffic::Cbr { rate: Rate::from_bits(64_000), payload: Size::from_bytes(160), gaps: Gaps::Equal };

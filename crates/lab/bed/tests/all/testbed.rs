@@ -203,7 +203,7 @@ fn every_form_of_traffic_sends_what_it_sends_in_the_simulator() {
     }
 }
 
-/// Four hosts with uplinks of 1 to 4 Mbit/s and buffers of a few packets.
+/// Returns a scenario of four hosts with uplinks of 1 to 4 Mbit/s and buffers of a few packets.
 fn between_hosts(transport: &str, traffic: &str) -> Scenario {
     let text = format!(
         "duration = \"8 s\"\n[[hosts]]\nname = \"homes\"\ncount = 4\nrtt = \"20 ms\"\n\
@@ -285,12 +285,12 @@ fn a_flow_that_is_off_sends_nothing() {
     }
 }
 
-/// A flow of a shell command; `rest` has more keys of its traffic.
+/// Returns a flow of a shell command; `rest` has more keys of its traffic.
 fn command(script: &str, rest: &str) -> String {
     format!("[[flow]]\nname = \"program\"\nrtt = \"20 ms\"\nstart = \"1 s\"\ntraffic = {{ command = [\"bash\", \"-c\", '{script}']{rest} }}\n")
 }
 
-/// The error of a run; none, with a word of why, where the user may not run it.
+/// Returns the error of a run; `None`, after a word about the reason, where the user may not run it.
 fn error_of(scenario: &Scenario) -> Option<String> {
     match testbed::run(&scenario.clone().checked().unwrap(), &Options::default(), &mut |_| true) {
         Err(error @ Error::Flow { .. }) => Some(error.to_string()),

@@ -21,14 +21,15 @@ impl Bed {
         Bed { queue_by: QueueBy::Afteryou, in_namespaces: false, at_once: 1 }
     }
 
-    /// The same with queues by `queue_by` at the links that data cross. The kernel's are in namespaces alone. Results with them have a
-    /// version of their own.
+    /// Returns the same bed with queues by `queue_by` at the links that data cross. The kernel's are in namespaces alone.
+    /// Results with them have a version of their own.
     pub const fn queued_by(self, queue_by: QueueBy) -> Bed {
         Bed { queue_by, ..self }
     }
 
-    /// The same in namespaces for every scenario, with `at_once` runs at the same time, at least one: for scenarios so slow that a core
-    /// serves more than one, on a machine without other work. The lateness of results shows whether it went well.
+    /// Returns the same bed in namespaces for every scenario, with `at_once` runs at the same time, at least one. It is for
+    /// scenarios so slow that a core serves more than one, on a machine without other work. The lateness of results shows
+    /// whether it went well.
     pub const fn in_namespaces(self, at_once: usize) -> Bed {
         let at_once = if at_once == 0 { 1 } else { at_once };
         Bed { in_namespaces: true, at_once, ..self }

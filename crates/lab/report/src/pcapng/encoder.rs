@@ -97,7 +97,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// The outcome for a packet at the queue or the link, in words.
+    /// Returns the outcome for a packet at the queue or the link, in words.
     fn comment(&mut self, passage: &Passage<'_>) -> Option<String> {
         let queue = self.queues.get(passage.link).map_or("queue", String::as_str);
         match passage.fate {
@@ -115,7 +115,7 @@ impl Encoder {
     }
 }
 
-/// The flows' names for their addresses.
+/// Returns the flows' names for their addresses.
 fn names(scenario: &Scenario) -> impl Iterator<Item = ([u8; 4], String)> + '_ {
     scenario.flow.iter().enumerate().flat_map(|(i, flow)| {
         let ends = headers::addresses(i).into_iter().zip(["sender", "receiver"]);

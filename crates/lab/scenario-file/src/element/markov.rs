@@ -119,7 +119,7 @@ fn state(node: &Node, name: &str, names: &[String]) -> Result<State> {
     })
 }
 
-/// How often each of the states follows.
+/// Reads how often each of the states follows.
 fn weights(node: &Node, fields: &Table, names: &[String]) -> Result<Vec<f64>> {
     let known: Vec<&str> = names.iter().map(String::as_str).collect();
     if let Some((key, _)) = fields.entries.iter().find(|(key, _)| !known.contains(&key.name.as_str())) {

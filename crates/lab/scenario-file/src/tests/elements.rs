@@ -13,7 +13,7 @@ fn scenario(link: &str) -> Scenario {
     runs("", &format!("{link}\n{}", flow(""))).remove(0).scenario.into_scenario()
 }
 
-/// The error of a file with these lines in its link, the first of them in line 6.
+/// Asserts the error of a file with these lines in its link, the first of them in line 6.
 fn refused(link: &str, words: &str, line: usize) {
     let text = error("", &format!("{link}\n{}", flow("")));
     assert!(text.contains(words) && text.contains(&format!("test.toml:{line}:")), "{link}:\n{text}");
@@ -176,7 +176,7 @@ fn samples_come_from_a_file_beside_the_scenario_and_are_in_the_scenario_itself()
     assert!(read_error(jitter).contains("delays.csv: "));
 }
 
-/// The error of a scenario whose files are missing.
+/// Returns the error of a scenario whose files are missing.
 fn read_error(link: &str) -> String {
     read(&[], link).unwrap_err()
 }
@@ -194,7 +194,7 @@ fn a_rate_may_change_by_steps_and_its_mean_over_the_run_is_the_rate_of_the_rest(
     assert_eq!(link.back().elements.rate, None);
 }
 
-/// The link of a scenario file with this rate, with a trace of that text beside it.
+/// Returns the link of a scenario file with this rate, with a trace of that text beside it.
 fn traced(trace: &str, rate: &str) -> std::result::Result<afteryou_scenario::Link, String> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("lte.trace"), trace).unwrap();
@@ -280,7 +280,7 @@ fn elements_of_a_results_scenario_read_back_as_themselves() {
     refused("elements = { loss = { every = \"x\" } }", "these are no elements", 6);
 }
 
-/// The link of a short form with this rate.
+/// Returns the link of a short form with this rate.
 fn with_rate(rate: &str) -> std::result::Result<afteryou_scenario::Link, String> {
     let text = format!(
         "duration = \"600 s\"\n[link]\nbuffer = \"500 packets\"\nrate = {rate}\n{}",
@@ -337,7 +337,7 @@ fn a_chain_has_states_and_repeat_requests_or_none() {
     }
 }
 
-/// The scenario of a file with a flow called "a" and these rules of the script.
+/// Returns the scenario of a file with a flow called "a" and these rules of the script.
 fn script(rules: &str) -> std::result::Result<Scenario, String> {
     let text = format!("duration = \"60 s\"\n\n{LINK}{}{rules}", flow("name = \"a\""));
     let experiment = parse(&text).map_err(|error| error.to_string())?;

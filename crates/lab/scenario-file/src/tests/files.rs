@@ -7,7 +7,7 @@ use std::path::Path;
 const TRACE: &str = "0,5 Mbit/s\n1,1 Mbit/s\n";
 const SECRET: &str = "secret-word\n";
 
-/// A folder `own` with a scenario that names a trace there, and a trace and a secret beside that folder.
+/// Makes a folder `own` with a scenario that names a trace there, and a trace and a secret beside that folder.
 fn place(named: &str) -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
     let own = place.path().join("own");

@@ -23,13 +23,13 @@ buffer = \"100 packets\"
 controller = \"cubic\"
 ";
 
-/// The scenario of a file with three named links and a flow with these lines.
+/// Returns the scenario of a file with three named links and a flow with these lines.
 fn named(lines: &str) -> Checked {
     let experiment = parse(&format!("{NAMED}{lines}\n")).unwrap_or_else(|error| panic!("{error}"));
     experiment.runs(None, None).unwrap().remove(0).scenario
 }
 
-/// The error of such a file.
+/// Returns the error of such a file.
 fn refused(lines: &str) -> String {
     parse(&format!("{NAMED}{lines}\n")).unwrap_err().to_string()
 }

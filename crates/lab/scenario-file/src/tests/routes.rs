@@ -24,13 +24,13 @@ path = { forward = [\"cable\"], reverse = [\"cable\"], delay = \"20 ms\" }
 [[route_change]]
 ";
 
-/// The scenario of a file with two named links and a change of routes with these lines.
+/// Returns the scenario of a file with two named links and a change of routes with these lines.
 fn named(lines: &str) -> Checked {
     let experiment = parse(&format!("{NAMED}{lines}\n")).unwrap_or_else(|error| panic!("{error}"));
     experiment.runs(None, None).unwrap().remove(0).scenario
 }
 
-/// The error of such a file contains `words` and points at this line, counted from that of the change.
+/// Asserts that the error of such a file contains `words` and points at this line, counted from that of the change.
 fn refused(lines: &str, words: &str, line: usize) {
     let text = parse(&format!("{NAMED}{lines}\n")).unwrap_err().to_string();
     assert!(text.contains(words) && text.contains(&format!("test.toml:{}:", 19 + line)), "{lines}:\n{text}");
@@ -64,7 +64,7 @@ fn a_change_without_a_flow_is_for_all_and_builds_on_the_one_before() {
     let network = scenario.network();
     let routes: Vec<_> = network.routes_of(0).map(|route| (route.forward[0], route.reverse_delay)).collect();
     let ms = Span::from_millis;
-    // The written forward delay goes on with its path only: the new path has half of the round trip each way.
+    // The written forward delay applies to its path only: the new path has half of the round trip each way.
     assert_eq!(routes, [(0, ms(20)), (1, ms(20)), (1, ms(45))]);
     assert_eq!(network.routes_of(1).count(), 2);
 }

@@ -59,7 +59,7 @@ fn unreadable(flows: &BTreeSet<&str>, all: &BTreeSet<&str>) -> Vec<String> {
     sentences
 }
 
-/// A name without what cannot be seen: blanks at its ends, doubled blanks, and characters without a width.
+/// Returns a name without what cannot be seen: blanks at its ends, doubled blanks, and characters without a width.
 fn looks(name: &str) -> String {
     let seen: String = name.chars().filter(|c| !c.is_control() && !is_without_width(*c)).collect();
     seen.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -36,7 +36,8 @@ pub(super) fn short_jitter(scenario: &Checked) -> Vec<String> {
     (0..network.links.len()).filter_map(of_link).collect()
 }
 
-/// The largest packet of data that a link carries, bytes, and the time that it takes; none where there are no data.
+/// Returns the largest packet of data that a link carries, bytes, and the time that it takes; `None` where there are no
+/// data.
 fn largest_packet(scenario: &Scenario, network: &Network, index: usize) -> Option<(u64, Span)> {
     let sends = |flow: &usize| network.routes_of(*flow).any(|route| route.forward.contains(&index));
     let size = |flow: usize| {

@@ -10,13 +10,13 @@ const MARK: &str =
 /// The type of the scenario, which has pages of its own in the book.
 const SCENARIO: &str = "Scenario";
 
-/// `page` with the tables of `schema` after its text.
+/// Returns `page` with the tables of `schema` after its text.
 pub fn filled(page: &str, schema: &Value) -> String {
     let (text, _) = page.split_once(MARK).expect("the page says where the fields begin");
     format!("{text}{MARK}{}", tables(schema))
 }
 
-/// A table for each type of a result, in the order in which types are met.
+/// Returns a table for each type of a result, in the order in which types are met.
 fn tables(schema: &Value) -> String {
     let mut text = String::new();
     let mut met = vec![("Outcome".to_owned(), schema)];
@@ -42,13 +42,13 @@ fn tables(schema: &Value) -> String {
     text
 }
 
-/// A description on one line, its links to Rust items as code.
+/// Returns a description on one line, its links to Rust items as code.
 fn prose(of: &Value) -> String {
     let text = of["description"].as_str().unwrap_or_default();
     text.replace("[`", "`").replace("`]", "`").replace('\n', " ").replace('|', "\\|")
 }
 
-/// Types that a value refers to.
+/// Returns the types that a value refers to.
 fn named(value: &Value) -> Vec<String> {
     match value {
         Value::Object(fields) => {
@@ -60,7 +60,7 @@ fn named(value: &Value) -> Vec<String> {
     }
 }
 
-/// The kind of a value, in words.
+/// Returns the kind of a value, in words.
 fn kind(value: &Value, schema: &Value) -> String {
     let Some(fields) = value.as_object() else { return "anything".to_owned() };
     if let Some(name) = fields.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next()) {

@@ -4,7 +4,7 @@ use afteryou_scenario_file::Experiment;
 use std::io::Write;
 use std::path::Path;
 
-/// What reading a file of these bytes says.
+/// Returns the error of reading a file of these bytes.
 fn refusal(bytes: &[u8]) -> String {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
@@ -66,14 +66,14 @@ fn flows_without_number_are_refused_before_one_is_made() {
     assert!(refusal(many.as_bytes()).contains("more than 20000 flows"));
 }
 
-/// The refusal of a file with a link, a flow "a" and these lines.
+/// Returns the refusal of a file with a link, a flow "a" and these lines.
 fn refused(lines: &str) -> String {
     let start = "duration = \"1 s\"\nlink = { rate = \"1 Mbit/s\", buffer = \"9 packets\" }\n";
     let flow = "[[flow]]\nname = \"a\"\ncontroller = \"cubic\"\nrtt = \"1 ms\"\n";
     refusal((start.to_owned() + flow + lines).as_bytes())
 }
 
-/// `number` values, none alike.
+/// Returns `number` values, none alike.
 fn values(number: usize, value: impl Fn(usize) -> String) -> String {
     (1..=number).map(value).collect::<Vec<_>>().join(", ")
 }

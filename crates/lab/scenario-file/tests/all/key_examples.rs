@@ -49,7 +49,8 @@ impl Examples {
     }
 }
 
-/// The tables of a file that a section's title means: `[link]` one link, `[[link]]` a list, `flow.traffic` those of all flows.
+/// Returns the tables of a file that a section's title means: `[link]` one link, `[[link]]` a list, `flow.traffic` those of
+/// all flows.
 fn tables<'a>(file: &'a Table, title: &str) -> Vec<&'a Table> {
     if title == "The file" {
         return vec![file];

@@ -16,7 +16,7 @@ pub fn filled(page: &str, examples: &Examples) -> String {
     format!("{text}{MARK}{tables}")
 }
 
-/// The table of one section, then those of the sections within it.
+/// Writes the table of one section, then those of the sections within it.
 fn section(title: &str, keys: &[Key], examples: &Examples, text: &mut String) {
     let _ = write!(text, "\n### {title}\n\n| key | example | value | meaning |\n|---|---|---|---|\n");
     for Key { name, takes, help } in keys {
@@ -55,7 +55,7 @@ fn section(title: &str, keys: &[Key], examples: &Examples, text: &mut String) {
     }
 }
 
-/// The values of a key, in words.
+/// Returns the values of a key, in words.
 fn value(takes: Takes) -> String {
     let words =
         |words: &[&str]| words.iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(" or ");

@@ -22,7 +22,8 @@ fn examples() -> Vec<PathBuf> {
     paths
 }
 
-/// With the keys of all objects sorted: whether a map keeps its order depends on features that other crates switch on.
+/// Returns a value with the keys of all objects sorted: whether a map keeps its order depends on features that other crates
+/// switch on.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -56,7 +57,8 @@ fn outcome_schema() -> Value {
     without_formats(&schemars::schema_for!(Outcome).to_value())
 }
 
-/// Without the names of Rust's number types: no draft of JSON Schema has them as formats, and ajv refuses a schema with an unknown one.
+/// Returns a value without the names of Rust's number types. No draft of JSON Schema has them as formats, and ajv refuses a
+/// schema with an unknown one.
 fn without_formats(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {

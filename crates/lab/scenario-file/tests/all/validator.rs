@@ -84,7 +84,7 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// "#/$defs/Name", as schemars writes it.
+    /// Resolves "#/$defs/Name", as schemars writes it.
     fn resolve(&self, reference: &Value) -> &'a Value {
         let pointer = text_of(reference).strip_prefix('#').expect("a reference within the schema");
         self.root.pointer(pointer).unwrap_or_else(|| panic!("{reference} leads nowhere"))
@@ -131,7 +131,7 @@ impl<'a> Validator<'a> {
     }
 }
 
-/// The names of a `type`: one, or a list.
+/// Returns the names of a `type`: one, or a list.
 fn types(rule: &Value) -> impl Iterator<Item = &str> {
     let several = rule.as_array().map_or(&[][..], Vec::as_slice);
     rule.as_str().into_iter().chain(several.iter().map(text_of))
@@ -151,7 +151,7 @@ fn is_of_type(value: &Value, name: &str) -> bool {
     }
 }
 
-/// Numbers are compared by their value (JSON Schema Core, 4.2.2).
+/// Compares two values; numbers are compared by their value (JSON Schema Core, 4.2.2).
 fn is_same(a: &Value, b: &Value) -> bool {
     match (a.as_f64(), b.as_f64()) {
         (Some(a), Some(b)) => a == b,
@@ -175,7 +175,7 @@ mod tests {
     use super::Validator;
     use serde_json::{json, Value};
 
-    /// Values that a schema accepts, and values that it refuses.
+    /// Asserts that a schema accepts values, and that it refuses others.
     fn assert_judged(schema: Value, good: &[Value], bad: &[Value]) {
         let validator = Validator::new(&schema);
         good.iter().for_each(|value| assert!(validator.is_valid(value), "{schema} refuses {value}"));

@@ -36,7 +36,7 @@ impl Scenario {
         }
     }
 
-    /// Most changes of a flow's route, by the longest path of the scenario.
+    /// Returns the most changes of a flow's route, by the longest path of the scenario.
     fn most_changes(&self) -> usize {
         let of_flows = self.flow.iter().filter_map(|flow| flow.path.as_ref());
         let paths = of_flows.chain(self.route_change.iter().filter_map(|change| change.path.as_ref()));

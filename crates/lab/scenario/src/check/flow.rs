@@ -13,7 +13,7 @@ pub(super) struct WrongSetting {
 }
 
 impl WrongSetting {
-    /// The error of a whole scenario, which names the flow.
+    /// Returns the error of a whole scenario, which names the flow.
     pub(super) fn of_flow(self, flow: &Flow) -> Error {
         match self.error {
             Error::Contradiction(why) => {

@@ -82,7 +82,7 @@ impl Scenario {
         Err(unknown("flow", flow, &names))
     }
 
-    /// The first part that is wrong by itself.
+    /// Returns the first part that is wrong by itself.
     fn wrong_part(&self) -> Option<(Part, Error)> {
         let flows = || self.flow.iter().enumerate();
         let setting = |(index, flow): (usize, &Flow)| {
@@ -104,7 +104,7 @@ impl Scenario {
         in_flows.or_else(in_network).or_else(|| self.wrong_script())
     }
 
-    /// The first line of the script that is wrong by itself.
+    /// Returns the first line of the script that is wrong by itself.
     fn wrong_script(&self) -> Option<(Part, Error)> {
         fn first<T>(
             list: &[T],

@@ -40,12 +40,12 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl Propagation {
-    /// Always the same.
+    /// Returns a delay that is always the same.
     pub fn constant(delay: Duration) -> Propagation {
         Propagation { steps: Steps::constant(delay), reorder: false }
     }
 
-    /// The shortest it ever is.
+    /// Returns the shortest delay.
     pub fn least(&self) -> Duration {
         self.steps.points().iter().map(|(_, delay)| *delay).min().unwrap_or_default()
     }

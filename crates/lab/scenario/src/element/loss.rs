@@ -32,9 +32,9 @@ pub struct GilbertElliott {
 }
 
 impl GilbertElliott {
-    /// Everything is lost in the bad state and nothing in the good one (Gilbert's simple model). The law has this mean
-    /// loss rate and this mean number of consecutive losses. None if no chain has them: such bursts need a rate of
-    /// change from good to bad above one.
+    /// Returns the law with this mean loss rate and this mean number of consecutive losses. Everything is lost in the bad
+    /// state and nothing in the good one (Gilbert's simple model). Returns `None` if no chain has them: such bursts need a
+    /// rate of change from good to bad above one.
     pub fn of_mean(mean: Probability, burst: f64) -> Option<GilbertElliott> {
         let r = 1.0 / burst;
         let p = r * mean.ratio() / (1.0 - mean.ratio());
@@ -46,7 +46,7 @@ impl GilbertElliott {
         })
     }
 
-    /// Share of packets that meet the bad state.
+    /// Returns the share of packets that meet the bad state.
     pub fn share_of_bad(&self) -> f64 {
         let (p, r) = (self.p.ratio(), self.r.ratio());
         match p + r > 0.0 {
@@ -56,7 +56,7 @@ impl GilbertElliott {
         }
     }
 
-    /// Mean loss rate.
+    /// Returns the mean loss rate.
     pub fn mean(&self) -> f64 {
         let bad = self.share_of_bad();
         (1.0 - bad) * self.good.ratio() + bad * self.bad.ratio()

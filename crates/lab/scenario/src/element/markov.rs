@@ -64,7 +64,7 @@ const MOST_CHANGES: f64 = 1e6;
 const ITERATIONS: usize = 10_000;
 
 impl Markov {
-    /// The chain of these states. The error names a state by its index and says what is wrong.
+    /// Creates the chain of these states. The error names a state by its index and has the reason.
     pub fn new(states: Vec<State>) -> Result<Markov, (usize, String)> {
         for (i, state) in states.iter().enumerate() {
             if state.dwell.0 < Span::from_millis(1) {
@@ -80,7 +80,7 @@ impl Markov {
         Ok(markov)
     }
 
-    /// The channel of the preset `satellite`: mean 2.3 Mbit/s.
+    /// Returns the channel of the preset `satellite`: mean 2.3 Mbit/s.
     pub fn satellite() -> Option<Markov> {
         let state = |name: &str, kbit: u64, dwell_ms, error, next: [f64; 3]| {
             Some(State {
@@ -104,18 +104,19 @@ impl Markov {
         &self.states
     }
 
-    /// Share of the time in each state.
+    /// Returns the share of the time in each state.
     pub fn occupancy(&self) -> &[f64] {
         &self.occupancy
     }
 
-    /// Mean rate, bit/s.
+    /// Returns the mean rate, bit/s.
     pub fn mean_rate(&self) -> f64 {
         let of = |(state, share): (&State, &f64)| state.rate.bits_per_second() as f64 * share;
         self.states.iter().zip(&self.occupancy).map(of).sum()
     }
 
-    /// By iteration of the jumps; each second jump stays, so that chains that alternate settle, too.
+    /// Returns the stationary law by iteration of the jumps; each second jump stays, so that chains that alternate settle,
+    /// too.
     fn stationary(&self) -> Vec<f64> {
         let n = self.states.len();
         let mut visits = vec![1.0 / n as f64; n];
@@ -146,7 +147,7 @@ impl Markov {
         duration.as_secs_f64() / shortest > MOST_CHANGES
     }
 
-    /// When the channel is in which state, drawn for a run of this duration; it begins in its stationary law.
+    /// Returns when the channel is in which state, drawn for a run of this duration; it begins in its stationary law.
     pub fn drawn(&self, duration: Duration, random: &mut Pcg64) -> Vec<(Duration, usize)> {
         let mut state = choose(&self.occupancy, random);
         let (mut at, mut visits) = (Duration::default(), Vec::new());
@@ -162,7 +163,7 @@ impl Markov {
     }
 }
 
-/// An index, drawn by weight.
+/// Returns an index, drawn by weight.
 fn choose(weights: &[f64], random: &mut Pcg64) -> usize {
     let sum: f64 = weights.iter().sum();
     let mut at = crate::random::uniform(random) * sum;
@@ -182,7 +183,7 @@ mod tests {
 
     const HOURS: u64 = 100;
 
-    /// Seconds in each state, of each hour.
+    /// Returns the seconds in each state, of each hour.
     fn hours(markov: &Markov) -> Vec<Vec<f64>> {
         (0..HOURS)
             .map(|hour| {

@@ -39,7 +39,7 @@ fn is_false(flag: &bool) -> bool {
 const NANO: u128 = 1_000_000_000;
 
 impl RateLaw {
-    /// Capacity of the time before `until`, in 10⁻⁹ bits.
+    /// Returns the capacity of the time before `until`, in 10⁻⁹ bits.
     pub fn nanobits(&self, until: Duration) -> u128 {
         match self {
             RateLaw::Steps { steps, period } => {
@@ -58,7 +58,7 @@ impl RateLaw {
         }
     }
 
-    /// Mean rate from `from` to `to`, bit/s.
+    /// Returns the mean rate from `from` to `to`, bit/s.
     pub fn mean(&self, from: Duration, to: Duration) -> f64 {
         let nanos = to.0 - from.0;
         let nanobits = self.nanobits(to) - self.nanobits(from);
@@ -89,7 +89,7 @@ impl RateLaw {
     }
 }
 
-/// Whole periods before `until`, and the time after them.
+/// Returns the whole periods before `until`, and the time after them.
 fn rounds(until: u64, period: Option<u64>) -> (u64, u64) {
     match period {
         Some(period @ 1..) => (until / period, until % period),

@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 pub struct Steps<T>(Points<(Duration, T)>);
 
 impl<T: Copy> Steps<T> {
-    /// Always the same value.
+    /// Returns steps that always have the same value.
     pub fn constant(value: T) -> Steps<T> {
         Steps(vec![(Duration::default(), value)].into())
     }
 
-    /// The steps of `points`. The error has the index of the first point that is wrong and why.
+    /// Creates the steps of `points`. The error has the index of the first point that is wrong and the reason.
     pub fn new(points: Vec<(Duration, T)>) -> Result<Steps<T>, (usize, &'static str)> {
         let steps = Steps(points.into());
         steps.check().map(|()| steps)
@@ -37,12 +37,12 @@ impl<T: Copy> Steps<T> {
         }
     }
 
-    /// Each step: from when, and its value.
+    /// Returns each step: from when, and its value.
     pub fn points(&self) -> &[(Duration, T)] {
         &self.0
     }
 
-    /// The value at a time.
+    /// Returns the value at a time.
     pub fn at(&self, time: Duration) -> Option<T> {
         let index = self.0.partition_point(|(from, _)| *from <= time);
         Some(self.0.get(index.checked_sub(1)?)?.1)

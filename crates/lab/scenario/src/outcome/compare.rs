@@ -149,7 +149,7 @@ impl<'a> Known<'a> {
         Known { totals, flows, ends_s }
     }
 
-    /// How long the transfers of a flow took; nothing where it has no part in `window`.
+    /// Returns how long the transfers of a flow took; nothing where it has no part in `window`.
     fn completion(&self, flow: &str, window: Option<&Window>) -> CompletionCost {
         let Some(window) = window else { return CompletionCost::default() };
         let runs = self.totals.each_ref().map(|totals| totals.get(flow));
@@ -161,7 +161,7 @@ impl<'a> Known<'a> {
         CompletionCost::of(with, without)
     }
 
-    /// Each foreground flow of a window; `window` is none where the scenario does not have it.
+    /// Compares each foreground flow of a window; `window` is `None` where the scenario does not have it.
     fn compare(
         &self,
         window: Option<&Window>,
@@ -215,7 +215,7 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// A run with one window and one upload, which has a goodput and, if its transfer ended, a completion time.
+    /// Returns a run with one window and one upload, which has a goodput and, if its transfer ended, a completion time.
     fn run(goodput_bit_s: f64, completed_in_s: Option<f64>) -> Run {
         let upload = FlowFigures {
             flow: "upload".to_owned(),

@@ -97,7 +97,7 @@ impl Run {
     }
 }
 
-/// Bytes under a goodput curve between two times; a value holds for its step.
+/// Returns the bytes under a goodput curve between two times; a value holds for its step.
 fn bytes_between(curve: &Series, from_s: f64, to_s: f64) -> f64 {
     let first = ((from_s - curve.start_s) / curve.step_s).floor().max(0.0) as usize;
     let mut bytes = 0.0;

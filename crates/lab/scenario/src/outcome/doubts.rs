@@ -10,14 +10,14 @@ pub(super) fn doubts(scenario: &Scenario, run: &Run) -> Vec<String> {
     silent(run).into_iter().chain(ran_away(scenario, run)).collect()
 }
 
-/// Flows that never connected or never sent.
+/// Reports flows that never connected or never sent.
 fn silent(run: &Run) -> Option<String> {
     let silent = |totals: &&Totals| totals.packets == 0 || totals.received_bytes == 0;
     let flows: Vec<&str> = run.totals.iter().filter(silent).map(|totals| totals.flow.as_str()).collect();
     (!flows.is_empty()).then(|| format!("no data arrived in the whole run of {}", named(&flows)))
 }
 
-/// Windows that ran away, of flows with curves of their own.
+/// Reports windows that ran away, of flows with curves of their own.
 fn ran_away(scenario: &Scenario, run: &Run) -> Vec<String> {
     let mut curves = run.series.iter().filter(|curve| curve.quantity == "cwnd").peekable();
     let network = curves.peek().and_then(|_| scenario.network().ok());

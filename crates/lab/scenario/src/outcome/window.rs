@@ -96,7 +96,7 @@ pub struct QueueLength {
     pub p95: u64,
     /// The same for 99 % of the time.
     pub p99: u64,
-    /// Its greatest length.
+    /// The greatest length.
     pub max: u64,
 }
 
@@ -156,7 +156,7 @@ pub struct FlowFigures {
     pub sender: Option<SenderFigures>,
 }
 
-/// Jain's index of fairness: (Σx)² / (n · Σx²). 1 of no flows, and of flows that all have zero.
+/// Returns Jain's index of fairness: (Σx)² / (n · Σx²).
 pub fn jain(rates: &[f64]) -> f64 {
     let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
     if squares == 0.0 {
@@ -169,12 +169,12 @@ pub fn jain(rates: &[f64]) -> f64 {
 const LEAST_LEFT_OVER: f64 = 0.05;
 
 impl WindowFigures {
-    /// The first link: the only one of most scenarios. None where nothing was measured.
+    /// Returns the first link: the only one of most scenarios. None where nothing was measured.
     pub fn bottleneck(&self) -> Option<&LinkFigures> {
         self.links.first()
     }
 
-    /// The link called `name`.
+    /// Returns the link called `name`.
     pub fn link(&self, name: &str) -> Option<&LinkFigures> {
         self.links.iter().find(|link| link.link == name)
     }
@@ -259,7 +259,7 @@ mod tests {
         }
     }
 
-    /// Flows with a controller.
+    /// Returns a scenario of flows with a controller.
     fn scenario(flows: &[(&str, Role)]) -> Scenario {
         let rtt = Duration::from_millis(40);
         let flow = flows.iter().map(|(name, role)| Flow::new(*name, *role, "cubic", rtt)).collect();
@@ -267,7 +267,7 @@ mod tests {
         Scenario { flow, ..Scenario::new("", rtt, link) }
     }
 
-    /// The bottleneck's derived figures in a window with these flows.
+    /// Returns the bottleneck's derived figures in a window with these flows.
     fn derived(scenario: &Scenario, flows: Vec<FlowFigures>) -> LinkFigures {
         let links = vec![LinkFigures::default()];
         let mut window = WindowFigures { links, flows, ..WindowFigures::default() };

@@ -44,12 +44,12 @@ impl TransportKind {
         found.ok_or_else(|| unknown("transport", name, &TransportKind::ALL.map(TransportKind::name)))
     }
 
-    /// Its name in files.
+    /// Returns the transport's name in files.
     pub fn name(self) -> &'static str {
         self.about().name
     }
 
-    /// Its entry in lists.
+    /// Returns the transport's entry in lists.
     pub const fn about(self) -> &'static About {
         match self {
             TransportKind::Tcp => &ABOUT_TCP,
@@ -120,32 +120,32 @@ impl Protocol {
 }
 
 impl Transport {
-    /// A transport with its defaults.
+    /// Returns a transport with its defaults.
     pub fn of_kind(kind: TransportKind) -> Transport {
         Transport { kind, params: BTreeMap::new() }
     }
 
-    /// TCP with its defaults.
+    /// Returns TCP with its defaults.
     pub fn tcp() -> Transport {
         Transport::of_kind(TransportKind::Tcp)
     }
 
-    /// uTP with its defaults.
+    /// Returns uTP with its defaults.
     pub fn utp() -> Transport {
         Transport::of_kind(TransportKind::Utp)
     }
 
-    /// QUIC with its defaults.
+    /// Returns QUIC with its defaults.
     pub fn quic() -> Transport {
         Transport::of_kind(TransportKind::Quic)
     }
 
-    /// Bare datagrams.
+    /// Returns bare datagrams.
     pub fn udp() -> Transport {
         Transport::of_kind(TransportKind::Udp)
     }
 
-    /// The same with one more setting.
+    /// Returns the same transport with one more setting.
     pub fn with(mut self, name: &str, value: &str) -> Transport {
         self.params.insert(name.to_owned(), value.to_owned());
         self

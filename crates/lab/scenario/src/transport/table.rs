@@ -29,7 +29,7 @@ const TIMER_SLACK: Param = Param::micros("timer_slack", 2_000, (0, 100_000)).exp
     "",
 );
 
-/// Settings of TCP. Where the preset `classic` has another default, the help says so.
+/// Settings of TCP. Where the preset `classic` has another default, the help has it.
 pub const TCP: &[Param] = &[
     Param::choice("preset", MODERN, &[MODERN, CLASSIC]).explained(
         "defaults of a stack of today, or of the ns-2 era: three duplicate acks, no RACK, no PRR, no pacing",

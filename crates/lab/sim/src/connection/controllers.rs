@@ -17,7 +17,7 @@ pub(super) struct Controllers {
 }
 
 impl Controllers {
-    /// Those of a flow; `iw` is the transport's initial window in packets, `onlookers` see the senders.
+    /// Creates the controllers of a flow; `iw` is the transport's initial window in packets, `onlookers` see the senders.
     pub(super) fn new(spec: &Spec, iw: Option<u32>, onlookers: Onlookers) -> Result<Controllers, Error> {
         let missing = || Error::Contradiction(format!("flow {:?} needs a controller", spec.name));
         let (entry, mut overrides) = spec.controller.as_ref().ok_or_else(missing)?.controller()?;
@@ -31,12 +31,12 @@ impl Controllers {
         Ok(Controllers { tuned, onlookers: Box::new(onlookers) })
     }
 
-    /// The controller of the sender of the connection with this number.
+    /// Returns the controller of the sender of the connection with this number.
     pub(super) fn build(&self, setup: Setup, connection: u32) -> Box<dyn Controller> {
         self.onlookers.watch(self.idle(setup), connection as usize)
     }
 
-    /// The controller of an end that sends no data.
+    /// Returns the controller of an end that sends no data.
     pub(super) fn idle(&self, setup: Setup) -> Box<dyn Controller> {
         self.tuned.build(setup)
     }

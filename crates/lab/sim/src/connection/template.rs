@@ -34,7 +34,8 @@ enum Which {
 }
 
 impl Template {
-    /// The connections of a flow; a packet of its full size crosses the empty routes in `empty`, `onlookers` see its senders.
+    /// Describes the connections of a flow; a packet of its full size crosses the empty routes in `empty`, `onlookers` see
+    /// its senders.
     ///
     /// # Errors
     /// A transport, a controller or a parameter that is refused.
@@ -76,7 +77,7 @@ impl Template {
         Ok(Template { kind, format })
     }
 
-    /// The connections of the flow with the index `flow`, which `dial` opens elsewhere.
+    /// Describes the connections of the flow with the index `flow`, which `dial` opens elsewhere.
     pub fn outside(spec: &Spec, flow: usize, dial: Dial) -> Template {
         let interval = match spec.traffic {
             Traffic::Cbr { rate, payload, .. } => {
@@ -89,7 +90,7 @@ impl Template {
         Template { kind: Which::Outside { dial, flow, interval }, format }
     }
 
-    /// The ends of the connection with this index over `route`. `seed` is its controller's; `epoch` distinguishes it
+    /// Creates the ends of the connection with this index over `route`. `seed` is its controller's; `epoch` distinguishes it
     /// from earlier ones there.
     pub(super) fn ends(&self, (index, epoch): (usize, u16), seed: u64, route: &Route) -> Ends {
         let format = Format { flow: index as u32, ..self.format };

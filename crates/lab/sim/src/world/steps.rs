@@ -13,7 +13,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// The beginning of a run.
+    /// Creates the beginning of a run.
     ///
     /// # Errors
     /// A feature of the scenario that the simulator does not have.

@@ -4,7 +4,7 @@ use crate::support::*;
 use afteryou_scenario::{Algorithm, Flow, Gaps, Link, Scenario, Size, Traffic, Transport};
 use afteryou_scenario_file::Experiment;
 
-/// Both transports with this controller.
+/// Returns both transports with this controller.
 fn both(name: &str, controller: &str, rtt_ms: u64) -> [Flow; 2] {
     [flow(name, controller, rtt_ms), utp(name, controller, rtt_ms)]
 }
@@ -24,7 +24,7 @@ fn ledbat_alone_holds_its_target_within_a_tenth() {
 
 #[test]
 fn ledbat_keeps_its_window_from_chunk_to_chunk() {
-    // A chunk takes the link so many times its round-trip time, and between two of them one passes in silence.
+    // A chunk takes the link several times its round-trip time, and between two of them one passes in silence.
     for (chunk_bytes, rtt_ms) in [(250_000, 50), (1_000_000, 50), (1_000_000, 135)] {
         for flow in both("alone", "ledbat", rtt_ms) {
             let payload = flow.packet_format().payload.bytes() as f64;
@@ -77,7 +77,7 @@ fn two_ledbatpp_flows_share_whoever_came_first() {
     }
 }
 
-/// Mean queuing delay in ms of a lone flow in each tenth minute of two hours at 5 Mbit/s with 3 s of buffer.
+/// Returns the mean queuing delay in ms of a lone flow in each tenth minute of two hours at 5 Mbit/s with 3 s of buffer.
 fn two_hours(flow: Flow) -> Vec<f64> {
     let windows =
         (0..12).map(|i| window(&i.to_string(), f64::from(i) * 600.0 + 400.0, f64::from(i) * 600.0 + 600.0));
@@ -156,7 +156,7 @@ fn background_gives_way_to_loss_based_foreground_on_every_path() {
     }
 }
 
-/// Shares of a foreground flow and of TCP-LP on 20 Mbit/s, 50 ms, from 40 s to 120 s; they start at `starts_s`.
+/// Returns the shares of a foreground flow and of TCP-LP on 20 Mbit/s, 50 ms, from 40 s to 120 s; they start at `starts_s`.
 fn beside_tcp_lp(link: Link, foreground: Flow, tcp_lp: Flow, starts_s: [f64; 2]) -> [f64; 2] {
     let [start, lp_start] = starts_s.map(seconds);
     let flows = vec![Flow { start, ..foreground }, Flow { start: lp_start, ..tcp_lp }];
@@ -203,8 +203,9 @@ fn tcp_lp_with_linuxs_memory_fills_most_of_an_empty_link_whether_acks_are_delaye
     }
 }
 
-/// Six calls of different sizes and rates, 1 Mbit/s in all: without them two flows of one packet size take their turns in step
-/// with the link, and who is dropped depends on the last 0.6 ms of a round-trip time (Floyd and Jacobson's phase effects).
+/// Returns six calls of different sizes and rates, 1 Mbit/s in all. Without them two flows of one packet size take their
+/// turns in step with the link. Who is dropped then depends on the last 0.6 ms of a round-trip time (Floyd and Jacobson's
+/// phase effects).
 fn calls() -> Vec<Flow> {
     let sizes_and_rates =
         [(61, 97_000), (137, 151_000), (293, 211_000), (409, 173_000), (523, 307_000), (227, 61_000)];
@@ -217,7 +218,8 @@ fn calls() -> Vec<Flow> {
     sizes_and_rates.into_iter().enumerate().map(call).collect()
 }
 
-/// Goodput of a flow beside CUBIC, Mbit/s, and the losses of both in a thousand packets, with these habits of the receivers.
+/// Returns the goodput of a flow beside CUBIC, Mbit/s, and the losses of both in a thousand packets, with these habits of
+/// the receivers.
 fn beside_cubic(controller: &str, buffer: &str, acks: [&str; 2]) -> [f64; 3] {
     let mut sums = [0.0; 3];
     for start_ms in [0, 137, 274, 411] {
@@ -292,7 +294,7 @@ fn nice_still_yields_on_slow_links_in_buffers_of_a_few_of_its_own_packets() {
     }
 }
 
-/// LEDBAT with RFC 5681's slow start and a target of 25 ms, over TCP of the ns-2 era with delayed acks.
+/// Returns LEDBAT with RFC 5681's slow start and a target of 25 ms, over TCP of the ns-2 era with delayed acks.
 fn by_rfc_5681(name: &str, start_s: f64) -> Flow {
     let transport = Transport::tcp()
         .with("preset", "classic")

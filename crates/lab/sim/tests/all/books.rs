@@ -55,7 +55,7 @@ prop_compose! {
     }
 }
 
-/// The same flows over one link, with every second one downwards, or over several links that some of them share.
+/// Returns the same flows over one link, with every second one downwards, or over several links that some of them share.
 fn over_links(shape: u8, mut scenario: Scenario) -> Scenario {
     let Link { rate, .. } = scenario.link;
     let back = scenario.link.back();
@@ -202,7 +202,7 @@ fn in_windows_of_a_tenth_of_a_packets_time_the_flows_shares_are_those_of_the_tim
     }
 }
 
-/// Mean goodput and its spread over seeds, by controller.
+/// Returns the mean goodput and its spread over seeds, by controller.
 fn goodput_by_kind(outcomes: &[Outcome]) -> Vec<(String, f64, f64)> {
     ["newreno", "ledbat"]
         .map(|kind| {

@@ -13,7 +13,8 @@ fn ratio(ratio: f64) -> Probability {
     Probability::from_ratio(ratio).unwrap()
 }
 
-/// One NewReno for 20 s over 100 Mbit/s, whose data packets are lost and come twice with these probabilities.
+/// Returns a scenario of one NewReno for 20 s over 100 Mbit/s, whose data packets are lost and come twice with these
+/// probabilities.
 fn copying(rtt_ms: u64, loss: f64, copies: f64) -> Scenario {
     let elements = Elements { duplicate: ratio(copies), ..Elements::default() };
     let reverse =
@@ -44,7 +45,8 @@ fn no_real_loss_counts_as_spurious_however_many_copies_the_network_makes() {
     }
 }
 
-/// Totals and goodput of a flow whose packet 3000 is late by `late_ms`, of which `lost_too` packets beside it are lost.
+/// Returns totals and goodput of a flow whose packet 3000 is late by `late_ms`, of which `lost_too` packets beside it are
+/// lost.
 fn late(rtt_ms: u64, late_ms: u64, copies: f64, lost_too: u64) -> (Totals, f64) {
     let delay = Delay::of_packet("one", 3_000, ms(late_ms));
     let drop =

@@ -23,7 +23,7 @@ fn over(elements: Elements, flows: Vec<Flow>) -> Scenario {
     scenario(Link { elements, ..link("10 Mbit/s", "100 ms") }, 20.0, 2.0, flows)
 }
 
-/// A transfer of each transport.
+/// Returns a transfer of each transport.
 fn transfers() -> Vec<Flow> {
     let sized = |flow| Flow { traffic: Traffic::Size(Size::from_bytes(1_000_000)), ..flow };
     vec![
@@ -129,7 +129,7 @@ fn a_plain_link_says_nothing_of_elements() {
     assert!(!json.contains("elements") && !json.contains("duplicated"), "{json}");
 }
 
-/// A call of 160 B every 10 ms, over an empty path of 10 Mbit/s.
+/// Returns a scenario of a call of 160 B every 10 ms, over a path of 10 Mbit/s without other traffic.
 fn call(elements: Elements) -> Scenario {
     let call = Flow::cbr("call", Role::Foreground, Rate::from_bits(128_000), Size::from_bytes(160), ms(40));
     over(elements, vec![call])
@@ -279,7 +279,7 @@ fn a_window_within_an_outage_has_shares_of_zero_and_its_result_can_be_read_back(
     assert_eq!(Outcome::from_json(&json).unwrap(), outcome);
 }
 
-/// A run of a file with the preset `satellite`.
+/// Runs a file with the preset `satellite`.
 fn satellite(flows: &str) -> Outcome {
     let text = format!(
         "duration = \"450 s\"\nmeasure = {{ from = \"60 s\" }}\n[link]\nrate = {{ markov = \"satellite\" }}\n\

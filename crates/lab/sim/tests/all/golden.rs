@@ -1,8 +1,8 @@
 //! The same bits on every machine: hashes of what twelve scenarios measure, in fixed decimals. Hashed are the fields of
 //! outcome schema 1, projected one by one, so that a new field of an outcome moves no hash.
 //!
-//! A hash that changes says that results have changed for somebody. If that is meant, run
-//! `UPDATE_GOLDEN=1 cargo test -p afteryou-sim --test all golden` and commit the new hashes alone, with the reason.
+//! A hash that changes means that results have changed for somebody. If that is meant, run `UPDATE_GOLDEN=1 cargo test -p
+//! afteryou-sim --test all golden` and commit the new hashes alone, with the reason.
 
 mod schema1;
 
@@ -16,7 +16,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
-/// Every number with six decimals: how a machine prints floats does not matter, nor does a last bit.
+/// Writes every number with six decimals: how a machine prints floats does not matter, nor does a last bit.
 fn fixed(value: &Value, text: &mut String) {
     match value {
         Value::Number(number) => {
@@ -36,7 +36,7 @@ fn fixed(value: &Value, text: &mut String) {
     }
 }
 
-/// The hash of what a file's runs measure.
+/// Returns the hash of what a file's runs measure.
 fn hash(path: &Path) -> String {
     let experiment = Experiment::read(path, &[]).unwrap_or_else(|error| panic!("{error}"));
     let mut text = String::new();

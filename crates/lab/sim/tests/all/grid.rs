@@ -7,8 +7,9 @@ use afteryou_scenario::{Flow, Probability, Size, Traffic, Transport};
 const BYTES: f64 = 4e6;
 const LINK_BIT_S: f64 = 20e6;
 
-/// Seconds that the transfer may take: four times what the link, the loss (two fifths of Mathis' rate, since some controllers
-/// grow by less than a packet a round trip) and the start (thirty round trips) ask for, and two timeouts.
+/// Returns the seconds that the transfer may take. That is four times what link, loss and start ask for, and two timeouts.
+/// The loss counts two fifths of Mathis' rate, since some controllers grow by less than a packet a round trip; the start
+/// counts thirty round trips.
 fn patience_s(rtt_s: f64, loss: f64) -> f64 {
     let by_loss = if loss > 0.0 { 0.4 * 1.22 * 1352.0 * 8.0 / (rtt_s * loss.sqrt()) } else { f64::INFINITY };
     4.0 * (BYTES * 8.0 / LINK_BIT_S.min(by_loss) + 30.0 * rtt_s) + 2.0

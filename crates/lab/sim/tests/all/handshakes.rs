@@ -10,7 +10,7 @@ use afteryou_sim::Watchers;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// Connections beside a bulk flow, behind FQ-CoDel whose target is below the 6 ms that a packet takes.
+/// Returns a scenario of connections beside a bulk flow, behind FQ-CoDel whose target is below the 6 ms that a packet takes.
 fn behind_fq_codel(connections: Flow, target: &str) -> Scenario {
     let queue = Algorithm::named("fq_codel").with("target", target);
     let traffic = Traffic::Arrivals {

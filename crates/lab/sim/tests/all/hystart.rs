@@ -24,7 +24,7 @@ const LINUX: [(u64, u64, u64); 10] = [
 
 const PAYLOAD: f64 = 1448.0;
 
-/// The threshold that the first slow start leaves, packets.
+/// Returns the threshold that the first slow start leaves, packets.
 fn first_threshold(scenario: &Checked) -> Option<f64> {
     let mut threshold = None;
     let take = &mut |sample: afteryou_sim::Sample<'_>| threshold = threshold.or(sample.snapshot.ssthresh);

@@ -64,7 +64,7 @@ fn scenario(text: &str) -> Checked {
     experiment.runs(None, None).unwrap().remove(0).scenario
 }
 
-/// What the simulator measures, and when its packets left their sender.
+/// Returns the simulator's measures, and when its packets left their sender.
 fn simulated(scenario: &Checked) -> (Run, BTreeSet<Time>) {
     let mut sent = BTreeSet::new();
     let mut tap = |passage: &Passage<'_>| {
@@ -77,7 +77,7 @@ fn simulated(scenario: &Checked) -> (Run, BTreeSet<Time>) {
     (outcome.run, sent)
 }
 
-/// What the same packets meet when they are ours, if somebody looks every `pause`.
+/// Returns the measures of the same packets when they are ours, if somebody looks every `pause`.
 fn live(scenario: &Checked, sent: &BTreeSet<Time>, pause: Span) -> Measured {
     let mut live = Live::new(scenario, scenario.network(), None).unwrap();
     let connection = live.open(0, None);

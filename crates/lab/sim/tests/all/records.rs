@@ -9,7 +9,7 @@ fn run(text: &str) -> Run {
     afteryou_sim::run(&planned.scenario, &mut |_| true).unwrap_or_else(|error| panic!("{error}")).run
 }
 
-/// A latecomer beside a LEDBAT flow, on a link of 10 Mbit/s; `record` is the line of the file, or nothing.
+/// Runs a latecomer beside a LEDBAT flow, on a link of 10 Mbit/s; `record` is the line of the file, or nothing.
 fn latecomer(record: &str) -> Run {
     run(&format!(
         r#"

@@ -15,23 +15,23 @@ pub fn link(rate: &str, buffer: &str) -> Link {
     Link::new(rate.parse::<Rate>().unwrap(), buffer.parse::<Buffer>().unwrap())
 }
 
-/// Bulk traffic over TCP of today.
+/// Returns bulk traffic over TCP of today.
 pub fn flow(name: &str, controller: &str, rtt_ms: u64) -> Flow {
     let role = if controller.starts_with("ledbat") { Role::Background } else { Role::Foreground };
     Flow { controller: Some(controller.parse().unwrap()), ..Flow::new(name, role, "", ms(rtt_ms)) }
 }
 
-/// The same over TCP of the ns-2 era.
+/// Returns the same over TCP of the ns-2 era.
 pub fn classic(name: &str, controller: &str, rtt_ms: u64) -> Flow {
     Flow { transport: Transport::tcp().with("preset", "classic"), ..flow(name, controller, rtt_ms) }
 }
 
-/// The same over uTP.
+/// Returns the same over uTP.
 pub fn utp(name: &str, controller: &str, rtt_ms: u64) -> Flow {
     Flow { transport: Transport::utp(), ..flow(name, controller, rtt_ms) }
 }
 
-/// A scenario that measures from `from_s` to its end.
+/// Returns a scenario that measures from `from_s` to its end.
 pub fn scenario(link: Link, duration_s: f64, from_s: f64, flow: Vec<Flow>) -> Scenario {
     Scenario {
         measure: vec![window("all", from_s, duration_s)],
@@ -53,7 +53,7 @@ pub fn run(scenario: &Scenario) -> Outcome {
 pub trait Look {
     fn window(&self, name: &str) -> &WindowFigures;
     fn totals(&self, flow: &str) -> &Totals;
-    /// Values of a curve with their times, s.
+    /// Returns the values of a curve with their times, s.
     fn curve(&self, of: &str, quantity: &str) -> Vec<(f64, f64)>;
 }
 
@@ -74,7 +74,7 @@ impl Look for Outcome {
     }
 }
 
-/// Figures of a flow in a window.
+/// Returns the figures of a flow in a window.
 pub fn of<'a>(window: &'a WindowFigures, flow: &str) -> &'a FlowFigures {
     window.flows.iter().find(|figures| figures.flow == flow).expect("a flow")
 }

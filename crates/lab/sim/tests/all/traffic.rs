@@ -21,7 +21,7 @@ fn poisson(per_second: f64) -> Law<Duration> {
     Law::Drawn(Drawn::Exponential(Duration::from_secs_f64(1.0 / per_second)))
 }
 
-/// The transfers of one flow alone on a link.
+/// Returns the transfers of one flow alone on a link.
 fn alone(link: Link, duration_s: f64, flow: Flow) -> Completions {
     let outcome = run(&scenario(link, duration_s, 1.0, vec![flow]));
     outcome.totals("one").completions.clone().expect("transfers")
@@ -200,7 +200,7 @@ fn a_transfer_that_stops_gives_the_same_result_every_time() {
     assert_eq!((done.completed, done.bytes.queued), (done.begun, 0), "those under way at 5 s go on");
 }
 
-/// The runs of a swarm with so many peers, and of downloads beside it if there are any.
+/// Runs a swarm with `peers` peers, and downloads beside it if there are any.
 fn swarm(peers: u32, persist: f64, downloads: u32) -> Outcome {
     let web = match downloads {
         0 => String::new(),
