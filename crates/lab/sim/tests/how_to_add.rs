@@ -42,5 +42,7 @@ fn a_link_with_the_element_reorders() {
 
 #[test]
 fn what_the_page_says_makes_an_element_that_reorders() {
-    RECIPE.follow().ran(&["a_link_with_the_element_reorders ... ok"]);
+    let followed = RECIPE.follow();
+    assert_eq!(followed.module, None, "an element is three changes and no file of its own");
+    followed.ran(&["a_link_with_the_element_reorders ... ok"]);
 }
