@@ -60,8 +60,8 @@ fn an_option_that_is_wrong_is_named_with_its_valid_range() {
         (&["--set", "link.rate"], "write key=value"),
         (&["--set", "link.rate=none"], "rate is missing"),
         (&["--set", "flow.a.rtt=none"], "\"none\" takes a whole flow away"),
-        (&["--trace", "t.pcapng", "--repeat", "2"], "stands for 2"),
-        (&["--qlog", "q", "--set", "sweep.link.loss=[\"0 %\", \"1 %\"]"], "stands for 2"),
+        (&["--trace", "t.pcapng", "--repeat", "2"], "this command line has 2"),
+        (&["--qlog", "q", "--set", "sweep.link.loss=[\"0 %\", \"1 %\"]"], "this command line has 2"),
     ] {
         let message = refusal("sim", RIGHT, words);
         assert!(message.contains(range), "{words:?}: {message}");
