@@ -106,7 +106,7 @@ mod tests {
         assert!(far_along(&top, &steps).is_none());
         let path: PathBuf = steps.iter().collect();
         std::fs::create_dir_all(yard.path().join("top").join(path)).expect("directories");
-        for (missing, found) in [(0, 100), (1, 100), (2, 99), (3, 99), (10, 95), (90, 63)] {
+        for (missing, found) in [(0, 100), (1, 100), (2, 99), (3, 100), (10, 95), (90, 63)] {
             let mut longer = steps.clone();
             longer.extend((0..missing).map(|_| "missing".into()));
             let (dir, count) = far_along(&top, &longer).expect("a directory");

@@ -164,8 +164,15 @@ impl Recipe {
         write(&to.join("Cargo.lock"), &read(&root().join("Cargo.lock")));
         for package in self.packages {
             let (from, to) = (all.join("crates").join(package), to.join("crates").join(package));
+            let mut manifest = read(&from.join("Cargo.toml"));
+            // A crate that is copied, too, is meant as its copy.
+            for other in self.packages {
+                let beside = other.rsplit('/').next().unwrap_or_default();
+                let copied = format!("path = \"{}\"", to.join("..").join(beside).display());
+                manifest = manifest.replace(&format!("path = \"../{beside}\""), &copied);
+            }
             let up = format!("path = \"{}/..", from.display());
-            write(&to.join("Cargo.toml"), &read(&from.join("Cargo.toml")).replace("path = \"..", &up));
+            write(&to.join("Cargo.toml"), &manifest.replace("path = \"..", &up));
             copy_folder(&from.join("src"), &to.join("src"));
         }
         if !self.has_all_tests {
