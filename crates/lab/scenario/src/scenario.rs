@@ -35,7 +35,7 @@ pub struct Scenario {
     /// Flows that are measured together in a window, at most one set for each.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub sets: Vec<FlowSet>,
-    /// Time between the points of curves; the engine chooses one by the run's length by default.
+    /// Time between the points of curves. By default the engine chooses one by the run's length.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sample: Option<Duration>,
     /// Measures beyond the usual figures, in order, each once.
