@@ -4,14 +4,14 @@ use afteryou_notation::format::{count, nth};
 use afteryou_notation::Duration;
 use afteryou_scenario::scenario::{Delay, Drop, Every};
 
-/// A rule that drops packets before the queue.
+/// Describes a rule that drops packets before the queue.
 pub fn dropped(rule: &Drop) -> String {
     let Drop { flow, packet, transmission, at, until, every, count } = rule;
     let words = [chosen(*packet, *transmission), times(*at, *until), repeats(*every, *count)];
     joined(flow.as_deref().unwrap_or("any flow"), &words)
 }
 
-/// A rule that holds packets back before the queue.
+/// Describes a rule that holds packets back before the queue.
 pub fn delayed(rule: &Delay) -> String {
     let Delay { flow, packet, transmission, at, until, every, count, by } = rule;
     let words = [

@@ -49,7 +49,7 @@ pub(crate) struct Written {
     read: fn(&Node, &mut Imperfections, &Outside) -> Result<()>,
 }
 
-/// What the book says of a key, by the table that it is in; none where there is no such key.
+/// The book's sentence about a key, by the table that it is in; none where there is no such key.
 #[derive(Clone, Copy)]
 pub(crate) struct Help {
     link: &'static str,
@@ -59,12 +59,12 @@ pub(crate) struct Help {
 }
 
 impl Help {
-    /// The same for every link.
+    /// Makes help that is the same for every link.
     const fn of_links(help: &'static str) -> Help {
         Help { link: help, named_link: help, reverse: help, flow: None }
     }
 
-    /// For a link with both directions, and for one.
+    /// Makes help for a link with both directions, and for one.
     const fn of_directions(both: &'static str, one: &'static str) -> Help {
         Help { link: both, named_link: one, reverse: one, flow: None }
     }
@@ -88,7 +88,7 @@ pub(crate) enum KeysOf {
 }
 
 impl Words {
-    /// Its key in a table.
+    /// Returns the element's key in a table.
     const fn key_in(&self, place: KeysOf) -> Option<Key> {
         let Some(Written { takes, help, .. }) = self.key else { return None };
         let help = match place {
@@ -138,7 +138,7 @@ pub(crate) const fn keys<const N: usize>(elements: &[Words], place: KeysOf) -> [
     keys
 }
 
-/// All elements, in the order of their keys.
+/// Returns all elements, in the order of their keys.
 fn all() -> impl Iterator<Item = &'static Words> {
     [LOSS, DELAY, RATE].into_iter().flatten()
 }
@@ -216,7 +216,7 @@ pub fn said(elements: &Elements) -> Vec<(&'static str, String)> {
     all().filter_map(|element| Some((element.name, (element.said)(elements)?))).collect()
 }
 
-/// Pairs of a time and a value.
+/// Reads pairs of a time and a value.
 fn steps<T: Copy>(node: &Node, value: impl Fn(&Node) -> Result<T>) -> Result<Steps<T>> {
     let written = list(node)?;
     let step = |node: &Node| {
@@ -227,7 +227,7 @@ fn steps<T: Copy>(node: &Node, value: impl Fn(&Node) -> Result<T>) -> Result<Ste
     Steps::new(points).map_err(|(at, why)| Problem::new(&written.get(at).unwrap_or(node).place, why))
 }
 
-/// "10 ms, 4 ms from 30 s", and the number of steps where there are many.
+/// Writes "10 ms, 4 ms from 30 s", and the number of steps where there are many.
 fn said_steps<T: Copy + Display + PartialOrd>(steps: &Steps<T>) -> String {
     let points = steps.points();
     if points.len() <= MOST_STEPS {

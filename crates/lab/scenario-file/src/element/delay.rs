@@ -66,7 +66,7 @@ pub(crate) const DELAY: &[Words] = &[
     },
 ];
 
-/// A time, or `{ steps = … }`.
+/// Reads a time, or `{ steps = … }`.
 fn propagation(node: &Node) -> Result<Propagation> {
     let Value::Table(fields) = &node.value else { return Ok(Propagation::constant(quantity(node)?)) };
     check_keys(fields, "delay", PROPAGATION)?;
@@ -76,7 +76,7 @@ fn propagation(node: &Node) -> Result<Propagation> {
     })
 }
 
-/// A law of delays, or `"none"`.
+/// Reads a law of delays, or `"none"`.
 fn jitter(node: &Node, files: &Outside) -> Result<Option<Jitter>> {
     let fields = match &node.value {
         Value::Text(word) if word == NONE => return Ok(None),

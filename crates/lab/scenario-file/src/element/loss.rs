@@ -65,7 +65,7 @@ pub(crate) const LOSS: &[Words] = &[
 
 const DUPLICATE: &str = "probability that a packet which is not lost comes twice; 0 % by default";
 
-/// A probability, or a law.
+/// Reads a probability, or a law.
 fn losses(node: &Node) -> Result<(Probability, Option<LossLaw>)> {
     let Value::Table(fields) = &node.value else { return Ok((quantity(node)?, None)) };
     check_keys(fields, "loss", LAW)?;

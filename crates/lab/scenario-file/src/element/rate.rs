@@ -80,7 +80,7 @@ pub(crate) struct Context<'a> {
     pub(crate) seed: u64,
 }
 
-/// A rate; or a law in a table, which is put among the elements of `of`. Then the rate is its mean over the run.
+/// Reads a rate; or a law in a table, which is put among the elements of `of`. Then the rate is its mean over the run.
 pub(crate) fn rate(node: &Node, of: &mut Imperfections, link: &str, context: &Context<'_>) -> Result<Rate> {
     of.elements.rate = None;
     of.elements.arq = None;
@@ -128,7 +128,7 @@ fn constant_rate(node: &Node) -> Result<Rate> {
     }
 }
 
-/// `{ acks = 8, time = "5 ms" }`, or `"none"`.
+/// Reads `{ acks = 8, time = "5 ms" }`, or `"none"`.
 fn aggregate(node: &Node) -> Result<Option<Aggregate>> {
     if matches!(&node.value, Value::Text(word) if word == NONE) {
         return Ok(None);

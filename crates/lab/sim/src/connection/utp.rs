@@ -142,7 +142,8 @@ impl Ends {
             (Way::Forward, _, None) if header.kind == PacketKind::Syn => {
                 // The server sends no data, so any controller will do.
                 let Some(controller) = self.for_server.take() else { return };
-                let host = Host { clock_skew_ppm: self.skew_ppm, ..HOST };
+                let clock_skew_ppm = i16::try_from(self.skew_ppm).unwrap_or(i16::MAX);
+                let host = Host { clock_skew_ppm, ..HOST };
                 self.server =
                     Some(Box::new(host.accept(self.config.clone(), controller, now, &datagram, FIRST_SEQ)));
             }

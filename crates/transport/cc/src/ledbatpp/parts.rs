@@ -68,7 +68,8 @@ struct Apple {
     whole_packets: bool,
     decrease_with_gain: bool,
     ramp_exit: bool,
-    defer: Option<Span>,
+    /// Zero: never.
+    defer: Span,
 }
 
 impl Parts {
@@ -93,7 +94,7 @@ impl Parts {
                 whole_packets: settings.get(WHOLE_PACKETS),
                 decrease_with_gain: settings.get(DECREASE_WITH_GAIN),
                 ramp_exit: settings.get(RAMP_EXIT),
-                defer: settings.get(DEFER).nonzero(),
+                defer: settings.get(DEFER),
             },
         }
     }
@@ -174,7 +175,7 @@ impl Variant for Parts {
 
     /// Delays the next slowdown after a decrease: a flow that shrinks has no need to look for the base delay.
     fn due_after_decrease(&self, due: u64, now: u64) -> u64 {
-        match self.apple.defer {
+        match self.apple.defer.nonzero() {
             None => due,
             Some(defer) => due.max(now.saturating_add(defer.0)),
         }

@@ -15,7 +15,7 @@ pub struct Host {
     /// Added to the clock that goes into timestamps.
     pub clock_offset: Micros,
     /// Parts in a million by which that clock runs fast.
-    pub clock_skew_ppm: i32,
+    pub clock_skew_ppm: i16,
     /// Received payload is kept until it is read. If not, it is only counted, as if an application read everything at
     /// once: for packets without content.
     pub keeps_received: bool,
@@ -61,7 +61,7 @@ impl Host {
 
     /// Returns the reading of the host's clock.
     pub(crate) fn timestamp(self, now: Time) -> Micros {
-        Micros(now.as_micros_on_clock(self.clock_skew_ppm) as u32).plus(self.clock_offset)
+        Micros(now.as_micros_on_clock(self.clock_skew_ppm.into()) as u32).plus(self.clock_offset)
     }
 }
 
