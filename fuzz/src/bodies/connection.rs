@@ -124,7 +124,7 @@ impl Setup {
         })
     }
 
-    /// The clock wraps around soon, where marks are counted.
+    /// Returns a host whose clock wraps around soon, where marks are counted.
     fn host(&self) -> Host {
         let clock_offset = Micros(if self.options >> 5 & 1 == 1 { u32::MAX - 1000 } else { 0 });
         Host { clock_offset, ..Host::REAL }
