@@ -8,8 +8,7 @@
 //! The rate is that of bytes leaving the link, as a part of the link's rate, under loads that fill it. The round-trip
 //! time is that of ICMP echoes before the load begins. The kernel answers them, and stamps them as they enter and leave the
 //! device, so no program's wake-ups or system calls are in it. Sending on the two links is subtracted. With `--check` the
-//! program fails where the bounds do not hold: 1 % of the rate, and for the median 0.5 ms, or 0.2 ms up to 10 ms. A point out of
-//! bounds is measured up to five times, since a machine with other work answers late.
+//! program fails where the bounds do not hold: 1 % of the rate, and for the median 0.5 ms, or 0.2 ms up to 10 ms.
 
 #[cfg(target_os = "linux")]
 mod echoes;
