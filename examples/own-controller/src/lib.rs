@@ -79,7 +79,7 @@ impl Polite {
     pub fn new(settings: &Settings<'_>, mss: u32) -> Polite {
         let packet = Bytes16::from_bytes(mss.into());
         Polite {
-            limit: settings.get(LIMIT),
+            limit: settings.get(&LIMIT),
             packet,
             cwnd: packet.times(FLOOR, 1),
             ssthresh: Bytes16::MAX,

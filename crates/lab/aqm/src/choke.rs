@@ -86,7 +86,7 @@ impl<T, R: Rng> Choke<T, R> {
     /// Thresholds in the wrong order, or such that tc's rule finds no weight.
     pub fn new(settings: &Settings<'_>, site: Site<R>) -> Result<Choke<T, R>, Error> {
         let shape = setup::shape(settings, &site)?;
-        Ok(Choke { red: Red::of_shape(&shape, settings.get(ECN), site) })
+        Ok(Choke { red: Red::of_shape(&shape, settings.get(&ECN), site) })
     }
 
     /// Draws a packet; if it is of the same flow, takes it out.

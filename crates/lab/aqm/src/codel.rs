@@ -102,7 +102,7 @@ pub struct Law {
 impl Law {
     /// Creates the law from the values of [`PARAMS`].
     pub fn new(settings: &Settings<'_>) -> Law {
-        Law::with(settings.get(TARGET), settings.get(INTERVAL), settings)
+        Law::with(settings.get(&TARGET), settings.get(&INTERVAL), settings)
     }
 
     /// Creates the law with times of its own; the rest comes from the values of [`PARAMS`].
@@ -110,8 +110,8 @@ impl Law {
         Law {
             target,
             interval,
-            mtu: settings.get(MTU),
-            ecn: settings.get(ECN),
+            mtu: settings.get(&MTU),
+            ecn: settings.get(&ECN),
             first_above: None,
             keeps_time_when_empty: false,
             dropping: false,
@@ -231,8 +231,8 @@ pub struct Codel<T> {
 /// Refuses an interval of a CoDel in which its target does not fit.
 pub(crate) fn check_times(
     settings: &Settings<'_>,
-    target: Key<Span>,
-    interval: Key<Span>,
+    target: &Key<Span>,
+    interval: &Key<Span>,
 ) -> Result<(), Error> {
     let (short, long) = (settings.get(target), settings.get(interval));
     if short <= long {
@@ -252,10 +252,10 @@ impl<T> Codel<T> {
     /// # Errors
     /// A target longer than the interval.
     pub fn new(settings: &Settings<'_>, site: Site<impl Rng>) -> Result<Codel<T>, Error> {
-        check_times(settings, TARGET, INTERVAL)?;
-        let (mut target, mut interval) = (settings.get(TARGET), settings.get(INTERVAL));
-        if settings.get(SLOW_LINK) {
-            (target, interval) = on_slow_link(target, interval, settings.get(MTU), site.bits_per_second);
+        check_times(settings, &TARGET, &INTERVAL)?;
+        let (mut target, mut interval) = (settings.get(&TARGET), settings.get(&INTERVAL));
+        if settings.get(&SLOW_LINK) {
+            (target, interval) = on_slow_link(target, interval, settings.get(&MTU), site.bits_per_second);
         }
         Ok(Codel {
             limit: site.limit.resolved(),

@@ -91,12 +91,12 @@ impl<T> Drr<T> {
     /// # Errors
     /// None so far.
     pub fn new(settings: &Settings<'_>, mut site: Site<impl Rng>) -> Result<Drr<T>, Error> {
-        let classes = settings.get(CLASSES) as usize;
+        let classes = settings.get(&CLASSES) as usize;
         Ok(Drr {
             limit: site.limit.resolved(),
-            depth: Some(settings.get(DEPTH)).filter(|depth| *depth > 0).unwrap_or(u64::MAX),
-            quantum: settings.get(QUANTUM) as i64,
-            drops_oldest: settings.get(HEAD_DROP),
+            depth: Some(settings.get(&DEPTH)).filter(|depth| *depth > 0).unwrap_or(u64::MAX),
+            quantum: settings.get(&QUANTUM) as i64,
+            drops_oldest: settings.get(&HEAD_DROP),
             buckets: Buckets::new(classes as u32, &mut site.random),
             classes: Turns::new(classes, classes),
             statistics: Statistics::default(),

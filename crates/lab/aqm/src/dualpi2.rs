@@ -186,7 +186,7 @@ impl<T, R: Rng> DualPi2<T, R> {
     /// # Errors
     /// A step above the target: the L queue would be the slower one.
     pub fn new(settings: &Settings<'_>, site: Site<R>) -> Result<DualPi2<T, R>, Error> {
-        let (target, step) = (settings.get(TARGET), settings.get(STEP));
+        let (target, step) = (settings.get(&TARGET), settings.get(&STEP));
         if step > target {
             return Err(Error::Together {
                 name: "step",
@@ -195,17 +195,17 @@ impl<T, R: Rng> DualPi2<T, R> {
                 valid: format!("0 ms to {}", Value::Time(target)),
             });
         }
-        let tupdate = settings.get(TUPDATE);
-        let coupling = settings.get(COUPLING);
-        let drops_on_overload = settings.get(DROPS_ON_OVERLOAD);
-        let classic_weight = (settings.get(CLASSIC_WEIGHT) * WEIGHTS as f64 + 0.5) as i64;
+        let tupdate = settings.get(&TUPDATE);
+        let coupling = settings.get(&COUPLING);
+        let drops_on_overload = settings.get(&DROPS_ON_OVERLOAD);
+        let classic_weight = (settings.get(&CLASSIC_WEIGHT) * WEIGHTS as f64 + 0.5) as i64;
         let mut queue = DualPi2 {
             limit: site.limit.resolved(),
             controller: Controller {
                 target,
                 tupdate,
-                alpha: settings.get(ALPHA),
-                beta: settings.get(BETA),
+                alpha: settings.get(&ALPHA),
+                beta: settings.get(&BETA),
                 most: if drops_on_overload { 1.0 } else { 1.0 / coupling },
                 p: 0.0,
                 old_delay: Span::ZERO,
@@ -213,7 +213,7 @@ impl<T, R: Rng> DualPi2<T, R> {
             },
             coupling,
             step,
-            step_packets: settings.get(STEP_PACKETS),
+            step_packets: settings.get(&STEP_PACKETS),
             classic_weight,
             scalable_weight: WEIGHTS - classic_weight,
             drops_on_overload,

@@ -116,16 +116,16 @@ pub struct Flows<T> {
 impl<T> Flows<T> {
     /// Creates the queues from the rows of [`PARAMS`], with their hash salted by `random` and each queue under `law`.
     pub fn new(settings: &Settings<'_>, law: Law, random: &mut impl Rng) -> Flows<T> {
-        let flows = settings.get(FLOWS) as u32;
-        let is_linux = settings.get(CODEL_OF_LINUX);
+        let flows = settings.get(&FLOWS) as u32;
+        let is_linux = settings.get(&CODEL_OF_LINUX);
         let law = if is_linux { law.keeping_time_when_empty() } else { law };
         Flows {
             buckets: Buckets::new(flows, random),
             store: Store::new(flows as usize),
-            lists: TwoLists::new(flows as usize, settings.get(QUANTUM), settings.get(LISTS)),
+            lists: TwoLists::new(flows as usize, settings.get(&QUANTUM), settings.get(&LISTS)),
             laws: vec![law; flows as usize],
-            drop_batch: settings.get(DROP_BATCH),
-            counts_drops: settings.get(COUNT_DROPS),
+            drop_batch: settings.get(&DROP_BATCH),
+            counts_drops: settings.get(&COUNT_DROPS),
             counts_all: is_linux,
         }
     }
@@ -207,7 +207,7 @@ impl<T> FqCodel<T> {
     /// # Errors
     /// A target longer than the interval.
     pub fn new(settings: &Settings<'_>, mut site: Site<impl Rng>) -> Result<FqCodel<T>, Error> {
-        check_times(settings, TARGET, INTERVAL)?;
+        check_times(settings, &TARGET, &INTERVAL)?;
         let flows = Flows::new(settings, Law::new(settings), &mut site.random);
         Ok(FqCodel { limit: site.limit.resolved(), flows, statistics: Statistics::default() })
     }

@@ -104,16 +104,16 @@ impl<T, R: Rng> FqPie<T, R> {
     /// As [`Law::new`].
     pub fn new(settings: &Settings<'_>, mut site: Site<R>) -> Result<FqPie<T, R>, Error> {
         let law = Law::new(settings, site.limit)?;
-        let flows = settings.get(FLOWS) as u32;
+        let flows = settings.get(&FLOWS) as u32;
         Ok(FqPie {
             limit: site.limit.resolved(),
             buckets: Buckets::new(flows, &mut site.random),
             store: Store::new(flows as usize),
-            lists: TwoLists::new(flows as usize, settings.get(QUANTUM), settings.get(LISTS)),
+            lists: TwoLists::new(flows as usize, settings.get(&QUANTUM), settings.get(&LISTS)),
             law,
             states: vec![law.start(); flows as usize],
-            drops_fattest: settings.get(DROPS_FATTEST),
-            restarts: settings.get(FRESH),
+            drops_fattest: settings.get(&DROPS_FATTEST),
+            restarts: settings.get(&FRESH),
             random: site.random,
             statistics: Statistics::default(),
         })

@@ -37,8 +37,8 @@ impl Guard {
     /// Creates the guard from `guard_packets` and `guard_time`.
     pub fn new(settings: &Settings<'_>) -> Guard {
         Guard {
-            packets: Some(settings.get(GUARD_PACKETS)).filter(|packets| *packets > 0),
-            time: settings.get(GUARD_TIME).nonzero(),
+            packets: Some(settings.get(&GUARD_PACKETS)).filter(|packets| *packets > 0),
+            time: settings.get(&GUARD_TIME).nonzero(),
             passed_by: 0,
             waits_since: None,
         }

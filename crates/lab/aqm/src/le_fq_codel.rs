@@ -86,9 +86,9 @@ impl<T> LeFqCodel<T> {
     /// # Errors
     /// A target longer than its interval.
     pub fn new(settings: &Settings<'_>, mut site: Site<impl Rng>) -> Result<LeFqCodel<T>, Error> {
-        check_times(settings, TARGET, INTERVAL)?;
-        check_times(settings, LE_TARGET, LE_INTERVAL)?;
-        let patient = Law::with(settings.get(LE_TARGET), settings.get(LE_INTERVAL), settings);
+        check_times(settings, &TARGET, &INTERVAL)?;
+        check_times(settings, &LE_TARGET, &LE_INTERVAL)?;
+        let patient = Law::with(settings.get(&LE_TARGET), settings.get(&LE_INTERVAL), settings);
         Ok(LeFqCodel {
             limit: site.limit.resolved(),
             best_effort: Flows::new(settings, Law::new(settings), &mut site.random),

@@ -67,7 +67,7 @@ impl<T, R: Rng> LePie<T, R> {
     /// # Errors
     /// As [`Pie::new`].
     pub fn new(settings: &Settings<'_>, site: Site<R>) -> Result<LePie<T, R>, Error> {
-        Ok(LePie { pie: Pie::new(settings, site)?, weight: settings.get(WEIGHT) })
+        Ok(LePie { pie: Pie::new(settings, site)?, weight: settings.get(&WEIGHT) })
     }
 }
 

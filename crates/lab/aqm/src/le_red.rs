@@ -70,7 +70,7 @@ impl<T, R: Rng> LeRed<T, R> {
     /// # Errors
     /// As [`Red::new`].
     pub fn new(settings: &Settings<'_>, site: Site<R>) -> Result<LeRed<T, R>, Error> {
-        let weight = settings.get(WEIGHT) as f64;
+        let weight = settings.get(&WEIGHT) as f64;
         Ok(LeRed { red: Red::new(settings, site)?, weight, spacing: Spacing::default() })
     }
 }

@@ -109,11 +109,11 @@ struct Gate {
 
 impl Gate {
     fn new(settings: &Settings<'_>, bits_per_second: u64) -> Gate {
-        let bytes = u128::from(settings.get(THRESHOLD).0) * u128::from(bits_per_second) / 8_000_000_000;
+        let bytes = u128::from(settings.get(&THRESHOLD).0) * u128::from(bits_per_second) / 8_000_000_000;
         Gate {
             threshold_bytes: u64::try_from(bytes).unwrap_or(u64::MAX),
-            hold: settings.get(HOLD),
-            presence: settings.get(PRESENCE).nonzero(),
+            hold: settings.get(&HOLD),
+            presence: settings.get(&PRESENCE).nonzero(),
             best_effort_seen: None,
             held_since: None,
         }
@@ -173,9 +173,9 @@ impl<T> LeThreshold<T> {
     /// # Errors
     /// A target longer than the interval; a threshold above CoDel's target: lower effort alone would make it drop.
     pub fn new(settings: &Settings<'_>, site: Site<impl Rng>) -> Result<LeThreshold<T>, Error> {
-        check_times(settings, TARGET, INTERVAL)?;
-        let has_law = settings.get(HAS_CODEL);
-        let (threshold, target) = (settings.get(THRESHOLD), settings.get(TARGET));
+        check_times(settings, &TARGET, &INTERVAL)?;
+        let has_law = settings.get(&HAS_CODEL);
+        let (threshold, target) = (settings.get(&THRESHOLD), settings.get(&TARGET));
         if has_law && threshold > target {
             return Err(Error::Together {
                 name: "threshold",
@@ -189,7 +189,7 @@ impl<T> LeThreshold<T> {
             fifo: Fifo::new(),
             gate: Gate::new(settings, site.bits_per_second),
             law: has_law.then(|| Law::new(settings)),
-            ecn: settings.get(codel::ECN),
+            ecn: settings.get(&codel::ECN),
             statistics: Statistics::default(),
         })
     }

@@ -91,19 +91,19 @@ impl<T> LeTwoQueues<T> {
     /// # Errors
     /// A target longer than its interval, or than what lower effort's queue holds.
     pub fn new(settings: &Settings<'_>, site: Site<impl Rng>) -> Result<LeTwoQueues<T>, Error> {
-        check_times(settings, TARGET, INTERVAL)?;
-        check_times(settings, LE_TARGET, LE_INTERVAL)?;
+        check_times(settings, &TARGET, &INTERVAL)?;
+        check_times(settings, &LE_TARGET, &LE_INTERVAL)?;
         // Or CoDel could never act.
-        check_times(settings, LE_TARGET, LE_LIMIT)?;
+        check_times(settings, &LE_TARGET, &LE_LIMIT)?;
         let law = Law::new(settings);
         let lower_effort_limit =
-            Limit::Time { time: settings.get(LE_LIMIT), bytes_per_second: site.bits_per_second / 8 };
+            Limit::Time { time: settings.get(&LE_LIMIT), bytes_per_second: site.bits_per_second / 8 };
         Ok(LeTwoQueues {
             limit: site.limit.resolved(),
             best_effort: Fifo::new(),
-            best_effort_law: settings.get(HAS_CODEL).then_some(law),
+            best_effort_law: settings.get(&HAS_CODEL).then_some(law),
             lower_effort: Fifo::new(),
-            lower_effort_law: Law::with(settings.get(LE_TARGET), settings.get(LE_INTERVAL), settings),
+            lower_effort_law: Law::with(settings.get(&LE_TARGET), settings.get(&LE_INTERVAL), settings),
             lower_effort_limit: lower_effort_limit.resolved(),
             guard: Guard::new(settings),
             statistics: Statistics::default(),

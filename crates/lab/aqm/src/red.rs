@@ -170,13 +170,13 @@ impl<T, R: Rng> Red<T, R> {
     /// Thresholds in the wrong order, or such that tc's rule finds no weight.
     pub fn new(settings: &Settings<'_>, site: Site<R>) -> Result<Red<T, R>, Error> {
         let shape = Shape {
-            gentle: settings.get(GENTLE),
-            in_bytes: settings.get(QUEUE_IN_BYTES),
-            by_size: settings.get(DROP_BY_SIZE),
-            adaptive: settings.get(ADAPTIVE),
+            gentle: settings.get(&GENTLE),
+            in_bytes: settings.get(&QUEUE_IN_BYTES),
+            by_size: settings.get(&DROP_BY_SIZE),
+            adaptive: settings.get(&ADAPTIVE),
             ..setup::shape(settings, &site)?
         };
-        Ok(Red::of_shape(&shape, settings.get(ECN), site))
+        Ok(Red::of_shape(&shape, settings.get(&ECN), site))
     }
 
     /// Creates an empty queue with a law of this shape; `ecn`: it marks packets instead of dropping them at random.

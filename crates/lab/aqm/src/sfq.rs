@@ -128,7 +128,7 @@ impl<T, R: Rng> Sfq<T, R> {
     /// # Errors
     /// More active slots than there are.
     pub fn new(settings: &Settings<'_>, site: Site<R>) -> Result<Sfq<T, R>, Error> {
-        let (divisor, flows) = (settings.get(DIVISOR), settings.get(FLOWS));
+        let (divisor, flows) = (settings.get(&DIVISOR), settings.get(&FLOWS));
         if flows > divisor {
             return Err(Error::Together {
                 name: "flows",
@@ -140,12 +140,12 @@ impl<T, R: Rng> Sfq<T, R> {
         let rules = Rules {
             limit: site.limit.resolved(),
             flows: flows as usize,
-            depth: settings.get(DEPTH),
-            quantum: rounded(settings.get(QUANTUM)),
-            is_packet_by_packet: settings.get(PACKET_BY_PACKET),
-            drops_arriving: settings.get(DROPS_ARRIVING),
-            drops_oldest: settings.get(HEAD_DROP),
-            perturb: settings.get(PERTURB).nonzero(),
+            depth: settings.get(&DEPTH),
+            quantum: rounded(settings.get(&QUANTUM)),
+            is_packet_by_packet: settings.get(&PACKET_BY_PACKET),
+            drops_arriving: settings.get(&DROPS_ARRIVING),
+            drops_oldest: settings.get(&HEAD_DROP),
+            perturb: settings.get(&PERTURB).nonzero(),
         };
         let mut random = site.random;
         Ok(Sfq {

@@ -69,7 +69,7 @@ impl<T> Turns<T> {
         self.active.rotate_left(1);
     }
 
-    /// Takes the oldest or the newest packet out of a bucket, whoever's turn it is.
+    /// Takes the oldest or the newest packet out of a bucket, in any turn.
     pub(crate) fn lose(&mut self, now: Time, bucket: usize, oldest: bool) -> Option<Packet<T>> {
         let lost = match oldest {
             true => self.store.pop_front(now, bucket),

@@ -105,9 +105,15 @@ fn reverse(node: &Node, forward: &Imperfections, context: &Context<'_>) -> Resul
 pub(crate) fn dropping(node: &Node) -> Result<Drop> {
     let fields = table(node)?;
     check_keys(fields, "drop", DROP)?;
+    let flow = fields.get("flow").map(text).transpose()?.map(str::to_owned);
+    Ok(Drop { flow, ..chosen(fields)? })
+}
+
+/// Reads which packets a rule of the script is for, of any flow.
+fn chosen(fields: &Table) -> Result<Drop> {
     let number = |name: &str, most: u64| fields.get(name).map(|node| count(node, 1..=most)).transpose();
     Ok(Drop {
-        flow: fields.get("flow").map(text).transpose()?.map(str::to_owned),
+        flow: None,
         packet: number("packet", u64::MAX)?,
         transmission: number("transmission", 1000)?.map(|number| number as u32),
         at: begin(fields)?,
@@ -135,15 +141,8 @@ fn begin(fields: &Table) -> Result<Option<Duration>> {
 pub(crate) fn delaying(node: &Node) -> Result<Delay> {
     let fields = table(node)?;
     check_keys(fields, "delay", DELAY)?;
-    let number = |name: &str, most: u64| fields.get(name).map(|node| count(node, 1..=most)).transpose();
-    Ok(Delay {
-        flow: text(needed(fields, "flow", node, "\"name\"")?)?.to_owned(),
-        packet: number("packet", u64::MAX)?,
-        transmission: number("transmission", 1000)?.map(|number| number as u32),
-        at: begin(fields)?,
-        until: optional(fields, "until")?,
-        every: fields.get("every").map(every).transpose()?,
-        count: number("count", 1_000_000)?,
-        by: quantity(needed(fields, "by", node, "\"30 ms\"")?)?,
-    })
+    let flow = text(needed(fields, "flow", node, "\"name\"")?)?.to_owned();
+    let Drop { flow: _, packet, transmission, at, until, every, count } = chosen(fields)?;
+    let by = quantity(needed(fields, "by", node, "\"30 ms\"")?)?;
+    Ok(Delay { flow, packet, transmission, at, until, every, count, by })
 }

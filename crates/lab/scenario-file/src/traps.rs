@@ -4,7 +4,7 @@ mod names;
 mod slow_links;
 
 use crate::experiment::Planned;
-use afteryou_base::param::Settings;
+use afteryou_base::param::{Settings, Value};
 use afteryou_scenario::record::Record;
 use afteryou_scenario::scenario::{Flow, Link, Scenario};
 use afteryou_scenario::{discipline, named, runaway, Checked};
@@ -152,8 +152,8 @@ fn of_repetitions(first: &Scenario, second: &Scenario) -> Option<String> {
 /// Returns whether the link's queue marks packets. One without such a setting does not.
 fn marks(link: &Link) -> bool {
     let Ok((entry, overrides)) = discipline(&link.queue) else { return false };
-    let has_it = entry.params.iter().any(|param| param.name == "ecn");
-    has_it && Settings::new(entry.params, &overrides).is_ok_and(|settings| settings.flag("ecn"))
+    let marks = Some(Value::Flag(true));
+    Settings::new(entry.params, &overrides).is_ok_and(|settings| settings.value("ecn") == marks)
 }
 
 fn is_random(scenario: &Scenario) -> bool {

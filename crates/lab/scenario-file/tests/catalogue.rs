@@ -1,7 +1,7 @@
 //! Controllers that a program registers. A registration is for the whole process, so these tests are a file of their own,
 //! and each has names of its own.
 
-use afteryou_base::param::Param;
+use afteryou_base::param::Key;
 use afteryou_base::About;
 use afteryou_cc::list::{Class, Entry, CONTROLLERS};
 use afteryou_cc::newreno::{self, NewReno};
@@ -99,7 +99,7 @@ fn what_could_not_be_written_in_a_file_is_not_registered() {
     static TWO_WORDS: Entry = entry("two words");
     static REVERSED: Entry = Entry {
         about: About {
-            params: &[Param::count("packets", "packets", 5, (10, 1)).explained("the window", "nowhere")],
+            params: &[Key::count("packets", "packets", 5, (10, 1)).explained("the window", "nowhere").row()],
             ..entry("reversed").about
         },
         ..entry("reversed")

@@ -3,7 +3,6 @@
 //! One table serves all its users: the constructor (defaults), the scenario checker (names, units, ranges), `afteryou list`,
 //! the JSON schema and the book. The algorithm itself reads a value by its [`Key`]; all others use names.
 
-mod by_name;
 mod key;
 mod settings;
 

@@ -188,20 +188,20 @@ impl Cubic {
 
     /// Creates a controller for the transport that `setup` describes.
     pub fn of(settings: &Settings<'_>, setup: Setup) -> Cubic {
-        let early_exit = match settings.get(HYSTART) {
+        let early_exit = match settings.get(&HYSTART) {
             SlowStartExit::Loss => None,
             SlowStartExit::Rfc9406 => Some(EarlyExit::rfc9406()),
             SlowStartExit::Linux => Some(EarlyExit::Linux(LinuxHyStart::new(setup.paced))),
         };
         let mss = setup.mss;
-        let beta = settings.get(BETA);
+        let beta = settings.get(&BETA);
         let alpha = 3.0 * (1.0 - beta) / (1.0 + beta);
         Cubic {
-            c: settings.get(C),
+            c: settings.get(&C),
             beta,
             alpha,
-            alpha_above: if settings.get(FRIENDLY_AS_LINUX) { alpha } else { 1.0 },
-            fast_convergence: settings.get(FAST_CONVERGENCE),
+            alpha_above: if settings.get(&FRIENDLY_AS_LINUX) { alpha } else { 1.0 },
+            fast_convergence: settings.get(&FAST_CONVERGENCE),
             mss,
             window: Window::new(settings, mss, early_exit),
             curve: Curve { w_max: None, cwnd_prior: 0.0, epoch: None },

@@ -33,7 +33,7 @@ pub const FILTER: Key<u64> =
 
 /// Reads [`HISTORY`] and [`FILTER`].
 pub fn kept(settings: &Settings<'_>) -> Kept {
-    Kept { minutes: settings.get(HISTORY) as u32, samples: settings.get(FILTER) as u32 }
+    Kept { minutes: settings.get(&HISTORY) as u32, samples: settings.get(&FILTER) as u32 }
 }
 
 /// Chooses and corrects the samples that a rule's [`Delay`] is made of.
@@ -51,15 +51,15 @@ pub struct DelayMeter {
 impl DelayMeter {
     /// Creates a meter from the values of [`SIGNAL`], [`HISTORY`], [`FILTER`], [`CLOCK_SKEW`] and [`ROUTE_CHANGE`].
     pub fn new(settings: &Settings<'_>) -> DelayMeter {
-        let (kept, signal) = (kept(settings), settings.get(SIGNAL));
+        let (kept, signal) = (kept(settings), settings.get(&SIGNAL));
         // Round-trip times have one clock only.
-        let skew = if signal == DelaySignal::Rtt { Correction::None } else { settings.get(CLOCK_SKEW) };
+        let skew = if signal == DelaySignal::Rtt { Correction::None } else { settings.get(&CLOCK_SKEW) };
         DelayMeter {
             signal,
             skew: (skew == Correction::Fall)
                 .then(|| Cold::new(ClockSkew::new(BaseDelay::new(kept.minutes as usize)))),
             drift: (skew == Correction::Slope).then(|| Cold::new(Default::default())),
-            route: settings.get(ROUTE_CHANGE).then(RouteChange::default),
+            route: settings.get(&ROUTE_CHANGE).then(RouteChange::default),
             kept,
             queuing_us: None,
         }

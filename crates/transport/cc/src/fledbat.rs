@@ -113,16 +113,16 @@ impl Fledbat {
     /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Fledbat {
         let params = Params {
-            target_us: settings.get(TARGET).as_micros(),
-            alpha16: to_16(settings.get(ALPHA)),
-            zeta16: to_16(settings.get(ZETA)),
-            init_cwnd: settings.get(INIT_CWND),
-            min_cwnd: settings.get(MIN_CWND),
+            target_us: settings.get(&TARGET).as_micros(),
+            alpha16: to_16(settings.get(&ALPHA)),
+            zeta16: to_16(settings.get(&ZETA)),
+            init_cwnd: settings.get(&INIT_CWND),
+            min_cwnd: settings.get(&MIN_CWND),
             mss: u64::from(mss),
             kept: kept(settings),
         };
         let rule = FairLedbat { state: State::new(&params), params };
-        Shell::around(rule, DelayMeter::new(settings), SlowStart::new(settings, TARGET))
+        Shell::around(rule, DelayMeter::new(settings), SlowStart::new(settings, &TARGET))
     }
 }
 

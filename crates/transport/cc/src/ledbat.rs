@@ -135,19 +135,19 @@ impl Ledbat {
     /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Ledbat {
         let params = Params {
-            target_us: settings.get(TARGET).as_micros(),
-            gain16: to_16(settings.get(GAIN)),
-            decrease_gain16: to_16(settings.get(DECREASE_GAIN)),
-            allowed_increase: settings.get(ALLOWED_INCREASE),
-            tether: settings.get(TETHER),
-            init_cwnd: settings.get(INIT_CWND),
-            min_cwnd: settings.get(MIN_CWND),
+            target_us: settings.get(&TARGET).as_micros(),
+            gain16: to_16(settings.get(&GAIN)),
+            decrease_gain16: to_16(settings.get(&DECREASE_GAIN)),
+            allowed_increase: settings.get(&ALLOWED_INCREASE),
+            tether: settings.get(&TETHER),
+            init_cwnd: settings.get(&INIT_CWND),
+            min_cwnd: settings.get(&MIN_CWND),
             mss: u64::from(mss),
             kept: kept(settings),
         };
-        let eighths = settings.get(EIGHTHS).then(Eighths::default);
+        let eighths = settings.get(&EIGHTHS).then(Eighths::default);
         let rule = Rfc6817 { state: State::new(&params), params, eighths };
-        Shell::around(rule, DelayMeter::new(settings), SlowStart::new(settings, TARGET))
+        Shell::around(rule, DelayMeter::new(settings), SlowStart::new(settings, &TARGET))
     }
 }
 

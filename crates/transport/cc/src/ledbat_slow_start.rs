@@ -42,11 +42,11 @@ pub struct SlowStart {
 
 impl SlowStart {
     /// Creates the rule from the values of [`SLOW_START`], [`SLOW_START_EXIT`] and `target`.
-    pub fn new(settings: &Settings<'_>, target: Key<Span>) -> SlowStart {
-        let (policy, target_us) = (settings.get(SLOW_START), settings.get(target).as_micros());
+    pub fn new(settings: &Settings<'_>, target: &Key<Span>) -> SlowStart {
+        let (policy, target_us) = (settings.get(&SLOW_START), settings.get(target).as_micros());
         SlowStart {
             policy,
-            exit_us: (target_us * to_16(settings.get(SLOW_START_EXIT))) >> 16,
+            exit_us: (target_us * to_16(settings.get(&SLOW_START_EXIT))) >> 16,
             ssthresh: u64::MAX,
             is_on: policy != Policy::None,
         }
@@ -100,7 +100,7 @@ mod tests {
 
     fn slow_start(policy: &'static str) -> SlowStart {
         let overrides = [("slow_start", Value::Choice(policy))];
-        SlowStart::new(&Settings::new(PARAMS, &overrides).unwrap(), TARGET)
+        SlowStart::new(&Settings::new(PARAMS, &overrides).unwrap(), &TARGET)
     }
 
     #[test]

@@ -192,15 +192,15 @@ impl LedbatPp {
 
     /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> LedbatPp {
-        let target_us = settings.get(TARGET).as_micros();
+        let target_us = settings.get(&TARGET).as_micros();
         let params = Params {
             target_us,
-            divisor_max: settings.get(GAIN_DIVISOR_MAX),
-            constant16: to_16(settings.get(CONSTANT)),
-            exit_us: (target_us * to_16(settings.get(SLOW_START_EXIT))) >> 16,
+            divisor_max: settings.get(&GAIN_DIVISOR_MAX),
+            constant16: to_16(settings.get(&CONSTANT)),
+            exit_us: (target_us * to_16(settings.get(&SLOW_START_EXIT))) >> 16,
             mss: u64::from(mss),
             kept: kept(settings),
-            slowdowns: settings.get(SLOWDOWNS).into(),
+            slowdowns: settings.get(&SLOWDOWNS).into(),
         };
         LedbatPp {
             state: State::new(&params),

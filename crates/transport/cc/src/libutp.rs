@@ -135,21 +135,21 @@ pub struct Libutp {
 impl Libutp {
     /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Libutp {
-        let target_us = settings.get(TARGET).as_micros();
-        let max_window = settings.get(MAX_WINDOW);
-        let base = BaseDelay::by_elapsed_minutes(settings.get(BINS) as usize);
+        let target_us = settings.get(&TARGET).as_micros();
+        let max_window = settings.get(&MAX_WINDOW);
+        let base = BaseDelay::by_elapsed_minutes(settings.get(&BINS) as usize);
         Libutp {
             target_us,
-            gain: settings.get(GAIN),
-            decay_interval: settings.get(DECAY).nonzero(),
-            exit_us: (target_us * crate::fixed::to_16(settings.get(EXIT))) >> 16,
-            min_window: settings.get(MIN_WINDOW),
+            gain: settings.get(&GAIN),
+            decay_interval: settings.get(&DECAY).nonzero(),
+            exit_us: (target_us * crate::fixed::to_16(settings.get(&EXIT))) >> 16,
+            min_window: settings.get(&MIN_WINDOW),
             max_window,
             mss: u64::from(mss),
             cwnd: u64::from(mss),
             ssthresh: max_window.max(u64::from(mss)),
             in_slow_start: true,
-            skew: settings.get(SKEW).then(|| (ClockSkew::new(base.clone()), DriftPenalty::default())),
+            skew: settings.get(&SKEW).then(|| (ClockSkew::new(base.clone()), DriftPenalty::default())),
             signal: DelaySignal::OneWayAwaited,
             base,
             recent_us: [0; FILTER],

@@ -101,7 +101,7 @@ impl NewReno {
     pub fn new(settings: &Settings<'_>, mss: u32) -> NewReno {
         NewReno {
             mss,
-            window: Window::new(settings, mss, settings.get(HYSTART).then(EarlyExit::rfc9406)),
+            window: Window::new(settings, mss, settings.get(&HYSTART).then(EarlyExit::rfc9406)),
             gate: LossGate::default(),
             recovering: false,
             undo: Undo::default(),

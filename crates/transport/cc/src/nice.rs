@@ -117,12 +117,12 @@ pub struct Nice {
 impl Nice {
     /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Nice {
-        let history = settings.get(HISTORY) as usize;
+        let history = settings.get(&HISTORY) as usize;
         Nice {
-            threshold: settings.get(THRESHOLD),
-            fraction: settings.get(FRACTION),
-            min_packets: settings.get(MIN_WINDOW),
-            doubles_below_one: settings.get(DOUBLES_BELOW_ONE),
+            threshold: settings.get(&THRESHOLD),
+            fraction: settings.get(&FRACTION),
+            min_packets: settings.get(&MIN_WINDOW),
+            doubles_below_one: settings.get(&DOUBLES_BELOW_ONE),
             mss,
             vegas: Vegas::new(settings, mss).content_with_one_sample(),
             habit: AckHabit::default(),

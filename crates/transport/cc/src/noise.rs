@@ -50,8 +50,8 @@ impl Noise {
     /// Creates the estimate from the rows [`NOISE`] and [`NOISE_PACKETS`].
     pub fn new(settings: &Settings<'_>) -> Noise {
         Noise {
-            least_us: settings.get(NOISE).as_micros() as f64,
-            packets: settings.get(NOISE_PACKETS),
+            least_us: settings.get(&NOISE).as_micros() as f64,
+            packets: settings.get(&NOISE_PACKETS),
             packet_time: PacketTime::default(),
             knows_buffer: false,
         }

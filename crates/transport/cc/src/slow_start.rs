@@ -90,7 +90,7 @@ pub struct Window {
 impl Window {
     /// Creates the window of a new connection.
     pub fn new(settings: &Settings<'_>, mss: u32, early_exit: Option<EarlyExit>) -> Window {
-        let initial_packets = settings.get(INITIAL_WINDOW);
+        let initial_packets = settings.get(&INITIAL_WINDOW);
         let mut window = Window { cwnd: 0.0, ssthresh: f64::INFINITY, initial_packets, early_exit };
         window.cwnd = window.initial(mss);
         window

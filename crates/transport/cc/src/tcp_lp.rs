@@ -196,11 +196,11 @@ impl TcpLp {
     /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> TcpLp {
         TcpLp {
-            threshold: settings.get(THRESHOLD),
+            threshold: settings.get(&THRESHOLD),
             noise: Noise::new(settings),
-            inference_rtts: settings.get(INFERENCE),
-            learns_anew: settings.get(LEARNS_ANEW),
-            signal: settings.get(SIGNAL),
+            inference_rtts: settings.get(&INFERENCE),
+            learns_anew: settings.get(&LEARNS_ANEW),
+            signal: settings.get(&SIGNAL),
             clock: ClockDrift::default(),
             mss,
             reno: NewReno::new(settings, mss),

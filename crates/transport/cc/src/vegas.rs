@@ -103,12 +103,12 @@ pub struct Vegas {
 impl Vegas {
     /// Creates a controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Vegas {
-        let alpha = settings.get(ALPHA);
+        let alpha = settings.get(&ALPHA);
         Vegas {
             alpha,
-            beta: settings.get(BETA).max(alpha),
-            gamma: settings.get(GAMMA),
-            is_linux: settings.get(IS_LINUX),
+            beta: settings.get(&BETA).max(alpha),
+            gamma: settings.get(&GAMMA),
+            is_linux: settings.get(&IS_LINUX),
             too_few_samples: TOO_FEW_SAMPLES,
             mss,
             reno: NewReno::new(settings, mss),

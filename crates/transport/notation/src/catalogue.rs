@@ -117,6 +117,7 @@ fn well_formed(name: &str, signs: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use afteryou_base::param::{Key, Value};
 
     #[test]
     fn the_built_in_controllers_would_pass_the_checks_of_a_registration() {
@@ -138,12 +139,13 @@ mod tests {
 
     #[test]
     fn a_table_is_refused_for_its_names_and_its_defaults() {
-        const GOOD: Param = Param::millis("limit", 20, (1, 100));
-        const REVERSED: Param = Param::count("reversed", "packets", 3, (9, 1));
-        const NO_NUMBER: Param = Param::number("ratio", "", f64::NAN, (0.0, 1.0));
-        const WRONG_WORD: Param = Param::choice("signal", "smoke", &["rtt", "one-way"]);
-        const NAMED_KIND: Param = Param::flag("kind", true);
-        const NAMELESS: Param = Param::flag("", true);
+        const GOOD: Param = Key::millis("limit", 20, (1, 100)).row();
+        const REVERSED: Param = Key::count("reversed", "packets", 3, (9, 1)).row();
+        const NO_NUMBER: Param = Key::number("ratio", "", f64::NAN, (0.0, 1.0)).row();
+        const WRONG_WORD: Param =
+            Param { default: Value::Choice("smoke"), ..Key::word("signal", &["rtt", "one-way"]).row() };
+        const NAMED_KIND: Param = Key::flag("kind", true).row();
+        const NAMELESS: Param = Key::flag("", true).row();
         assert_eq!(check_params(&[GOOD]), Ok(()));
         let reason = |table: &'static [Param]| check_params(table).unwrap_err();
         assert!(reason(&[GOOD, REVERSED]).contains("reversed = 3 is outside its range"));

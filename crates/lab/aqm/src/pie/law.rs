@@ -87,8 +87,8 @@ impl Law {
     /// # Errors
     /// A high delay that is not above the target.
     pub fn new(settings: &Settings<'_>, limit: Limit) -> Result<Law, Error> {
-        let form = settings.get(FORM);
-        let (target, high_delay) = (settings.get(TARGET), settings.get(HIGH_DELAY).nonzero());
+        let form = settings.get(&FORM);
+        let (target, high_delay) = (settings.get(&TARGET), settings.get(&HIGH_DELAY).nonzero());
         if let Some(high_delay) = high_delay.filter(|high_delay| *high_delay <= target) {
             return Err(Error::Together {
                 name: "high_delay",
@@ -98,35 +98,35 @@ impl Law {
             });
         }
         let half_target = target / 2;
-        let two_packets = 2 * settings.get(MEAN_PACKET);
+        let two_packets = 2 * settings.get(&MEAN_PACKET);
         Ok(Law {
             form,
             target,
             half_target,
-            tupdate: settings.get(TUPDATE),
-            burst: settings.get(BURST),
-            alpha: settings.get(ALPHA),
-            beta: settings.get(BETA),
-            tuning: settings.get(TUNING),
-            cap: settings.get(CAP),
+            tupdate: settings.get(&TUPDATE),
+            burst: settings.get(&BURST),
+            alpha: settings.get(&ALPHA),
+            beta: settings.get(&BETA),
+            tuning: settings.get(&TUNING),
+            cap: settings.get(&CAP),
             high_delay,
-            decay: settings.get(DECAY),
-            decay_to: match settings.get(DECAYS_BELOW_HALF) {
+            decay: settings.get(&DECAY),
+            decay_to: match settings.get(&DECAYS_BELOW_HALF) {
                 true => Span(half_target.0 - 1),
                 false => Span::ZERO,
             },
             spared_bytes: if form == Form::Linux { two_packets - 1 } else { two_packets },
-            derandomise: settings.get(DERANDOMISE),
-            marks_to: settings.get(ECN).then(|| marks_to(settings.get(ECN_THRESHOLD), form)),
-            wakes_at: settings.get(ON_OFF).then(|| match limit.resolved() {
+            derandomise: settings.get(&DERANDOMISE),
+            marks_to: settings.get(&ECN).then(|| marks_to(settings.get(&ECN_THRESHOLD), form)),
+            wakes_at: settings.get(&ON_OFF).then(|| match limit.resolved() {
                 Limit::Bytes(bytes) => Limit::Bytes(bytes / 3),
                 Limit::Packets(packets) => Limit::Packets(packets / 3),
                 Limit::Time { .. } => unreachable!("resolved"),
             }),
-            departures: settings.get(BY_DEPARTURES).then(|| Cycle {
+            departures: settings.get(&BY_DEPARTURES).then(|| Cycle {
                 form,
-                threshold: settings.get(DQ_THRESHOLD),
-                weight: settings.get(DQ_WEIGHT),
+                threshold: settings.get(&DQ_THRESHOLD),
+                weight: settings.get(&DQ_WEIGHT),
             }),
         })
     }

@@ -49,7 +49,7 @@ pub const ECN: Key<bool> = Key::flag("ecn", false)
 
 /// Reads the shape of non-gentle RED in packets from the rows above; a discipline adds its own rows.
 pub(crate) fn shape(settings: &Settings<'_>, site: &Site<impl Rng>) -> Result<Shape, Error> {
-    let mean_packet = settings.get(MEAN_PACKET);
+    let mean_packet = settings.get(&MEAN_PACKET);
     let bits_per_second = site.bits_per_second.max(1);
     let packets_per_second = bits_per_second as f64 / (8.0 * mean_packet as f64);
     let (min_th, max_th) = thresholds(settings, packets_per_second)?;
@@ -57,9 +57,9 @@ pub(crate) fn shape(settings: &Settings<'_>, site: &Site<impl Rng>) -> Result<Sh
         min_th,
         max_th,
         weight: weight(settings, packets_per_second, min_th, max_th)?,
-        max_p: settings.get(MAX_P),
+        max_p: settings.get(&MAX_P),
         gentle: false,
-        wait: settings.get(WAIT),
+        wait: settings.get(&WAIT),
         in_bytes: false,
         by_size: false,
         adaptive: false,
@@ -69,12 +69,12 @@ pub(crate) fn shape(settings: &Settings<'_>, site: &Site<impl Rng>) -> Result<Sh
 }
 
 fn thresholds(settings: &Settings<'_>, packets_per_second: f64) -> Result<(f64, f64), Error> {
-    let half_target = settings.get(TARGET_DELAY).as_secs_f64() * packets_per_second / 2.0;
-    let min_th = match settings.get(MIN_TH) {
+    let half_target = settings.get(&TARGET_DELAY).as_secs_f64() * packets_per_second / 2.0;
+    let min_th = match settings.get(&MIN_TH) {
         0.0 => half_target.max(LEAST_AUTOMATIC_MIN_TH),
         packets => packets,
     };
-    let max_th = match settings.get(MAX_TH) {
+    let max_th = match settings.get(&MAX_TH) {
         0.0 => MAX_TO_MIN * min_th,
         packets => packets,
     };
@@ -92,7 +92,7 @@ fn thresholds(settings: &Settings<'_>, packets_per_second: f64) -> Result<(f64, 
 }
 
 fn weight(settings: &Settings<'_>, packets_per_second: f64, min_th: f64, max_th: f64) -> Result<f64, Error> {
-    match (settings.get(QUEUE_WEIGHT), settings.get(WEIGHT_OF_TC)) {
+    match (settings.get(&QUEUE_WEIGHT), settings.get(&WEIGHT_OF_TC)) {
         (0.0, true) => tc_weight(min_th, max_th).ok_or_else(|| Error::Together {
             name: "queue_weight_rule",
             value: Value::Choice("tc"),

@@ -72,18 +72,18 @@ pub fn words_of(link: &Link) -> Result<Words, String> {
     let settings = settings.with_preset(entry.presets);
     let words = match entry.name {
         "droptail" => fifo(link),
-        "codel" => words(&["codel", "limit", &packets(link)], &[], &delays(&settings, codel::INTERVAL)),
+        "codel" => words(&["codel", "limit", &packets(link)], &[], &delays(&settings, &codel::INTERVAL)),
         "fq_codel" => {
-            let batch = settings.get(fq_codel::DROP_BATCH).to_string();
+            let batch = settings.get(&fq_codel::DROP_BATCH).to_string();
             let head = ["fq_codel", "limit", &packets(link), "drop_batch", &batch];
-            words(&head, &flows(&settings), &delays(&settings, codel::INTERVAL))
+            words(&head, &flows(&settings), &delays(&settings, &codel::INTERVAL))
         }
         "pie" => {
-            words(&["pie", "limit", &packets(link)], &gains(&settings)?, &delays(&settings, pie::TUPDATE))
+            words(&["pie", "limit", &packets(link)], &gains(&settings)?, &delays(&settings, &pie::TUPDATE))
         }
         "fq_pie" => {
             let middle = [flows(&settings), gains(&settings)?].concat();
-            words(&["fq_pie", "limit", &packets(link)], &middle, &delays(&settings, pie::TUPDATE))
+            words(&["fq_pie", "limit", &packets(link)], &middle, &delays(&settings, &pie::TUPDATE))
         }
         "red" => red(link, &settings)?,
         "choke" => choke(link, &settings)?,
@@ -177,18 +177,19 @@ fn fifo(link: &Link) -> Words {
 }
 
 /// Returns the target, a second time, and the treatment of packets that understand ECN.
-fn delays(settings: &Settings<'_>, second: Key<Span>) -> Vec<String> {
-    let time = |key: Key<Span>| pair(key.name(), micros(settings.get(key)));
-    let ecn = if settings.get(codel::ECN) { "ecn" } else { "noecn" };
-    [time(codel::TARGET), time(second)].into_iter().flatten().chain([ecn.to_owned()]).collect()
+fn delays(settings: &Settings<'_>, second: &Key<Span>) -> Vec<String> {
+    let time = |key: &Key<Span>| pair(key.name(), micros(settings.get(key)));
+    let ecn = if settings.get(&codel::ECN) { "ecn" } else { "noecn" };
+    [time(&codel::TARGET), time(second)].into_iter().flatten().chain([ecn.to_owned()]).collect()
 }
 
 fn flows(settings: &Settings<'_>) -> Vec<String> {
-    [pair("flows", settings.get(fq_codel::FLOWS)), pair("quantum", settings.get(fq_codel::QUANTUM))].concat()
+    [pair("flows", settings.get(&fq_codel::FLOWS)), pair("quantum", settings.get(&fq_codel::QUANTUM))]
+        .concat()
 }
 
 fn gains(settings: &Settings<'_>) -> Result<Vec<String>, String> {
-    let gain = |key: Key<f64>| {
+    let gain = |key: &Key<f64>| {
         let (name, steps) = (key.name(), settings.get(key) / GAIN);
         match (steps - steps.round()).abs() < 1e-9 && (0.0..=32.0).contains(&steps) {
             true => Ok(pair(name, steps.round())),
@@ -197,12 +198,12 @@ fn gains(settings: &Settings<'_>) -> Result<Vec<String>, String> {
             }
         }
     };
-    Ok([gain(pie::ALPHA)?, gain(pie::BETA)?].concat())
+    Ok([gain(&pie::ALPHA)?, gain(&pie::BETA)?].concat())
 }
 
 /// Returns the thresholds in packets.
 fn thresholds(settings: &Settings<'_>) -> Result<(f64, f64), String> {
-    match (settings.get(red::MIN_TH), settings.get(red::MAX_TH)) {
+    match (settings.get(&red::MIN_TH), settings.get(&red::MAX_TH)) {
         (0.0, _) | (_, 0.0) => {
             Err("Linux' RED has no automatic thresholds: set min_th and max_th".to_owned())
         }
@@ -217,7 +218,7 @@ fn burst((min, max): (f64, f64)) -> u64 {
 
 fn red(link: &Link, settings: &Settings<'_>) -> Result<Words, String> {
     let (min, max) = thresholds(settings)?;
-    let mean = settings.get(red::MEAN_PACKET);
+    let mean = settings.get(&red::MEAN_PACKET);
     let of_packets = |packets: f64| (packets * mean as f64).round() as u64;
     let parameters = [
         pair("limit", bytes(link)),
@@ -225,7 +226,7 @@ fn red(link: &Link, settings: &Settings<'_>) -> Result<Words, String> {
         pair("max", of_packets(max)),
         pair("avpkt", mean),
         pair("burst", burst((min, max))),
-        pair("probability", settings.get(red::MAX_P)),
+        pair("probability", settings.get(&red::MAX_P)),
         pair("bandwidth", format!("{}bit", link.rate.bits_per_second())),
     ];
     Ok(words(&["red"], &parameters.concat(), &marks(settings)))
@@ -239,13 +240,13 @@ fn choke(link: &Link, settings: &Settings<'_>) -> Result<Words, String> {
         pair("min", min.round()),
         pair("max", max.round()),
         pair("burst", burst((min, max))),
-        pair("probability", settings.get(red::MAX_P)),
+        pair("probability", settings.get(&red::MAX_P)),
     ];
     Ok(words(&["choke"], &parameters.concat(), &marks(settings)))
 }
 
 fn marks(settings: &Settings<'_>) -> Vec<String> {
-    if settings.get(red::ECN) {
+    if settings.get(&red::ECN) {
         vec!["ecn".to_owned()]
     } else {
         Vec::new()
@@ -255,13 +256,13 @@ fn marks(settings: &Settings<'_>) -> Vec<String> {
 fn sfq(link: &Link, settings: &Settings<'_>) -> Words {
     let parameters = [
         pair("limit", packets(link)),
-        pair("divisor", settings.get(sfq::DIVISOR)),
-        pair("flows", settings.get(sfq::FLOWS)),
-        pair("depth", settings.get(sfq::DEPTH)),
-        pair("quantum", settings.get(sfq::QUANTUM)),
-        pair("perturb", settings.get(sfq::PERTURB).as_nanos() / 1_000_000_000),
+        pair("divisor", settings.get(&sfq::DIVISOR)),
+        pair("flows", settings.get(&sfq::FLOWS)),
+        pair("depth", settings.get(&sfq::DEPTH)),
+        pair("quantum", settings.get(&sfq::QUANTUM)),
+        pair("perturb", settings.get(&sfq::PERTURB).as_nanos() / 1_000_000_000),
     ];
-    let from_head = if settings.get(sfq::HEAD_DROP) { vec!["headdrop".to_owned()] } else { Vec::new() };
+    let from_head = if settings.get(&sfq::HEAD_DROP) { vec!["headdrop".to_owned()] } else { Vec::new() };
     words(&["sfq"], &parameters.concat(), &from_head)
 }
 

@@ -54,8 +54,8 @@ impl Model {
             "ledbat++" => Ok(Model::LedbatPp(ledbatpp(&settings))),
             "newreno" => Ok(Model::NewReno(NewReno { initial_window: initial_window(&settings, smss) })),
             "cubic" => Ok(Model::Cubic(Cubic {
-                c: settings.get(cubic::C),
-                beta: settings.get(cubic::BETA),
+                c: settings.get(&cubic::C),
+                beta: settings.get(&cubic::BETA),
                 initial_window: initial_window(&settings, smss),
             })),
             name => Err(no_model(flow, name).into()),
@@ -150,60 +150,60 @@ pub fn unsupported(flow: &Flow) -> Vec<Unsupported> {
 }
 
 fn initial_window(settings: &Settings<'_>, smss: u32) -> f64 {
-    match settings.get(INITIAL_WINDOW) {
+    match settings.get(&INITIAL_WINDOW) {
         0 => rfc5681_initial_window(smss) as f64 / f64::from(smss),
         packets => packets as f64,
     }
 }
 
-fn slow_start(settings: &Settings<'_>, target: Key<Span>) -> SlowStart {
-    match settings.get(SLOW_START) {
+fn slow_start(settings: &Settings<'_>, target: &Key<Span>) -> SlowStart {
+    match settings.get(&SLOW_START) {
         Policy::None => SlowStart::None,
         Policy::Rfc5681 => SlowStart::UntilLoss,
         Policy::DelayExit => {
-            SlowStart::UntilDelay(settings.get(SLOW_START_EXIT) * settings.get(target).as_secs_f64())
+            SlowStart::UntilDelay(settings.get(&SLOW_START_EXIT) * settings.get(target).as_secs_f64())
         }
     }
 }
 
 fn ledbat(settings: &Settings<'_>) -> Ledbat {
-    let decrease = match settings.get(ledbat::EIGHTHS) {
+    let decrease = match settings.get(&ledbat::EIGHTHS) {
         true => Decrease::Eighth,
-        false => Decrease::Proportional(settings.get(ledbat::DECREASE_GAIN)),
+        false => Decrease::Proportional(settings.get(&ledbat::DECREASE_GAIN)),
     };
     Ledbat {
-        target_s: settings.get(ledbat::TARGET).as_secs_f64(),
-        gain: settings.get(ledbat::GAIN),
+        target_s: settings.get(&ledbat::TARGET).as_secs_f64(),
+        gain: settings.get(&ledbat::GAIN),
         decrease,
-        floor: settings.get(ledbat::MIN_CWND) as f64,
-        initial_window: settings.get(ledbat::INIT_CWND) as f64,
-        slow_start: slow_start(settings, ledbat::TARGET),
+        floor: settings.get(&ledbat::MIN_CWND) as f64,
+        initial_window: settings.get(&ledbat::INIT_CWND) as f64,
+        slow_start: slow_start(settings, &ledbat::TARGET),
     }
 }
 
 fn fledbat(settings: &Settings<'_>) -> Fledbat {
-    let (first, floor) = (settings.get(ledbat::INIT_CWND), settings.get(ledbat::MIN_CWND));
+    let (first, floor) = (settings.get(&ledbat::INIT_CWND), settings.get(&ledbat::MIN_CWND));
     Fledbat {
-        target_s: settings.get(fledbat::TARGET).as_secs_f64(),
-        alpha: settings.get(fledbat::ALPHA),
-        zeta: settings.get(fledbat::ZETA),
+        target_s: settings.get(&fledbat::TARGET).as_secs_f64(),
+        alpha: settings.get(&fledbat::ALPHA),
+        zeta: settings.get(&fledbat::ZETA),
         floor: floor as f64,
         initial_window: first.max(floor) as f64,
-        slow_start: slow_start(settings, fledbat::TARGET),
+        slow_start: slow_start(settings, &fledbat::TARGET),
     }
 }
 
 fn ledbatpp(settings: &Settings<'_>) -> LedbatPp {
-    let restart_rounds = match settings.get(ledbatpp::RESTART) {
-        true => settings.get(ledbatpp::RESTART_ROUNDS) as f64,
+    let restart_rounds = match settings.get(&ledbatpp::RESTART) {
+        true => settings.get(&ledbatpp::RESTART_ROUNDS) as f64,
         false => 0.0,
     };
-    let slowdowns = if settings.get(ledbatpp::SLOWDOWNS) { Slowdowns::Events } else { Slowdowns::None };
+    let slowdowns = if settings.get(&ledbatpp::SLOWDOWNS) { Slowdowns::Events } else { Slowdowns::None };
     LedbatPp {
-        target_s: settings.get(ledbatpp::TARGET).as_secs_f64(),
-        gain_divisor_max: settings.get(ledbatpp::GAIN_DIVISOR_MAX) as f64,
-        constant: settings.get(ledbatpp::CONSTANT),
-        exit: settings.get(ledbatpp::SLOW_START_EXIT),
+        target_s: settings.get(&ledbatpp::TARGET).as_secs_f64(),
+        gain_divisor_max: settings.get(&ledbatpp::GAIN_DIVISOR_MAX) as f64,
+        constant: settings.get(&ledbatpp::CONSTANT),
+        exit: settings.get(&ledbatpp::SLOW_START_EXIT),
         slowdowns,
         restart_rounds,
     }

@@ -174,7 +174,7 @@ impl Data {
         }
     }
 
-    /// Returns how many cases each row stands for.
+    /// Returns how many cases each row has.
     pub fn weights(&self) -> Vec<f64> {
         let place = self.weight.and_then(|name| self.place(name));
         let numbers = place.and_then(|place| self.numbers(place)).map(|(numbers, _)| numbers);

@@ -1,6 +1,6 @@
 //! Links on which a packet takes longer than a setting supposes: the target of their queue, or their jitter.
 
-use afteryou_base::param::Settings;
+use afteryou_base::param::{Settings, Value};
 use afteryou_base::Span;
 use afteryou_scenario::network::Network;
 use afteryou_scenario::{discipline, random, Checked, Scenario};
@@ -58,12 +58,11 @@ pub(super) fn slow_links(scenario: &Checked) -> Vec<String> {
     let of_link = |index: usize| {
         let link = &network.links[index];
         let (entry, overrides) = discipline(&link.link.queue).ok()?;
-        let has = |name: &str| entry.params.iter().any(|param| param.name == name);
         let settings = Settings::new(entry.params, &overrides).ok()?;
-        if !has(TARGET) || (has(SLOW_LINK) && settings.flag(SLOW_LINK)) {
+        let Some(Value::Time(target)) = settings.value(TARGET) else { return None };
+        if settings.value(SLOW_LINK) == Some(Value::Flag(true)) {
             return None;
         }
-        let target = settings.time(TARGET);
         let (bytes, takes) = largest_packet(scenario, network, index)?;
         (target < takes).then(|| sentence(&link.name, entry.name, bytes, target, takes))
     };

@@ -7,7 +7,9 @@ mod options;
 mod table;
 
 pub use options::{Acking, QuicOptions, Recovery, TcpOptions, UtpOptions, UtpRecovery};
-pub use table::{QUIC, TCP, UTP};
+pub use table::quic::QUIC;
+pub use table::tcp::TCP;
+pub use table::utp::UTP;
 
 use afteryou_base::param::{ParamError, Settings};
 use afteryou_base::About;

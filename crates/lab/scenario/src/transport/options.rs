@@ -1,7 +1,7 @@
 //! The settings of each transport, read.
 
-use super::table::{ACKS, EVERY_PACKET, LIBUTP, LIBUTP_200MS, LIBUTP_MOD, SACK};
-use afteryou_base::param::Settings;
+use super::table::{quic, tcp, utp, ACK_EVERY, SKEW, TIMER_SLACK};
+use afteryou_base::param::{Key, Settings};
 use afteryou_base::Span;
 
 /// How acknowledgements are sent.
@@ -57,7 +57,7 @@ pub struct TcpOptions {
     /// An ack counts as at most one packet.
     pub count_acks: bool,
     /// How much faster the receiver's clock runs, parts in a million.
-    pub skew_ppm: i32,
+    pub skew_ppm: i16,
 }
 
 /// Settings of uTP.
@@ -76,7 +76,7 @@ pub struct UtpOptions {
     /// ECN-capable.
     pub ecn: bool,
     /// How much faster the receiver's clock runs, parts in a million.
-    pub skew_ppm: i32,
+    pub skew_ppm: i16,
 }
 
 /// Settings of QUIC.
@@ -88,36 +88,27 @@ pub struct QuicOptions {
     pub ack_delay: Span,
 }
 
-fn skew_ppm(settings: &Settings<'_>) -> i32 {
-    settings.number("skew").round() as i32
+/// Returns the skew in whole parts in a million, of which the key allows a thousand.
+fn skew_ppm(settings: &Settings<'_>) -> i16 {
+    settings.get(&SKEW).round() as i16
 }
 
-fn utp_recovery(word: &str) -> UtpRecovery {
-    match word {
-        LIBUTP => UtpRecovery::Libutp,
-        LIBUTP_200MS => UtpRecovery::Libutp200ms,
-        LIBUTP_MOD => UtpRecovery::LibutpMod,
-        _ => UtpRecovery::Modern,
-    }
-}
-
-fn acking(settings: &Settings<'_>) -> Acking {
-    let every = if settings.choice("ack") == EVERY_PACKET { 1 } else { 2 };
-    Acking { every, delay: settings.time("ack_delay") }
+fn acking(settings: &Settings<'_>, delay: &Key<Span>) -> Acking {
+    Acking { every: settings.get(&ACK_EVERY), delay: settings.get(delay) }
 }
 
 impl TcpOptions {
     pub(super) fn new(settings: &Settings<'_>) -> TcpOptions {
         TcpOptions {
-            iw: settings.count("iw") as u32,
-            rwnd: settings.bytes("rwnd"),
-            ack: acking(settings),
-            min_rto: settings.time("min_rto"),
-            recovery: if settings.choice("recovery") == SACK { Recovery::Sack } else { Recovery::Rack },
-            pacing: settings.flag("pacing"),
-            timer_slack: settings.time("timer_slack"),
-            ecn: settings.flag("ecn"),
-            count_acks: settings.choice("counting") == ACKS,
+            iw: settings.get(&tcp::IW) as u32,
+            rwnd: settings.get(&tcp::RWND),
+            ack: acking(settings, &tcp::ACK_DELAY),
+            min_rto: settings.get(&tcp::MIN_RTO),
+            recovery: settings.get(&tcp::RECOVERY),
+            pacing: settings.get(&tcp::PACING),
+            timer_slack: settings.get(&TIMER_SLACK),
+            ecn: settings.get(&tcp::ECN),
+            count_acks: settings.get(&tcp::COUNTS_ACKS),
             skew_ppm: skew_ppm(settings),
         }
     }
@@ -126,12 +117,12 @@ impl TcpOptions {
 impl UtpOptions {
     pub(super) fn new(settings: &Settings<'_>) -> UtpOptions {
         UtpOptions {
-            rwnd: settings.bytes("rwnd"),
-            ack: acking(settings),
-            min_rto: settings.time("min_rto"),
-            recovery: utp_recovery(settings.choice("recovery")),
-            timer_slack: settings.time("timer_slack"),
-            ecn: settings.flag("ecn"),
+            rwnd: settings.get(&utp::RWND),
+            ack: acking(settings, &utp::ACK_DELAY),
+            min_rto: settings.get(&utp::MIN_RTO),
+            recovery: settings.get(&utp::RECOVERY),
+            timer_slack: settings.get(&TIMER_SLACK),
+            ecn: settings.get(&utp::ECN),
             skew_ppm: skew_ppm(settings),
         }
     }
@@ -139,6 +130,6 @@ impl UtpOptions {
 
 impl QuicOptions {
     pub(super) fn new(settings: &Settings<'_>) -> QuicOptions {
-        QuicOptions { rwnd: settings.bytes("rwnd"), ack_delay: settings.time("ack_delay") }
+        QuicOptions { rwnd: settings.get(&quic::RWND), ack_delay: settings.get(&quic::ACK_DELAY) }
     }
 }

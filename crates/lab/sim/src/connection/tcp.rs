@@ -28,7 +28,7 @@ pub(super) struct Ends {
     /// The segment after the highest one that has arrived, to expand the numbers in packets.
     next_expected: u64,
     /// How much faster the receiver's clock runs, parts in a million.
-    skew_ppm: i32,
+    skew_ppm: i16,
     /// Which connection of this number it is: packets of earlier ones are nobody's.
     epoch: u16,
     /// The newest clock of the receiver that has reached the sender, which echoes it (TS.Recent). It feeds captures alone.
@@ -118,7 +118,7 @@ impl Ends {
     }
 
     fn receivers_clock(&self, now: Time) -> u32 {
-        now.as_micros_on_clock(self.skew_ppm) as u32
+        now.as_micros_on_clock(self.skew_ppm.into()) as u32
     }
 
     /// Lets the sender send what it may, after it was given `refill` bytes if everything before is acknowledged. Returns how many it

@@ -24,7 +24,7 @@ const CONNECTION_ID: ConnectionId = ConnectionId(1000);
 pub(super) struct Options {
     config: Config,
     /// How much faster the receiver's clock runs.
-    skew_ppm: i32,
+    skew_ppm: i16,
     controllers: Controllers,
 }
 
@@ -39,7 +39,7 @@ impl Options {
 pub(super) struct Ends {
     format: Format,
     config: Config,
-    skew_ppm: i32,
+    skew_ppm: i16,
     /// The client's, until it is there.
     for_client: Option<Box<dyn Controller>>,
     /// The server's, until it is there.
@@ -142,8 +142,7 @@ impl Ends {
             (Way::Forward, _, None) if header.kind == PacketKind::Syn => {
                 // The server sends no data, so any controller will do.
                 let Some(controller) = self.for_server.take() else { return };
-                let clock_skew_ppm = i16::try_from(self.skew_ppm).unwrap_or(i16::MAX);
-                let host = Host { clock_skew_ppm, ..HOST };
+                let host = Host { clock_skew_ppm: self.skew_ppm, ..HOST };
                 self.server =
                     Some(Box::new(host.accept(self.config.clone(), controller, now, &datagram, FIRST_SEQ)));
             }

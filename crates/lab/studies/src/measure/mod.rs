@@ -90,7 +90,7 @@ fn is(outcome: &Outcome, flow: &str, name: &str) -> bool {
     flow == name || outcome.scenario.flow.iter().any(|known| of_group(&known))
 }
 
-/// Returns the flow of the scenario with this name, or the first of the table that stands for several.
+/// Returns the flow of the scenario with this name, or the first of a table with several flows.
 fn known<'a>(outcome: &'a Outcome, name: &str) -> Result<&'a Flow> {
     let known = outcome.scenario.flow.iter().find(|known| is(outcome, &known.name, name));
     known.ok_or_else(|| nothing(format!("the scenario has no flow {name:?}")))

@@ -24,7 +24,7 @@ pub(super) fn prefix(path: &EntryPath) -> String {
     format!("{}-", &blake3::hash(&path.0).to_hex()[..32])
 }
 
-/// Returns the part of a base that stands for the path.
+/// Returns the part of a base that is made from the path.
 pub(super) fn path_part(base: &str) -> &str {
     base.split_once('-').map_or(base, |(path, _)| path)
 }

@@ -21,7 +21,7 @@ use crate::units::Span;
 ///
 /// let overrides = [("target", Value::Time(Span::from_millis(25)))];
 /// let settings = Settings::new(PARAMS, &overrides)?;
-/// let (target, restarts): (Span, bool) = (settings.get(TARGET), settings.get(RESTART));
+/// let (target, restarts): (Span, bool) = (settings.get(&TARGET), settings.get(&RESTART));
 /// assert_eq!((target, restarts), (Span::from_millis(25), false));
 /// # Ok::<(), afteryou_base::param::ParamError>(())
 /// ```
@@ -36,7 +36,7 @@ use crate::units::Span;
 /// #     pub table PARAMS;
 /// #     const TARGET: Key<Span> = Key::millis("target", 60, (1, 100));
 /// # }
-/// let target = Settings::defaults(PARAMS).get(TRAGET);
+/// let target = Settings::defaults(PARAMS).get(&TRAGET);
 /// ```
 ///
 /// Nor does a wrong type:
@@ -49,7 +49,7 @@ use crate::units::Span;
 /// #     pub table PARAMS;
 /// #     const TARGET: Key<Span> = Key::millis("target", 60, (1, 100));
 /// # }
-/// let target: f64 = Settings::defaults(PARAMS).get(TARGET);
+/// let target: f64 = Settings::defaults(PARAMS).get(&TARGET);
 /// ```
 #[must_use = "a key does nothing by itself"]
 #[derive(Debug)]

@@ -72,10 +72,14 @@ impl<'a> Settings<'a> {
     /// # Panics
     /// If the table has no such row, or one of another kind. That is a bug in an algorithm that reads a key of another module and
     /// does not list it; the list's own test finds it for every entry.
-    pub fn get<T>(&self, key: Key<T>) -> T {
+    #[inline(never)]
+    pub fn get<T>(&self, key: &Key<T>) -> T {
         let value = self.value(key.name());
-        value.and_then(|value| key.read(value)).unwrap_or_else(|| {
-            panic!("bug: no parameter {} of this kind in the table, which has {value:?}", key.name())
-        })
+        value.and_then(|value| key.read(value)).unwrap_or_else(|| unlisted(key.name(), value))
     }
+}
+
+#[cold]
+fn unlisted(name: &str, value: Option<Value>) -> ! {
+    panic!("bug: no parameter {name} of this kind in the table, which has {value:?}")
 }

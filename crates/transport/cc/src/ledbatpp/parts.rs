@@ -74,27 +74,27 @@ struct Apple {
 
 impl Parts {
     pub(super) fn new(settings: &Settings<'_>) -> Parts {
-        let history = settings.get(HISTORY) as usize;
-        let target = settings.get(TARGET);
-        let is_one_way = settings.get(SIGNAL) == DelaySignal::OneWayAwaited;
+        let history = settings.get(&HISTORY) as usize;
+        let target = settings.get(&TARGET);
+        let is_one_way = settings.get(&SIGNAL) == DelaySignal::OneWayAwaited;
         Parts {
             base_rtt: is_one_way
                 .then(|| Cold::new(OwnBaseRtt { base: BaseDelay::new(history), is_awaiting: true })),
             restart: settings
-                .get(RESTART)
-                .then(|| Cold::new(Restart::new(target, settings.get(RESTART_ROUNDS)))),
+                .get(&RESTART)
+                .then(|| Cold::new(Restart::new(target, settings.get(&RESTART_ROUNDS)))),
             restore: settings
-                .get(INSTANT_RESTORE)
-                .then(|| Cold::new(Restore { is_paced: settings.get(RESTORE_PACING), at: None })),
-            gap: settings.get(SLOWDOWN_GAP),
-            counts_ramp_alone: settings.get(COUNTS_RAMP_ALONE),
-            ignore: settings.get(IGNORE_AFTER_RESTORE).then(|| Cold::new(Ignore::default())),
-            once_a_round: settings.get(ONCE_A_ROUND).then(|| Cold::new(OnceARound::default())),
+                .get(&INSTANT_RESTORE)
+                .then(|| Cold::new(Restore { is_paced: settings.get(&RESTORE_PACING), at: None })),
+            gap: settings.get(&SLOWDOWN_GAP),
+            counts_ramp_alone: settings.get(&COUNTS_RAMP_ALONE),
+            ignore: settings.get(&IGNORE_AFTER_RESTORE).then(|| Cold::new(Ignore::default())),
+            once_a_round: settings.get(&ONCE_A_ROUND).then(|| Cold::new(OnceARound::default())),
             apple: Apple {
-                whole_packets: settings.get(WHOLE_PACKETS),
-                decrease_with_gain: settings.get(DECREASE_WITH_GAIN),
-                ramp_exit: settings.get(RAMP_EXIT),
-                defer: settings.get(DEFER),
+                whole_packets: settings.get(&WHOLE_PACKETS),
+                decrease_with_gain: settings.get(&DECREASE_WITH_GAIN),
+                ramp_exit: settings.get(&RAMP_EXIT),
+                defer: settings.get(&DEFER),
             },
         }
     }
