@@ -15,8 +15,9 @@ use std::time::Duration as StdDuration;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// The congestion control of the TCP load.
-const CONTROL: &str = "cubic";
+/// The congestion control of the TCP load. CUBIC may leave slow start before the link is full, as soon as delays vary (HyStart), and then
+/// takes seconds to fill it.
+const CONTROL: &str = "reno";
 
 /// A load that fills the link.
 #[derive(Clone, Copy)]
@@ -169,12 +170,13 @@ fn measure(rate_mbit: f64, trip_ms: f64, load: Load, seconds: u64) -> Result<Poi
 
 fn scenario(rate_mbit: f64, trip_ms: f64, from: Span, until: Span) -> Result<Checked, Failure> {
     let rate = format!("{} kbit/s", (rate_mbit * 1e3).round()).parse()?;
-    // So much that one TCP fills the link, and that a sender which is not scheduled for a while leaves it no gap.
-    let packets = (rate_mbit * trip_ms.max(40.0) * 1e3 / 8.0 / 1500.0).ceil().max(20.0);
+    // So much that one TCP fills the link after it has halved its window, and that a sender which is not scheduled for a while leaves
+    // it no gap.
+    let packets = (rate_mbit * trip_ms.max(40.0) * 2e3 / 8.0 / 1500.0).ceil().max(20.0);
     let link = Link::new(rate, format!("{packets} packets").parse()?);
     let trip = Duration(Span((trip_ms * 1e6) as u64));
     let window = Window { name: "load".to_owned(), from: Duration(from), to: Duration(until) };
-    let flow = |name: &str| Flow::new(name, Role::Foreground, CONTROL, trip);
+    let flow = |name: &str| Flow::new(name, Role::Foreground, "newreno", trip);
     let scenario = Scenario {
         flow: vec![flow("load"), flow("echoes")],
         measure: vec![window],
