@@ -1,7 +1,7 @@
 //! Errors of a report.
 
-use std::io;
-use std::path::Path;
+#[cfg(feature = "parquet")]
+use std::{io, path::Path};
 use thiserror::Error;
 
 /// Why a report was not drawn, written or read. The message names the file, the reason and what to do.
@@ -25,6 +25,7 @@ pub enum Error {
 }
 
 /// Returns the error of the file `path`, which was not written.
+#[cfg(feature = "parquet")]
 pub(crate) fn unwritten(path: &Path, reason: io::Error) -> Error {
     afteryou_files::unwritten(path, reason).into()
 }
