@@ -4,7 +4,7 @@
 //! spins for a twentieth of each second. Departures follow from arrivals and the rate alone, so a late wake-up delays
 //! packets and does not slow the link down.
 //!
-//! A sleeping thread wakes some tens of µs after it should, four times in a round trip. The thread measures by how much
+//! A sleeping thread wakes some tens of µs after it should, four times in a round trip. The thread measures by how much at least
 //! ([`WakeUp`]) and sleeps for that much less; the packet that wakes it came that much earlier. So the usual lateness is in no
 //! delay; only what exceeds it is.
 
@@ -90,10 +90,10 @@ impl Forwarder<'_> {
             descriptors.map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN)).collect();
         loop {
             let now = self.clock.now();
-            self.deliver_due(now + self.wake_up.usual());
+            self.deliver_due(now + self.wake_up.least());
             let began = self.clock.now();
             let due = self.live.next_event().unwrap_or(Time::NEVER);
-            let sleep = due.since(began + self.wake_up.usual()).min(NAP);
+            let sleep = due.since(began + self.wake_up.least()).min(NAP);
             let woken = ppoll(&mut waits_for, Some(Duration::from(sleep).into()), None);
             match woken {
                 Ok(0) => {
@@ -111,7 +111,7 @@ impl Forwarder<'_> {
                 return Ok(());
             }
             // A packet that was there before the thread slept did not wake it.
-            let mut earlier = self.wake_up.usual().min(self.clock.now().since(began));
+            let mut earlier = self.wake_up.least().min(self.clock.now().since(began));
             for queue in (0..queues.len()).filter(|queue| is_ready(QUEUES + queue)) {
                 self.take_back(queue, &mut earlier)?;
             }

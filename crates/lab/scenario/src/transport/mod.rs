@@ -4,9 +4,11 @@
 //! are rows of a table, from which the checker, the schema and the lists are made.
 
 mod options;
+mod recovery;
 mod table;
 
-pub use options::{Acking, QuicOptions, Recovery, TcpOptions, UtpOptions, UtpRecovery};
+pub use options::{Acking, QuicOptions, TcpOptions, UtpOptions};
+pub use recovery::{Recovery, UtpRecovery};
 pub use table::quic::QUIC;
 pub use table::tcp::TCP;
 pub use table::utp::UTP;

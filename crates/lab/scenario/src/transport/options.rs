@@ -1,5 +1,6 @@
 //! The settings of each transport, read.
 
+use super::recovery::{Recovery, UtpRecovery};
 use super::table::{quic, tcp, utp, ACK_EVERY, SKEW, TIMER_SLACK};
 use afteryou_base::param::{Key, Settings};
 use afteryou_base::Span;
@@ -11,28 +12,6 @@ pub struct Acking {
     pub every: u32,
     /// …or after this time.
     pub delay: Span,
-}
-
-/// How losses are found and repaired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
-    /// RACK-TLP (RFC 8985) and PRR (RFC 9937).
-    Rack,
-    /// Three duplicate acks or their like in SACK, and the pipe (RFC 6675). As in ns-2, a timeout is not undone, needless or not.
-    Sack,
-}
-
-/// How uTP finds and repairs losses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UtpRecovery {
-    /// Packet and time thresholds on transmissions, tail probes.
-    Modern,
-    /// As libutp does.
-    Libutp,
-    /// As libutp does, with a shortest timeout of 200 ms.
-    Libutp200ms,
-    /// As libutp-mod does.
-    LibutpMod,
 }
 
 /// Settings of TCP.

@@ -1,6 +1,6 @@
 //! The settings of each transport, as keys of a table, and the presets that change several of them.
 
-use super::options::{Recovery, UtpRecovery};
+use super::recovery::{Recovery, UtpRecovery};
 use afteryou_base::param::{Key, Value};
 use afteryou_base::{params, Span};
 use afteryou_notation::Overrides;
