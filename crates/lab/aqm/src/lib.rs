@@ -43,7 +43,7 @@
 //!
 //! # Tests
 //! `tests/all/properties.rs` holds every entry of the list, with each preset, flag and word, to conservation, limits and the order of each
-//! flow. `tests/all/fairness.rs` holds the fair ones to their bound, and `tests/all/no_allocation.rs` counts allocations. `tests/how_to_add.rs`
+//! flow. `tests/all/fairness.rs` holds the fair ones to their bound, and `tests/all/no_allocation.rs` counts allocations. `xtask/recipes`
 //! executes the book's page "How to add a queue".
 
 mod backlog;

@@ -54,7 +54,7 @@
 //!
 //! # Tests
 //! `tests/all/congested.rs` holds every background controller to "no growth at twice the target". `tests/all/properties.rs` holds all of them
-//! to sane windows after any sequence of events. `tests/how_to_add.rs` executes the book's page "How to add a controller". A paragraph there
+//! to sane windows after any sequence of events. `xtask/recipes` executes the book's page "How to add a controller". A paragraph there
 //! that names a file of the crate is followed by a block for it; `/* the others */` stands for what the file has already.
 #![cfg_attr(not(test), no_std)]
 

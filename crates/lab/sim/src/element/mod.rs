@@ -11,7 +11,7 @@
 //! | `wire` | propagation that changes, jitter |
 //! | `aggregate` | acknowledgements that wait for others, before all of these |
 //!
-//! The book's page "How to add an element" adds one to `wire`, and `tests/how_to_add.rs` executes it.
+//! The book's page "How to add an element" adds one to `wire`, and `xtask/recipes` executes it.
 //!
 //! A link without elements has none of this and pays one test of an `Option` for each packet. Every element draws from a
 //! random stream of its own, so that another element changes nobody's luck.

@@ -1,10 +1,7 @@
 //! The book's page "How to add a queue", executed: its steps are done to a copy of this crate, and the copy's tests must
 //! pass with the new queue in the list.
 
-#[path = "../../../transport/cc/tests/recipe/mod.rs"]
-mod recipe;
-
-use recipe::Recipe;
+use afteryou_recipes::Recipe;
 
 const RECIPE: Recipe = Recipe {
     page: "add-a-queue.md",
@@ -18,7 +15,7 @@ const RECIPE: Recipe = Recipe {
 
 #[test]
 fn what_the_page_says_makes_a_queue_that_passes_the_property_tests() {
-    let followed = RECIPE.follow();
+    let followed = RECIPE.follow(env!("CARGO_TARGET_TMPDIR"));
     let own = format!("{}::tests::", followed.module.as_deref().expect("a new file"));
     let property =
         "properties::every_queue_conserves_packets_keeps_its_limit_and_the_order_of_each_flow ... ok";

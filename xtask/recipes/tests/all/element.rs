@@ -1,10 +1,7 @@
 //! The book's page "How to add an element", executed: its changes are made in copies of three crates, and a run with the new element
 //! must have packets that overtake.
 
-#[path = "../../../transport/cc/tests/recipe/mod.rs"]
-mod recipe;
-
-use recipe::Recipe;
+use afteryou_recipes::Recipe;
 
 const RECIPE: Recipe = Recipe {
     page: "add-an-element.md",
@@ -42,7 +39,7 @@ fn a_link_with_the_element_reorders() {
 
 #[test]
 fn what_the_page_says_makes_an_element_that_reorders() {
-    let followed = RECIPE.follow();
+    let followed = RECIPE.follow(env!("CARGO_TARGET_TMPDIR"));
     assert_eq!(followed.module, None, "an element is three changes and no file of its own");
     followed.ran(&["a_link_with_the_element_reorders ... ok"]);
 }

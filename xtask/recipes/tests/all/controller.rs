@@ -1,9 +1,7 @@
 //! The book's page "How to add a controller", executed: the steps of its second half are done to a copy of this crate, and
 //! the copy's tests must pass with the new controller in the list.
 
-mod recipe;
-
-use recipe::{added, Recipe};
+use afteryou_recipes::{added, Recipe};
 
 const RECIPE: Recipe = Recipe {
     page: "add-a-controller.md",
@@ -17,7 +15,7 @@ const RECIPE: Recipe = Recipe {
 
 #[test]
 fn what_the_page_says_makes_a_controller_that_passes_the_property_tests() {
-    let followed = RECIPE.follow();
+    let followed = RECIPE.follow(env!("CARGO_TARGET_TMPDIR"));
     let own = format!("{}::tests::", followed.module.as_deref().expect("a new file"));
     followed.ran(&[
         "the_list_has_it ... ok",

@@ -61,9 +61,10 @@ impl Recipe {
         read(&root().join("docs/src").join(self.page))
     }
 
-    /// Follows the page and runs the copy's tests, which must pass and have no warning about the new file.
-    pub fn follow(&self) -> Followed {
-        let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("how_to_add_{}", self.name()));
+    /// Follows the page in a folder of `temporary` and runs the copy's tests, which must pass and have no warning about the new file.
+    pub fn follow(&self, temporary: &str) -> Followed {
+        let temporary = Path::new(temporary);
+        let copy = temporary.join(format!("how_to_add_{}", self.name()));
         self.copy_workspace(&copy);
         let blocks = self.blocks();
         let is_there = |file: &&str| copy.join("crates").join(file).exists();
@@ -76,14 +77,16 @@ impl Recipe {
         blocks.iter().for_each(|(file, block)| apply(&copy.join("crates").join(file), block));
         let test = copy.join(format!("crates/{}/tests/listed.rs", self.package()));
         write(&test, &self.extra_test.replace("MODULE", module.as_deref().unwrap_or_default()));
-        let (said, complaints) = self.test(&copy);
+        let (said, complaints) = self.test(&copy, &temporary.join("how_to_add"));
         for file in new {
             assert!(!complaints.contains(file), "the compiler warns of the page's file:\n{complaints}");
         }
         Followed { module, said }
     }
 
-    fn test(&self, copy: &Path) -> (String, String) {
+    fn test(&self, copy: &Path, target: &Path) -> (String, String) {
+        // The least time to compile and run the tests together.
+        let level = if self.has_all_tests { 1 } else { 0 };
         let output = Command::new(env!("CARGO"))
             .args([
                 "test",
@@ -95,10 +98,15 @@ impl Recipe {
             ])
             // One for all pages: what the crates depend on is built once.
             .arg("--target-dir")
-            .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("how_to_add"))
-            // The least time to compile and run the tests together, and fewer cases than the real crate's tests try.
-            .args(["--config", "profile.test.opt-level=1", "--config", "profile.test.debug=0"])
+            .arg(target)
+            .args([
+                "--config",
+                &format!("profile.test.opt-level={level}"),
+                "--config",
+                "profile.test.debug=0",
+            ])
             .args(["--config", "profile.test.package.'*'.opt-level=0"])
+            // Fewer cases than the real crate's tests try.
             .env("PROPTEST_CASES", "32")
             // What only the tests used that were left out is a warning, whatever the caller makes of warnings.
             .env("RUSTFLAGS", "--cap-lints warn")
@@ -185,13 +193,12 @@ impl Recipe {
         if root().join(&vectors).exists() {
             copy_folder(&root().join(&vectors), &to.join(&vectors));
         }
-        fs::remove_file(to.join(tests).join("how_to_add.rs")).expect("the test of the page was copied, too");
     }
 }
 
 /// Returns the repository's root.
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// Reads a file's text.

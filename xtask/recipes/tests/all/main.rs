@@ -1,0 +1,5 @@
+//! The book's pages on how to add something, executed.
+
+mod controller;
+mod element;
+mod queue;
