@@ -18,9 +18,9 @@ pub fn html(text: &str) -> String {
     markup(&plain(text))
 }
 
-/// Does the same as [`html`], for text that keeps its line breaks.
-pub fn html_lines(text: &str) -> String {
-    let lines: Vec<String> = text.split('\n').map(html).collect();
+/// Does the same as [`plain`], for text that keeps its line breaks.
+pub fn plain_lines(text: &str) -> String {
+    let lines: Vec<Cow<'_, str>> = text.split('\n').map(plain).collect();
     lines.join("\n")
 }
 
@@ -69,7 +69,7 @@ mod tests {
             "&lt;img src=&quot;x&quot; onerror=&#39;y&#39;&gt;&amp;"
         );
         assert_eq!(plain("\u{1b}[31mred\u{7}\u{202e}"), "\\u{1b}[31mred\\u{7}\\u{202e}");
-        assert_eq!(html_lines("a\n<b"), "a\n&lt;b");
+        assert_eq!(plain_lines("a\u{7}\n<b"), "a\\u{7}\n<b");
     }
 
     #[test]

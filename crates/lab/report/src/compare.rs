@@ -8,8 +8,8 @@ mod sweeps;
 pub use names::short_names;
 pub use sweeps::{ComparedMeans, ComparedSweeps};
 
+use crate::document::{figures, markup, Document};
 use crate::error::Error;
-use crate::html::{markup, CSS};
 use crate::rows::{Identity, Row, Rows, Value};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::text::table_text;
@@ -18,6 +18,7 @@ use afteryou_plot::escape;
 use afteryou_plot::plan::Plan;
 use afteryou_plot::{stacked_svg, Scale};
 use afteryou_scenario::outcome::Outcome;
+use maud::{html, Markup};
 
 /// Columns that identify the row, and none of what was measured.
 const IDENTITY: &[&str] = &["run", "repetition", "seed", "from_s", "to_s", "capacity_bit_s", "duration_s"];
@@ -112,7 +113,7 @@ impl Comparison<'_> {
         let plans: Vec<Plan> = self.outcomes.iter().map(|outcome| Plan::of(outcome)).collect();
         let runs: Vec<(&str, &Outcome)> =
             self.names.iter().copied().zip(self.outcomes.iter().copied()).collect();
-        let mut pictures = String::new();
+        let mut pictures = Vec::new();
         // Quantities of one result alone are not compared.
         let quantities = plans.last().into_iter().flat_map(|plan| &plan.charts);
         for chart in quantities.filter(|chart| plans.iter().all(|plan| plan.chart(&chart.quantity).is_some()))
@@ -121,10 +122,9 @@ impl Comparison<'_> {
                 "" => chart.title.clone(),
                 unit => format!("{} ({unit})", chart.title),
             };
-            let picture = stacked_svg(&title, &chart.quantity, &runs, Scale::Common)?;
-            pictures += &format!("<figure>{picture}</figure>\n");
+            pictures.push(stacked_svg(&title, &chart.quantity, &runs, Scale::Common)?);
         }
-        Ok(document(&self.title(), &format!("{pictures}{}", markup(&self.table()))))
+        Ok(page(&self.title(), &html! { (figures(pictures)) (markup(&self.table())) }))
     }
 
     fn title(&self) -> String {
@@ -218,17 +218,10 @@ fn listed<S: AsRef<str>>(names: &[S]) -> String {
     }
 }
 
-/// Returns a page with this title and this body that works offline.
-fn document(title: &str, body: &str) -> String {
-    let title = escape::html(title);
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <title>{title}</title>\n<style>\n{CSS}\n</style>\n</head>\n<body>\n<main>\n\
-         <header>\n<h1>{title}</h1>\n</header>\n{body}</main>\n</body>\n</html>\n"
-    )
+/// Returns a page with this title and these contents.
+fn page(title: &str, contents: &Markup) -> String {
+    let body = html! { header { h1 { (title) } } (contents) };
+    Document { title, body, ..Document::default() }.html()
 }
 
 /// Returns the difference as a part of the first.

@@ -46,6 +46,9 @@
 //! This crate uses no engine. An engine reports single packets as a [`Passage`](afteryou_scenario::Passage), some before their time.
 //! `pcapng` puts them into order and writes a capture in a second thread.
 //!
+//! Pages are written with `maud`, which escapes every value by its type. `document` has what all pages share. It also escapes the
+//! characters that hide or change the direction of text, in everything but scripts.
+//!
 //! # Why no crate for tables
 //! `comfy-table` 8.0 was tried for [`text()`] and for `afteryou list` (one more package). Its columns must be chosen and narrowed
 //! before it is called, so that names stay distinct, and that is most of the code. `list/table.rs` became 233 lines instead of 231 with all
@@ -55,6 +58,7 @@ mod batch;
 mod compare;
 mod completions;
 mod cost;
+mod document;
 mod error;
 mod folder;
 mod groups;

@@ -129,11 +129,12 @@ impl Cell {
         Cell { whole: Some(plain(whole).into_owned()), ..self }
     }
 
-    /// Returns the text with the mark of the style before it.
+    /// Returns the text for a terminal, with the mark of the style before it.
     pub fn marked(&self) -> String {
+        let text = plain(&self.text);
         match self.style {
-            Some(style) => format!("{} {}", style.shape.glyph(), self.text),
-            None => self.text.clone(),
+            Some(style) => format!("{} {text}", style.shape.glyph()),
+            None => text.into_owned(),
         }
     }
 }

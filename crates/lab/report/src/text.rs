@@ -165,7 +165,7 @@ impl Page {
     fn table(&self, table: &Table) -> String {
         let table = self.narrowed(table);
         let widths = self.widths(&table);
-        let mut block = format!("{}\n", self.painted(&table.title, BOLD));
+        let mut block = format!("{}\n", self.painted(&plain(&table.title), BOLD));
         let heads: Vec<_> =
             table.columns.iter().map(|column| Cell::new(&column.name).toned(Tone::Faint)).collect();
         let _ = writeln!(block, "{}", self.row(&table, &widths, &heads));

@@ -5,14 +5,14 @@
 //! with the same seeds, the interval is that of the differences run by run. The effect of the common draws falls out.
 //! Otherwise it is Welch's. Rows that have no counterpart are counted in the note above the table.
 
-use super::{document, part, relative, short_names, shown, signed, WORTH_A_TONE};
+use super::{page, part, relative, short_names, shown, signed, WORTH_A_TONE};
+use crate::document::{figures, markup};
 use crate::error::Error;
-use crate::html::markup;
 use crate::table::{Cell, Column, Table, Tone};
 use crate::text::table_text;
-use afteryou_plot::escape;
 use afteryou_plot::estimate::{caption, of_difference, Estimate, FEWEST_FOR_AN_INTERVAL};
 use afteryou_plot::{Data, Error as Undrawn, Figure, Kind};
+use maud::html;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -156,14 +156,12 @@ impl ComparedSweeps {
     /// # Errors
     /// Rows that cannot be drawn.
     pub fn html(&self) -> Result<String, Error> {
-        let mut body = String::new();
-        for svg in self.pictures()? {
-            body += &format!("<figure>{svg}</figure>\n");
-        }
-        let remarks = self.remarks().into_iter();
-        let remarks: String = remarks.map(|remark| format!("<p>{}</p>\n", escape::html(&remark))).collect();
-        let tables: String = self.tables().map(|table| markup(&table)).collect();
-        Ok(document(&self.title(), &format!("{remarks}{body}{tables}")))
+        let body = html! {
+            @for remark in self.remarks() { p { (remark) } }
+            (figures(self.pictures()?))
+            @for table in self.tables() { (markup(&table)) }
+        };
+        Ok(page(&self.title(), &body))
     }
 
     /// Returns sentences about the whole comparison.

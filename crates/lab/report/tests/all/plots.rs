@@ -139,6 +139,28 @@ fn three_results_have_a_column_each_and_the_spread() {
 }
 
 #[test]
+fn no_name_of_a_result_steers_a_terminal_or_becomes_markup() {
+    let outcome = common::full();
+    let names = vec!["<b>\u{1b}[2J\u{202e}", "new"];
+    let pair = Comparison { names, outcomes: vec![&outcome, &outcome], chosen: Vec::new() };
+    for shown in [pair.text(120, false), pair.html().unwrap()] {
+        assert!(!shown.contains(['\u{1b}', '\u{202e}']) && shown.contains("\\u{1b}[2J\\u{202e}"), "{shown}");
+    }
+    assert!(!pair.html().unwrap().contains("<b>"));
+}
+
+#[test]
+fn the_name_of_a_folder_is_part_of_an_address_and_no_script() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "javascript:alert(1)?a=%41#b";
+    std::fs::create_dir(folder.path().join(name)).unwrap();
+    let json = serde_json::to_string(&common::full()).unwrap();
+    std::fs::write(folder.path().join(name).join("result.json"), json).unwrap();
+    let page = std::fs::read_to_string(redraw(folder.path(), false).unwrap()).unwrap();
+    assert!(page.contains("href=\"javascript%3Aalert%281%29%3Fa%3D%2541%23b/report.html\""), "{page}");
+}
+
+#[test]
 fn pages_are_drawn_again_and_a_run_of_a_sweep_leads_back_to_the_page_of_all() {
     let outcome = common::full();
     let folder = tempfile::tempdir().unwrap();
