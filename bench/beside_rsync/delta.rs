@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// The age of what lies at the receiver.
+/// The age of what is at the receiver.
 const AGE: Duration = Duration::from_secs(3600);
 /// Most of what rsync needs.
 const OF_RSYNC: f64 = 1.5;

@@ -106,7 +106,7 @@ pub fn run(command: &mut Command) -> Result<()> {
     }
 }
 
-/// One way to take what lies in `from` to `to`.
+/// One way to take what is in `from` to `to`.
 pub type Way = Box<dyn Fn(&Server, &Path, &Path) -> Result<()>>;
 
 /// Returns `afteryou send`, of which every run is the first.

@@ -30,7 +30,7 @@ pub struct Job {
     /// Bytes to write. An accepting libutp can write only after the first data
     /// from the other end.
     pub send: Vec<u8>,
-    /// How to close.
+    /// The way to close.
     pub finish: Finish,
     /// The loop ends after this time at the latest.
     pub deadline: Duration,

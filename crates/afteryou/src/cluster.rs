@@ -19,7 +19,7 @@ The folder is that of afteryou sim FILE --out DIR --no-series --parquet. Runs th
 Traces and samples that a FILE names must be below its folder, as with afteryou sim --untrusted; workers receive their contents.
 AFTERYOU_PYTHON names the Python interpreter with the package; python3 by default.";
 
-/// Which files, and the cluster.
+/// The files of a sweep, and the cluster.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = HELP)]
 pub struct SweepArgs {

@@ -44,7 +44,7 @@ fn write(file: &Path) -> anyhow::Result<()> {
 }
 
 fn open() -> Result<(), Failure> {
-    // It stays: the browser reads it after this program has ended.
+    // It is kept: the browser reads it after this program has ended.
     let file = std::env::temp_dir().join(concat!("afteryou-lab-", env!("CARGO_PKG_VERSION"), ".html"));
     write(&file)?;
     output::print(&format!("{}\n", file.display()))?;

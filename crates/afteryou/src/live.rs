@@ -67,7 +67,7 @@ pub struct Curve {
 pub trait View: Send {
     /// Shows `frame` instead of the one before.
     fn draw(&mut self, frame: &Frame);
-    /// Ends the view; what was shown last stays. Later output appears below it.
+    /// Ends the view; the last picture remains. Later output appears below it.
     fn finish(&mut self);
 }
 

@@ -24,11 +24,11 @@ pub struct EngineCommand {
     pub clean: bool,
     /// Packets and senders in files of their own.
     pub traces: Traces,
-    /// Which runs, and what becomes of them.
+    /// The runs, and the files that they write.
     pub runs: RunArgs,
 }
 
-/// Which runs of which files, and what becomes of them.
+/// The files, their runs, and the files that they write.
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
     /// Scenario files (TOML)

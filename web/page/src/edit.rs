@@ -1,4 +1,4 @@
-//! A text with values replaced: everything else in it stays, comments and order included.
+//! A text with values replaced: everything else in it is kept, comments and order included.
 
 use crate::error::{json, Error};
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 //!
 //! A room's floor is the longest way down to a crate that uses no other. A line leads from a room to each one that it
 //! uses directly and not through another: the rest follows. Crates that only tests use are left out, and so are crates
-//! that stand alone.
+//! that are alone.
 
 use crate::error::Error;
 use crate::packages::{manifest, packages};

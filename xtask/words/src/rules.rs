@@ -50,6 +50,14 @@ const PHRASES: &[&str] = &[
     "stand still",
     "stands still",
     "stood still",
+    "lie there",
+    "lies there",
+    "lie here",
+    "lies here",
+    "lie in",
+    "lies in",
+    "lie at",
+    "lies at",
     "come to its end",
     "comes to its end",
     "came to its end",
@@ -112,13 +120,15 @@ pub fn excluded_for_users(sentence: &str) -> Option<&'static str> {
     first_of(NOT_FOR_USERS, &words(&lower))
 }
 
-/// Returns the form of a sentence that doc comments may not have. It is a question ("Is it open?"), or a riddle whose answer
-/// is the item's name ("Its name.", "Does it.").
+/// Returns the form of a sentence that doc comments may not have. It is a question ("Is it open?"), with or without its mark
+/// ("How many."), or a riddle whose answer is the item's name ("Its name.", "Does it.").
 pub fn excluded_from_comments(sentence: &str) -> Option<&'static str> {
     if is_question(sentence) {
         return Some("a question");
     }
+    // Longer ones name their subject: "How often senders are looked at."
     match sentence.split_whitespace().collect::<Vec<_>>()[..] {
+        ["How" | "Where" | "Which", _] | ["How" | "Where" | "Which", _, _] => Some("a question"),
         ["Its", _] => Some("its"),
         ["Does", "it." | "so." | "this." | "that."] => Some("does"),
         _ => None,
@@ -186,6 +196,8 @@ mod tests {
         assert_eq!(excluded("The job goes on where it was."), Some("goes on"));
         assert_eq!(excluded("The window stands still."), Some("stands still"));
         assert_eq!(excluded("Every task comes to its end."), Some("comes to its end"));
+        assert_eq!(excluded("A newer file lies there."), Some("lies there"));
+        assert_eq!(excluded("A newer file is there, and its size lies between two others."), None);
         assert_eq!(excluded("The job continues, the window is frozen, and every task ends."), None);
     }
 
@@ -199,6 +211,9 @@ mod tests {
     #[test]
     fn a_doc_comment_asks_nothing() {
         assert_eq!(excluded_from_comments("Is it open?"), Some("a question"));
+        assert_eq!(excluded_from_comments("How many."), Some("a question"));
+        assert_eq!(excluded_from_comments("Where it goes."), Some("a question"));
+        assert_eq!(excluded_from_comments("How often senders are looked at."), None);
         assert_eq!(excluded_from_comments("Returns whether it is open."), None);
     }
 

@@ -46,7 +46,7 @@ what the parameter preset may be, whose values those are, and, by parameter, the
 those are. Only queues have presets; for everything else the array is empty. engines is an array of the \
 engines that support it, by the names of their subcommands, such as \"sim\".";
 
-/// Which list.
+/// The lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
     /// Congestion controllers.

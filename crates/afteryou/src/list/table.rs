@@ -46,7 +46,7 @@ fn block(entry: &Listed, rows: &[Row], layout: &Layout) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Where things are.
+/// The columns' places and widths.
 struct Layout {
     width: usize,
     /// Widths of the figures and of the explanation; none if there is no room for columns.

@@ -152,7 +152,7 @@ fn read(args: &RunArgs) -> Result<Vec<File>, Failure> {
     Ok(files)
 }
 
-/// Returns the flag that Ctrl-C sets: the runs end, and nothing half-written stays.
+/// Returns the flag that Ctrl-C sets: the runs end, and nothing half-written remains.
 pub(crate) fn on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let handler = Arc::clone(&stop);

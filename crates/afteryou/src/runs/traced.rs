@@ -72,7 +72,7 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// Finishes the trace of a run that is over; `is_whole`: with an outcome. Without one nothing stays.
+    /// Finishes the trace of a run that is over; `is_whole`: with an outcome. Without one no file is kept.
     fn finish(self, is_whole: bool) -> Result<(), Ended> {
         let Trace { path, file, capture, broken } = self;
         if let Some(error) = broken {

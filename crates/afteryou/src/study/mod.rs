@@ -29,7 +29,7 @@ pub enum StudyEngine {
     Bed,
 }
 
-/// Which studies, and how much of them.
+/// The studies, and the part of them that runs.
 #[derive(Args, Clone, Debug)]
 pub struct StudyArgs {
     /// Papers (gong2012) or entries (gong2012/fig2), or the word all

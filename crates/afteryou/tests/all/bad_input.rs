@@ -45,7 +45,7 @@ const NO_RATE: &str = "a number and a unit, such as 20Mbit/s";
 /// range, or the valid words.
 type Case = (&'static str, &'static str, &'static str, &'static str);
 
-/// Files that lie beside each scenario: good ones would be read.
+/// Files that are beside each scenario: good ones would be read.
 const BESIDE: [(&str, &str); 9] = [
     ("negative.csv", "0,1 Mbit/s\n-1,2 Mbit/s\n"),
     ("unordered.csv", "0,1 Mbit/s\n3,2 Mbit/s\n2,1 Mbit/s\n"),

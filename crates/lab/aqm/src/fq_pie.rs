@@ -290,7 +290,7 @@ mod tests {
                 (0..2).for_each(|_| queue.enqueue(now, packet(), &mut dropped));
                 queue.dequeue(now, &mut dropped);
             }
-            // All in one moment, so that the probability stays.
+            // All in one moment, so that the probability does not change.
             let (now, p) = (Time::from_millis(399), queue.states[queue.buckets.of(1)].probability());
             let mut after_full = 0;
             for _ in 0..200 {

@@ -16,7 +16,7 @@ const BINS: usize = SUB * (OCTAVES + 1);
 
 /// A histogram of times.
 #[derive(Clone, PartialEq, Eq)]
-// In this order, the sum lies beside the counters before it, which every packet changes, too.
+// In this order, the sum is beside the counters before it, which every packet changes, too.
 #[repr(C)]
 pub struct Sojourns {
     sum_ns: u64,

@@ -60,9 +60,9 @@ impl Counters {
 /// Packets of one class that have left the queue together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
-    /// How many.
+    /// The number of packets.
     pub packets: u64,
-    /// How many of them had not waited.
+    /// The number of those that had not waited.
     pub undelayed: u64,
     /// Bytes in all.
     pub bytes: u64,

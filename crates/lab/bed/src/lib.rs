@@ -27,7 +27,7 @@
 //! nothing. Past 5 ms of lateness at the 99th percentile the verdict is "invalid measurement: the host was too slow".
 //!
 //! # The testbed
-//! The wire has no links of its own: `sim::live` is the simulator's network without applications, driven by real time. A packet's bytes lie
+//! The wire has no links of its own: `sim::live` is the simulator's network without applications, driven by real time. A packet's bytes are
 //! in the slab that holds uTP headers in a simulation. So every element of a scenario works on real packets once the simulator has it, and
 //! the meters at links are the same. The relay keeps its own engine, since its datagrams belong to sockets and it has to run without
 //! privileges on any system.

@@ -1,7 +1,7 @@
 //! Measures of a curve: period, swing, envelope, derivative.
 //!
 //! # Model
-//! A curve has values at equal steps. It passes a level where a straight line between two values does. A peak lies at
+//! A curve has values at equal steps. It passes a level where a straight line between two values does. A peak is at
 //! the top of the parabola through the highest value of a swing and its neighbours. So its height is exact to the third
 //! order of the step. Rates are slopes of straight lines through logarithms, by least squares:
 //! `ln |value| = c − rate·t`.

@@ -138,7 +138,7 @@ impl Network {
         let Sender { least, most, .. } = self.senders[flow];
         match self.flows[flow].phase {
             Phase::Off => window,
-            // A stage of a step may lie below.
+            // A stage of a step may be below.
             _ => window.max(least.min(most)),
         }
     }

@@ -106,7 +106,7 @@ impl FlowState {
         }
     }
 
-    /// Returns the state of a flow that has just started. Its memory of the path stays.
+    /// Returns the state of a flow that has just started. It keeps its memory of the path.
     pub fn started(&self, model: &Model) -> FlowState {
         let phase = match model.slow_start() {
             SlowStart::None => Phase::Avoidance,

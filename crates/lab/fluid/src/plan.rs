@@ -28,7 +28,7 @@ pub struct Plan {
 pub struct Change {
     /// The number of steps before it.
     pub step: u64,
-    /// Which flow.
+    /// The flow's number.
     pub flow: usize,
     /// Whether the flow starts.
     pub starts: bool,

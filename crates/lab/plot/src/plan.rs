@@ -47,7 +47,7 @@ pub struct Curve {
     pub baseline: bool,
     /// Its place among the series of that run.
     pub index: usize,
-    /// How it looks.
+    /// Colour and shape.
     pub style: Style,
     /// The mark of its style as a character; none for the link, whose mark is a line.
     pub glyph: &'static str,
@@ -71,9 +71,9 @@ pub struct Band {
 pub struct MarkKind {
     /// The name of the kind.
     pub what: String,
-    /// How many there are.
+    /// The number of moments.
     pub count: usize,
-    /// How it looks.
+    /// Colour and shape.
     pub style: MarkStyle,
 }
 
@@ -244,7 +244,7 @@ fn bands(outcome: &Outcome) -> Vec<Band> {
     let measured = outcome.run.windows.iter().map(|w| (w.window.as_str(), w.from_s, w.to_s));
     let mut spans: Vec<_> =
         measured.filter(|(_, from, to)| from.is_finite() && to.is_finite() && from < to).collect();
-    // The longest of those that start together comes first, and so lies on top of the others.
+    // The longest of those that start together comes first, and so is on top of the others.
     spans.sort_by(|a, b| a.1.total_cmp(&b.1).then(b.2.total_cmp(&a.2)));
     let mut ends: Vec<f64> = Vec::new();
     let mut bands = Vec::new();

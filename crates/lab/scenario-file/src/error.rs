@@ -103,7 +103,7 @@ fn floor(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Returns a part of the line. A tab stays, for it is before the marked part.
+/// Returns a part of the line. A tab is kept, for it is before the marked part.
 fn part(text: &str) -> String {
     text.split('\t').map(|text| Shown(text).to_string()).collect::<Vec<_>>().join("\t")
 }

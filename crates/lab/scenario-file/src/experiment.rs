@@ -37,7 +37,7 @@ pub struct Planned {
     pub scenario: Checked,
     /// Where in the sweep it is: the varied settings and their values.
     pub point: BTreeMap<String, String>,
-    /// Which repetition, from 1.
+    /// The repetition's number, from 1.
     pub repetition: u32,
 }
 

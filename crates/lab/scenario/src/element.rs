@@ -1,6 +1,6 @@
 //! Network elements of a link beside its queue: laws of loss, duplication, jitter, delays and rates that change.
 //!
-//! A link without elements has none of these fields in its JSON, so the hashes of such scenarios stay.
+//! A link without elements has none of these fields in its JSON, so the hashes of such scenarios do not change.
 //!
 //! | module | holds |
 //! |---|---|

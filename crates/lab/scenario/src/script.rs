@@ -25,7 +25,7 @@ pub struct Drop {
     /// Only every n-th packet, or one in each interval.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub every: Option<Every>,
-    /// How many packets; one if neither this, `until` nor `every` is given.
+    /// The number of packets; one if neither this, `until` nor `every` is given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub count: Option<u64>,
 }
@@ -60,7 +60,7 @@ pub struct Delay {
     /// Only every n-th packet, or one in each interval.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub every: Option<Every>,
-    /// How many packets; one if neither this, `until` nor `every` is given.
+    /// The number of packets; one if neither this, `until` nor `every` is given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub count: Option<u64>,
     /// For how long.

@@ -147,7 +147,7 @@ fn is_zero(number: &f64) -> bool {
 /// Users of the web.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Web {
-    /// How many.
+    /// The number of users.
     pub users: u32,
     /// Time from the end of a page to the next one.
     pub think: Law<Duration>,

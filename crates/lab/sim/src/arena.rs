@@ -1,4 +1,4 @@
-//! Lists whose entries lie in one arena. A place that has become free is used again first, while the cache holds it: what is in
+//! Lists whose entries are in one arena. A place that has become free is used again first, while the cache holds it: what is in
 //! use stays there, however many lists there are.
 
 /// The end of a list.

@@ -48,7 +48,7 @@
 //! | `record`, `sample` | the recorder on top: it reads those at the edges of windows and steps |
 //! | [`live`], [`director`] | the network and the applications alone, for the testbed |
 //!
-//! A packet is 32 bytes by value. SACK blocks and uTP headers lie in slabs that it points to. A packet counts its hops. A connection's
+//! A packet is 32 bytes by value. SACK blocks and uTP headers are in slabs that it points to. A packet counts its hops. A connection's
 //! hops take a power of two of places, filled in when it is opened. So adding a link in a scenario touches no code here. At a link with
 //! DropTail and a constant rate a packet goes onto its line when it reaches the queue (`link/foreseen.rs`). Elsewhere it does when it begins
 //! to be sent. Links of the first kind have no events of their own.

@@ -183,7 +183,7 @@ impl Link {
     }
 
     fn measure_queue(&mut self, now: Time) {
-        // The counters of the two classes lie far apart in memory.
+        // The counters of the two classes are far apart in memory.
         let queued = match self.meter.is_mixed() {
             true => Class::BOTH.map(|class| self.statistics().of(class).backlog.packets),
             false => [self.backlog().packets, 0],

@@ -107,10 +107,10 @@ pub const SACK_BLOCKS: usize = 3;
 /// SACK blocks: first segment and the one after the last, low 32 bits each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sack {
-    /// The blocks. The first one holds the newest segment, or the one that came twice (RFC 2883): that lies below the
+    /// The blocks. The first one holds the newest segment, or the one that came twice (RFC 2883): that is below the
     /// cumulative acknowledgement or within the second block.
     pub blocks: [(u32, u32); SACK_BLOCKS],
-    /// How many.
+    /// The number of blocks.
     pub count: u8,
 }
 

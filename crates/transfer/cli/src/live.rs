@@ -23,7 +23,7 @@ pub trait View: Send {
     fn event(&mut self, event: &Event, tally: &JobTally, now: Instant);
     /// Shows that time has passed.
     fn tick(&mut self, tally: &JobTally, now: Instant);
-    /// Prints a sentence that stays.
+    /// Prints a sentence that is not painted over.
     fn say(&mut self, sentence: &str);
     /// Prints a line of the log.
     fn log(&mut self, line: &str) {
@@ -33,7 +33,7 @@ pub trait View: Send {
     fn missed(&mut self, files: u64) {
         self.say(&format!("{} more: too many to list", count(files, "file")));
     }
-    /// Ends the view; what was printed stays. Gives the failure of an output that programs rely upon.
+    /// Ends the view; printed lines remain. Gives the failure of an output that programs rely upon.
     fn finish(&mut self) -> io::Result<()>;
 }
 

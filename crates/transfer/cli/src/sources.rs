@@ -1,4 +1,4 @@
-//! How files are read, and where they may go.
+//! How files are read, and the directories that may receive them.
 
 use super::args::{looks_like_ticket, read_ticket, Choice, Common, Symlinks};
 use afteryou_terminal::Failure;

@@ -44,7 +44,7 @@ pub enum First {
 
 /// A job's surroundings.
 pub struct Stage {
-    /// How fast it may go.
+    /// The rate limit.
     pub pace: Pace,
     tally: Arc<Mutex<JobTally>>,
     stop: watch::Sender<bool>,

@@ -48,7 +48,7 @@ pub struct JobTally {
     steady: Option<Steady>,
     /// Entries that failed, in this run.
     pub failed: u64,
-    /// How it ended.
+    /// The job's end, once it has ended.
     pub end: Option<End>,
     link: Link,
     down_since: Option<Instant>,
@@ -92,7 +92,7 @@ pub struct End {
     pub failed: u64,
     /// Entries that were removed.
     pub removed: u64,
-    /// Entries that were to be removed and stay.
+    /// Entries that were to be removed and were not.
     pub not_removed: u64,
     /// The changes of a dry run.
     pub would: Option<Would>,

@@ -16,7 +16,7 @@ use std::time::Duration;
 /// A machine that wakes up keeps to the old limit for so long at most.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
-/// From where the job's data goes.
+/// The direction of the job's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Away from here.
@@ -51,7 +51,7 @@ impl Clock for SystemClock {
 /// A limit as the user writes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MaxRate {
-    /// Which limit when.
+    /// The limit at each time of the week.
     pub timetable: Timetable,
     /// The unit in which rates are shown.
     pub unit: RateUnit,
@@ -103,7 +103,7 @@ fn rate(limits: Limits, direction: Direction) -> Option<u64> {
     rate.map(afteryou_rate::Rate::bytes_per_second)
 }
 
-/// Sets the timetable's limit, which replaces that of `ctl rate`; a pause stays.
+/// Sets the timetable's limit, which replaces that of `ctl rate`; a pause continues.
 fn set(pace: &Pace, max_rate: Option<u64>, changes: bool) {
     let owner = if changes { Owner::Timetable } else { Owner::User };
     pace.set(owner, Limit { max_rate, paused: false });

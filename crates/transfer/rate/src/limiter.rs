@@ -40,7 +40,7 @@ const BURST: Duration = Duration::from_millis(20);
 const LEAST_BURST: u64 = 16 << 10;
 const NANOS: u128 = 1_000_000_000;
 
-/// How fast a writer may go.
+/// A writer's limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
     /// As fast as it can.
@@ -87,7 +87,7 @@ impl Limiter {
         limiter
     }
 
-    /// Returns how fast the writer may go.
+    /// Returns the writer's limit.
     pub fn pace(&self) -> Pace {
         self.pace
     }

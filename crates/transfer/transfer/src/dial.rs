@@ -91,7 +91,7 @@ pub enum DialError {
     /// The right one refused.
     #[error("{address}: {failure}", failure = Failure::Refused)]
     Refused {
-        /// Where it is.
+        /// The peer's address.
         address: Address,
     },
     /// Nobody who fits.

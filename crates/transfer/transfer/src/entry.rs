@@ -67,7 +67,7 @@ pub enum Kind {
         /// BLAKE3 of the content, the root of its tree.
         root: [u8; 32],
     },
-    /// A directory, offered after everything in it so that its time of modification stays.
+    /// A directory, offered after everything in it so that its time of modification is kept.
     Directory,
     /// A symbolic link.
     Symlink {
@@ -79,7 +79,7 @@ pub enum Kind {
 /// A file, directory or link as the source offers it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Where it goes.
+    /// The path at the receiver.
     pub path: EntryPath,
     /// The entry's kind.
     pub kind: Kind,

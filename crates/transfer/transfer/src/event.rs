@@ -60,7 +60,7 @@ pub enum Event {
     },
     /// A chunk group came off the wire (only if asked for).
     Group {
-        /// Which file.
+        /// The file's path.
         path: String,
         /// Offset of its first byte.
         offset: u64,
@@ -103,7 +103,7 @@ pub enum Event {
         would_remove: u64,
         /// In a dry run, bytes of the files that would change. Less may travel.
         would_bytes: u64,
-        /// Entries that were to be removed and stay, since the source is empty or a limit forbids it.
+        /// Entries that were to be removed and were not, since the source is empty or a limit forbids it.
         not_removed: u64,
         /// The reason for that, one sentence.
         not_removed_because: Option<String>,
@@ -126,7 +126,7 @@ pub enum Outcome {
     Skipped(String),
     /// It could not be moved.
     Failed(String),
-    /// The existing file is newer and stays.
+    /// The existing file is newer and is kept.
     Newer,
     /// It was removed, since it was not sent.
     Removed,
@@ -134,7 +134,7 @@ pub enum Outcome {
     Would(Change),
 }
 
-/// Where events go. Called from any thread; must not block for long.
+/// The listener that gets events. Called from any thread; must not block for long.
 pub type Listener = std::sync::Arc<dyn Fn(Event) + Send + Sync>;
 
 /// Returns a path as events show it: no two paths alike, see [`EntryPath`].

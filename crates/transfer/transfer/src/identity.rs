@@ -6,7 +6,7 @@
 //! so a restarted `receive DIR` prints the ticket it printed before, and a job of weeks survives reboots. Asking for a fresh
 //! ticket raises the generation: the old secret is then nowhere accepted any more.
 //!
-//! Generations lie in the same file as the seed on purpose: a generation that was lost alone would bring revoked tickets back.
+//! Generations are in the same file as the seed on purpose: a generation that was lost alone would bring revoked tickets back.
 //!
 //! # The file
 //! A line of text with the version, BLAKE3 of what follows, then a postcard encoding. It is written under another name
@@ -47,7 +47,7 @@ pub enum IdentityError {
     Io {
         /// "read", "write", …
         doing: &'static str,
-        /// Which file.
+        /// The file's path.
         path: PathBuf,
         /// Why.
         source: io::Error,
@@ -55,19 +55,19 @@ pub enum IdentityError {
     /// Not what was written.
     #[error("the identity in {path} is damaged: restore it from a backup, or move it away to get a new one (tickets given out so far then stop working)")]
     Damaged {
-        /// Which file.
+        /// The file's path.
         path: PathBuf,
     },
     /// Written by a later version.
     #[error("the identity in {path} was written by a newer afteryou: update this one")]
     Newer {
-        /// Which file.
+        /// The file's path.
         path: PathBuf,
     },
     /// The permissions are too wide.
     #[error("{path} holds secrets and others may read it: chmod 600 it, and ask for a fresh ticket if someone did")]
     Exposed {
-        /// Which file.
+        /// The file's path.
         path: PathBuf,
     },
     /// The system's random numbers or the key's algorithm failed.

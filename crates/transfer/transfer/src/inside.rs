@@ -1,4 +1,4 @@
-//! A receiving directory that lies in what is sent.
+//! A receiving directory that is in what is sent.
 //!
 //! # Model
 //! Source and sink may be on one machine, in processes without knowledge of each other. A copy inside its own source grows

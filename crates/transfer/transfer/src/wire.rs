@@ -1,4 +1,4 @@
-//! The control messages of a session, and how they lie on the stream.
+//! The control messages of a session, and their framing on the stream.
 //!
 //! Each message is its length (u32, big endian, at most [`MAX_MESSAGE`]) and a postcard encoding. The side that connects
 //! sends [`Greeting`] first, the other answers with [`Answer`]; then the source sends [`FromSource`] and the sink
@@ -108,7 +108,7 @@ pub struct Wishes {
     pub dry_run: bool,
     /// Leave a file alone that is newer at the sink.
     pub update: bool,
-    /// Remove what lies in a sent directory and was not sent.
+    /// Remove what is in a sent directory and was not sent.
     pub delete: bool,
     /// Make links that lead out of the sink's directory, too.
     pub links_as_is: bool,
@@ -118,7 +118,7 @@ pub struct Wishes {
     pub keep: Keep,
     /// Remove also where a directory of the source is empty.
     pub delete_all: bool,
-    /// Remove nothing if more would go.
+    /// Remove nothing if there is more to remove.
     pub max_delete: Option<MaxDelete>,
 }
 
@@ -128,7 +128,7 @@ pub struct Wishes {
 pub enum Change {
     /// There is nothing under this name.
     Create,
-    /// Something else lies there.
+    /// Something else is there.
     Replace,
     /// Only mode, time or extras differ.
     Adjust,
@@ -188,7 +188,7 @@ pub enum Why {
     Refused(String),
     /// The file system refused.
     Io(String),
-    /// The received content does not hash to the root. The source's copy changed, or it lies.
+    /// The received content does not hash to the root. The source's copy changed, or the source lies.
     Mismatch,
     /// The source withdrew it. Also a withdrawn offer is settled by exactly one answer.
     Withdrawn,
@@ -196,7 +196,7 @@ pub enum Why {
     TooManyFiles,
     /// The sink's directory was removed. Nothing else will be stored either: the session ends.
     Gone,
-    /// A directory lies at its place.
+    /// A directory is at its place.
     Occupied(String),
 }
 
@@ -263,7 +263,7 @@ pub enum FromSource {
 /// An entry that is not settled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unsettled {
-    /// Where it goes.
+    /// The path at the receiver.
     pub path: EntryPath,
     /// True for a directory.
     pub is_directory: bool,
@@ -272,7 +272,7 @@ pub struct Unsettled {
 /// A file by its size and attributes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Glance {
-    /// Where it goes.
+    /// The path at the receiver.
     pub path: EntryPath,
     /// Bytes.
     pub size: u64,
@@ -287,7 +287,7 @@ pub struct Glance {
 /// Entries of which a sink learns only that it does not get them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// How many.
+    /// The number of entries.
     pub count: u64,
     /// The first of them and why, as many as fit [`MAX_LEFT_OUT`].
     pub first: Vec<(EntryPath, String)>,
@@ -313,10 +313,10 @@ pub enum FromSink {
     Want {
         /// Number of the offer.
         id: u64,
-        /// Which bytes.
+        /// The bytes to send.
         ranges: Wanted,
     },
-    /// It lies there already, verified; or it was not a file and is done.
+    /// It is there already, verified; or it was not a file and is done.
     Have {
         /// Number of the offer.
         id: u64,
@@ -342,7 +342,7 @@ pub enum FromSink {
     },
     /// All offers are settled; the source may close.
     Finished,
-    /// It lies there, verified, and differs from the source in something else: a mode that could not be set, a link that
+    /// It is there, verified, and differs from the source in something else: a mode that could not be set, a link that
     /// is a copy.
     Incomplete {
         /// Number of the offer.
@@ -350,16 +350,16 @@ pub enum FromSink {
         /// One sentence.
         reason: String,
     },
-    /// Send hashes of these ranges, for an older version of the file lies there. Each way may be asked for once.
+    /// Send hashes of these ranges, for an older version of the file is there. Each way may be asked for once.
     Describe {
         /// Number of the offer.
         id: u64,
-        /// Which hashes.
+        /// The hashes to send.
         how: How,
-        /// Which bytes.
+        /// The bytes to send.
         ranges: Wanted,
     },
-    /// The existing file is newer and stays.
+    /// The existing file is newer and is kept.
     Newer {
         /// Number of the offer.
         id: u64,
@@ -373,19 +373,19 @@ pub enum FromSink {
     },
     /// Something that was not sent was removed, or would be.
     Removed {
-        /// Where it was.
+        /// The path that it had.
         path: EntryPath,
         /// The entry's outcome.
         removal: Removal,
     },
-    /// Of the files of a [`FromSource::Glance`], these differ and are to be offered; the others lie there.
+    /// Of the files of a [`FromSource::Glance`], these differ and are to be offered; the others are there.
     Glanced {
         /// Number of the first file.
         id: u64,
         /// Positions in the list, ascending.
         differing: Vec<u32>,
     },
-    /// Nothing was removed, though something lies there that was not sent.
+    /// Nothing was removed, though something is there that was not sent.
     Spared(Spared),
     /// Everything that was not sent is gone, or would be.
     Swept {

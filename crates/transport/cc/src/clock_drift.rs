@@ -13,7 +13,7 @@
 //! Forward samples are corrected by `skew · elapsed`, in both directions of time: the delays in the base history are
 //! carried forward by the clock's gain since then. The forward delay itself is no input. A sender's own queue, which
 //! slowly raises its base (LEDBAT's latency drift), is therefore never taken for a skew. A reverse queue that comes or
-//! goes spoils two slopes. Where slopes disagree the latest believed skew stays: clocks keep their rate, queues do not.
+//! goes spoils two slopes. Where slopes disagree the latest accepted skew is kept: clocks keep their rate, queues do not.
 //!
 //! # Constants
 //! | name | value | why |

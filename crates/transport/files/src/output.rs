@@ -1,7 +1,7 @@
 //! Outputs under a name that a user chose.
 //!
 //! # Model
-//! A regular file, and one that is not there yet, is written beside its place and comes there whole, by a rename. A symbolic link stays, and
+//! A regular file, and one that is not there yet, is written beside its place and comes there whole, by a rename. A symbolic link is kept, and
 //! the file that it names is replaced. A named pipe, a socket, a terminal or another character device is opened and written: a file in
 //! its place would cut its reader off. The same holds for what a link below `/dev` or `/proc` leads to, such as `/dev/stdout`. A block
 //! device is refused.

@@ -81,7 +81,7 @@ impl Control {
         self.state.try_send(UdpSockRef::from(&*socket), &transmit)
     }
 
-    /// Sends as [`send`](Control::send) does: the socket's own rule about fragments stays.
+    /// Sends as [`send`](Control::send) does: the socket's own rule about fragments applies.
     ///
     /// # Errors
     /// As [`send`](Control::send).

@@ -27,7 +27,7 @@
 //! | [`spool`] | files that a thread of its own writes |
 //!
 //! `afteryou_cc::observed` shows a controller's events to an observer in any transport, and [`qlog`] makes records of them. A uTP endpoint writes
-//! its files with this crate itself, so it lies below `afteryou-utp`.
+//! its files with this crate itself, so `afteryou-utp` builds on it.
 
 pub mod pcapng;
 pub mod qlog;

@@ -60,7 +60,7 @@ pub enum Kind {
 pub struct Header {
     /// Packet type.
     pub kind: Kind,
-    /// Which connection; the opener's receive id in a SYN, the receiver's receive id in all others.
+    /// The connection's id: the opener's receive id in a SYN, the receiver's receive id in all others.
     pub connection_id: ConnectionId,
     /// Sender's clock when it sent this.
     pub timestamp: Micros,

@@ -1,7 +1,7 @@
 //! Pages show files of the project as they are.
 //!
 //! A comment before a block of code names the file: `<!-- from FILE -->` for the whole file, `<!-- part of FILE -->` for lines of it that
-//! stand together. The text itself is in the page, so it reads well in a checkout, too.
+//! are together. The text itself is in the page, so it reads well in a checkout, too.
 
 use super::prose::root;
 use std::path::{Path, PathBuf};

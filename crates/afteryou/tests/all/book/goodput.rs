@@ -19,7 +19,7 @@ const MEASURED_FROM: Duration = Duration::from_millis(10_000);
 const LOOK: Span = Span::from_millis(10);
 /// The floor is at most this many packets.
 const FLOOR_PACKETS: u64 = 2;
-/// The rule: on paths with at most this loss (tenths of a per cent) nobody lies at the floor for longer (tenths of a second).
+/// The rule: on paths with at most this loss (tenths of a per cent) nobody is at the floor for longer (tenths of a second).
 const RULE_LOSS: u64 = 10;
 const RULE_TENTHS_S: u64 = 30;
 
@@ -82,7 +82,7 @@ fn scenario(entry: &Entry, rtt_ms: u64, loss: u64) -> Scenario {
     }
 }
 
-/// Returns the runs that lie at the floor for longer than they may, in words.
+/// Returns the runs that are at the floor for longer than they may, in words.
 pub fn stuck(runs: &[Run]) -> Vec<String> {
     let excused = |run: &Run| {
         EXCEPTIONS.iter().any(|(name, path, _)| *name == run.entry.name && *path == (run.rtt_ms, run.loss))

@@ -70,7 +70,7 @@ fn a_queue_that_is_alone_pays_nothing_for_it() {
     for (scalable, classic) in [(500, 0), (0, 500)] {
         let mut queue = queue(&[]);
         arrive(&mut queue, scalable, classic);
-        // One stays, so that the queue is never empty.
+        // One is left, so that the queue is never empty.
         (1..500).for_each(|_| _ = queue.dequeue(Time::ZERO, &mut Vec::new()));
         arrive(&mut queue, 500 - scalable, 500 - classic);
         arrive(&mut queue, 100, 100);

@@ -64,7 +64,7 @@ fn a_drop_for_want_of_room_puts_off_the_next_one_by_lot() {
     let settings = Settings::new(PARAMS, &[]).unwrap();
     let mut queue = Pie::new(&settings, Site::test(Limit::Packets(300))).unwrap();
     load(&mut queue, 0, 400, 2, 1, Ecn::NotEct);
-    // All in one moment, so that the probability stays.
+    // All in one moment, so that the probability does not change.
     let (now, p) = (Time::from_millis(399), queue.state.probability());
     let (mut after_full, mut dropped) = (0, Vec::new());
     for _ in 0..200 {

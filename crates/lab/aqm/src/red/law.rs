@@ -26,9 +26,9 @@ const BOTTOM_BITS_PER_SECOND: f64 = 8.0 * 1000.0 / 0.1;
 /// Parameters of a law; thresholds in packets of mean size.
 #[derive(Clone, Debug)]
 pub struct Shape {
-    /// Where drops begin.
+    /// The mean queue at which drops begin.
     pub min_th: f64,
-    /// Where the probability reaches `max_p`.
+    /// The mean queue at which the probability reaches `max_p`.
     pub max_th: f64,
     /// Weight of the newest length in the average.
     pub weight: f64,

@@ -146,7 +146,7 @@ pub(crate) fn step_s(scenario: &Scenario) -> f64 {
     scenario.sample.map_or(STEP_S, |sample| sample.as_secs_f64())
 }
 
-/// Returns where a window lies in a run that begins at `from_s`: nowhere (an empty interval) if the run begins after it. A
+/// Returns where a window is in a run that begins at `from_s`: nowhere (an empty interval) if the run begins after it. A
 /// run that begins later measures windows that had only constant-rate traffic in them over its own first seconds.
 fn place(window: &Window, scenario: &Scenario, from_s: f64, is_baseline: bool) -> Interval {
     let (from, to) = (window.from.as_secs_f64(), window.to.as_secs_f64());

@@ -74,7 +74,7 @@ impl Folder {
         dir.join(MANIFEST).is_file()
     }
 
-    /// Refuses `dir` if a sweep lies there.
+    /// Refuses `dir` if a sweep is there.
     ///
     /// # Errors
     /// [`Error::OtherSweep`] if one does.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Digits of a checksum.
 const CHECKSUM: usize = 16;
 
-/// Where the line of a run lies.
+/// Where the line of a run is.
 #[derive(Clone, Copy)]
 struct Place {
     offset: u64,
@@ -161,7 +161,7 @@ impl Journal {
     }
 }
 
-/// Returns where each run's line lies, and where the last whole line ends.
+/// Returns where each run's line is, and where the last whole line ends.
 fn places(file: &mut File, runs: usize) -> std::io::Result<(Vec<Option<Place>>, u64)> {
     let (mut places, mut end, mut offset) = (vec![None; runs], 0, 0);
     let mut reader = BufReader::with_capacity(1 << 16, file);

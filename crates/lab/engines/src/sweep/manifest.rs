@@ -26,7 +26,7 @@ pub struct Manifest {
     pub build: ContentHash,
     /// Hash of all its runs.
     pub sweep: ContentHash,
-    /// How many runs it has, those of other parts included.
+    /// The number of its runs, those of other parts included.
     pub runs: usize,
     /// The part of the runs that the folder is for; all of them if none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -39,9 +39,9 @@ pub struct Manifest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Shard {
-    /// Which part, from 1.
+    /// The part's number, from 1.
     part: usize,
-    /// How many parts there are.
+    /// The number of parts.
     of: usize,
 }
 

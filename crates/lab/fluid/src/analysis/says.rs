@@ -5,11 +5,11 @@ use crate::closed::{DelayLoop, Equilibrium};
 use crate::options::{Feedback, Options, RoundTrip};
 use std::fmt::Display;
 
-/// Where numbers and sentences about a group go.
+/// The analysis that gets numbers and sentences about a group.
 pub struct Says<'a> {
     /// The subject of the sentences.
     pub of: String,
-    /// Where they go.
+    /// The analysis that gets them.
     pub analysis: &'a mut Analysis,
 }
 

@@ -10,7 +10,7 @@
 //! `λ^(N−1)·(λ² + N·α/(C·τ·R²))`: differences never die, and queue and total rate oscillate without damping.
 //!
 //! With the queue inside the round trip the pair becomes `λ² + λ/(R + τ) + N·α/(C·τ·(R + τ)²)`: the oscillation dies, the
-//! differences stay.
+//! differences remain.
 //!
 //! # Source
 //! Carofiglio 2013, §4. Its Observation 4.3 prints `λ^(N−1)·(λ² + N·C·τ·R)` and ±i·√(N/(R·τ)), which contradict each other and

@@ -20,7 +20,7 @@ pub use together::Together;
 /// Flows of one kind and one round trip at a bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Symmetric {
-    /// How many flows.
+    /// The number of flows.
     pub flows: u32,
     /// The link's capacity, packets/s.
     pub capacity: f64,

@@ -54,7 +54,7 @@ pub enum Law {
 /// Flows of one rule, one round trip and one packet size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Party {
-    /// How many.
+    /// The number of flows.
     pub flows: u32,
     /// Base round-trip time, s.
     pub rtt_s: f64,

@@ -37,7 +37,7 @@ pub struct Ledbat {
     pub floor: f64,
     /// Window at the start, packets.
     pub initial_window: f64,
-    /// How it starts.
+    /// The flow's slow start.
     pub slow_start: SlowStart,
 }
 

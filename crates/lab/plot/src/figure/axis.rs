@@ -87,7 +87,7 @@ impl Axis {
         (from..=to).map(|i| ((i as f64 * step - low) / (high - low), short(i as f64 * step))).collect()
     }
 
-    /// Returns where a value stands, as a part of the axis.
+    /// Returns the place of a value, as a part of the axis.
     pub fn part(&self, value: f64) -> f64 {
         let value = if self.logarithmic { value.max(f64::MIN_POSITIVE).ln() } else { value };
         (value - self.low) / (self.high - self.low)

@@ -35,7 +35,7 @@ pub fn draw(canvas: &Canvas<'_>, chosen: &Chosen<'_>) -> Result<(), Error> {
     let frame = Frame::begin(canvas, &chosen.words(&y.label, "part of all"), &legend(&groups), 0.0)?;
     frame.rule_y(&up)?;
     frame.rule_x(&across, true)?;
-    // What is compared with lies below.
+    // The curves to compare with are below.
     let mut order: Vec<(usize, &Curve<'_>)> = curves.iter().enumerate().collect();
     order.sort_by_key(|(_, curve)| !curve.group.is_baseline);
     order.into_iter().try_for_each(|(i, curve)| draw_curve(&frame, curve, i, &across, &up))

@@ -68,7 +68,7 @@ impl<'a, 'b> Frame<'a, 'b> {
         self.canvas.text(note, (self.right, BOTTOM + 40.0), &text)
     }
 
-    /// Returns where a place stands that is given in parts of both axes.
+    /// Returns the place on the paper of one that is given in parts of both axes.
     pub fn at(&self, x: f64, y: f64) -> (f64, f64) {
         (self.left + x * (self.right - self.left), self.bottom - y * (self.bottom - self.top))
     }

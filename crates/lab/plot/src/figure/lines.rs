@@ -73,7 +73,7 @@ pub fn draw(canvas: &Canvas<'_>, chosen: &Chosen<'_>) -> Result<(), Error> {
     }
     let with_interval = curves.iter().filter(|curve| curve.shows_intervals()).flat_map(|curve| &curve.points);
     intervals(&frame, with_interval.map(|point| &point.y))?;
-    // What is compared with lies below.
+    // The curves to compare with are below.
     let mut order: Vec<(usize, &Curve)> = curves.iter().enumerate().collect();
     order.sort_by_key(|(_, curve)| !curve.group.is_baseline);
     for (i, curve) in order {

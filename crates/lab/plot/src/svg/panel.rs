@@ -68,7 +68,7 @@ impl Panel<'_> {
         for drawn in &drawn {
             draw_curve(&mut axes, drawn)?;
         }
-        // Shapes lie above every line.
+        // Shapes are above every line.
         let shaped = || drawn.iter().filter(|drawn| !drawn.curve.baseline);
         for drawn in shaped().filter(|_| shaped().count() <= MOST_WITH_SHAPES) {
             self.shapes(canvas, &axes, drawn)?;
@@ -214,7 +214,7 @@ pub fn band_names(canvas: &Canvas<'_>, plan: &Plan, top: f64) -> Result<(), Erro
 /// Draws the run's marks as ticks in a lane below `top`; those of a kind that fall together are one tick.
 pub fn marks(canvas: &Canvas<'_>, outcome: &Outcome, plan: &Plan, top: f64) -> Result<(), Error> {
     let mut kinds: Vec<_> = plan.marks.iter().collect();
-    // What is rare lies on top.
+    // What is rare is on top.
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));
     for kind in kinds {
         let marks = outcome.run.marks.iter().filter(|mark| mark.what == kind.what);

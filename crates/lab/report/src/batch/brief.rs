@@ -18,11 +18,11 @@ pub struct Brief {
     pub name: String,
     /// The engine, in words.
     pub engine: String,
-    /// Where its files are, relative to the page; empty if there are none.
+    /// The folder of its files, relative to the page; empty if there are none.
     pub folder: String,
     /// Where in the sweep it is.
     pub point: BTreeMap<String, String>,
-    /// Which repetition, from 1.
+    /// The repetition's number, from 1.
     pub repetition: u32,
     /// The run's seed.
     pub seed: u64,

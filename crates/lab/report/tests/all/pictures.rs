@@ -186,7 +186,7 @@ fn runs_of_two_engines_are_drawn_to_one_scale_and_each_panel_names_its_own() {
     let texts = |scale: Scale| -> Vec<String> {
         let (first, mut second) = (common::full(), common::full());
         second.engine = "fluid".to_owned();
-        // Curves lie in another order in each.
+        // Curves are in another order in each.
         second.run.series.reverse();
         for series in second.run.series.iter_mut().filter(|series| series.quantity == "cwnd") {
             series.values.iter_mut().flatten().for_each(|value| *value *= 10.0);

@@ -94,7 +94,7 @@ pub struct SetAtLink {
 /// Transfers of a set that ended in the window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SetTransfers {
-    /// How many.
+    /// The number of transfers.
     pub completed: u64,
     /// From the beginning, the handshake included, until the last byte arrived.
     #[serde(skip_serializing_if = "Option::is_none", default)]

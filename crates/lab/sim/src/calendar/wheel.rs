@@ -2,7 +2,7 @@
 //!
 //! Events are put in order only when their bucket is opened, so that one costs the same however many wait. Events beyond the
 //! last bucket (timeouts, think times) wait in a heap, as do those for which the list of the next events has no room. Entries
-//! of all buckets lie in one arena whose places are used again, the latest one first: what is in use stays in the cache.
+//! of all buckets are in one arena whose places are used again, the latest one first: what is in use stays in the cache.
 //! Source: R. Brown, "Calendar queues", Communications of the ACM 31 (10), 1988, without its search for a bucket of this year.
 
 use super::soonest::Soonest;

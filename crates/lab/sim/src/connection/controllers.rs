@@ -12,7 +12,7 @@ const INITIAL_WINDOW: &str = "initial_window";
 /// Makes the controllers of an application's connections.
 pub(super) struct Controllers {
     tuned: Tuned,
-    // Boxed, since they are asked when a connection is opened alone, and the inner loop goes over what lies beside them.
+    // Boxed, since they are asked when a connection is opened alone, and the inner loop goes over what is beside them.
     onlookers: Box<Onlookers>,
 }
 

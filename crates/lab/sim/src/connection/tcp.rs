@@ -21,7 +21,7 @@ pub(super) struct Options {
 }
 
 /// The two ends of a connection.
-// In this order: what every segment needs at the receiving end lies together.
+// In this order: what every segment needs at the receiving end is together.
 #[repr(C, align(64))]
 pub(super) struct Ends {
     receiver: Receiver,

@@ -1,6 +1,6 @@
 //! Wires: what goes into one comes out after a constant time, in the same order.
 //!
-//! The packets on all wires lie in one [arena](crate::arena); a ring of its own for each wire would be written all over.
+//! The packets on all wires are in one [arena](crate::arena); a ring of its own for each wire would be written all over.
 
 use super::Amount;
 use crate::arena::{Arena, WholeLine, NONE};

@@ -56,7 +56,7 @@ fn a_latecomer_starves_the_first_ledbat_flow() {
             let delay = window.bottleneck().unwrap().queuing_delay.expect("packets").mean_ms;
             println!("{transport}, {rtt_ms} ms: first {early:.0}, late {late:.0} bit/s, queue {delay} ms");
             assert!(late > 10.0 * early, "{transport}, {rtt_ms} ms: {early} against {late}");
-            // Its target lies on top of the first one's.
+            // Its target is on top of the first one's.
             assert!((190.0..=210.0).contains(&delay), "{delay}");
         }
     }

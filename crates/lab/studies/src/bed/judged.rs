@@ -65,7 +65,7 @@ fn beside(check: &Check, samples: &[Sample]) -> Result<BTreeMap<String, Simulate
     Ok(numbers.into_iter().filter_map(|(at, numbers)| Some((at, simulated(&numbers)?))).collect())
 }
 
-/// Returns the point that a value is about. The only value of a check is one of all points: the smallest lies at another of
+/// Returns the point that a value is about. The only value of a check is one of all points: the smallest is at another of
 /// them in each run.
 fn place(value: &Value, is_only: bool) -> &str {
     if is_only {

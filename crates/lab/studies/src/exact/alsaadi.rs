@@ -228,7 +228,7 @@ fn codel(delay_ms: f64) -> Vec<f64> {
     let (mut drops, mut in_queue) = (Vec::new(), 0);
     for number in 0..100_000 + waiting {
         let at_us = number * STEP_US;
-        // What was dropped is replaced, so that the delay stays.
+        // What was dropped is replaced, so that the delay does not change.
         while in_queue < (number + 1).min(waiting) {
             if driver.apply(arrive(at_us, number)).is_err() {
                 return Vec::new();

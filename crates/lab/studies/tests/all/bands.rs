@@ -1,4 +1,4 @@
-//! Bands stand in two places: in the papers' data, and in a table that was made from the papers' protocols by itself. Each band of the
+//! Bands are in two places: in the papers' data, and in a table that was made from the papers' protocols by itself. Each band of the
 //! one has to be in the other: a band that is changed in one of them alone is noticed. Every limit and every override is in a file whose
 //! changes are visible.
 

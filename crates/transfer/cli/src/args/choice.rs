@@ -15,7 +15,7 @@ use std::path::PathBuf;
 const EXCLUDE: &str = "AFTERYOU_EXCLUDE";
 const INCLUDE: &str = "AFTERYOU_INCLUDE";
 
-/// Which files.
+/// Options that choose files.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Choice {
     /// Leave out files and directories that match, in the syntax of .gitignore; may be repeated

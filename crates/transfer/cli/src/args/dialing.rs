@@ -34,7 +34,7 @@ pub struct SendArgs {
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 
-    /// Which files.
+    /// The choice of files.
     #[command(flatten)]
     pub choice: Choice,
 
@@ -68,7 +68,7 @@ pub struct GetArgs {
     #[arg(value_name = "TICKET[/PATH]] [DIR", num_args = 0..=2, value_hint = ValueHint::DirPath)]
     pub words: Vec<OsString>,
 
-    /// Which files.
+    /// The choice of files.
     #[command(flatten)]
     pub choice: Choice,
 

@@ -48,7 +48,7 @@ pub struct ServeArgs {
     #[arg(long, value_enum, default_value = "keep", env = "AFTERYOU_SYMLINKS", hide_env_values = true)]
     pub symlinks: Symlinks,
 
-    /// Which files.
+    /// The choice of files.
     #[command(flatten)]
     pub choice: Choice,
 

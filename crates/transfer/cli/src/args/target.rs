@@ -127,7 +127,7 @@ impl Target {
         Ok(Target::Ssh { via: via(place)?, path: String::new() })
     }
 
-    /// Returns the path of HOST:PATH, from the directory that it lies in, so that it arrives under its own name as with scp.
+    /// Returns the path of HOST:PATH, from the directory that it is in, so that it arrives under its own name as with scp.
     pub fn ssh_path(place: &str) -> Result<Target, Failure> {
         // An address of IPv6 has colons, too, in brackets.
         let after_brackets = place.find(']').map_or(0, |at| at + 1);

@@ -1,8 +1,8 @@
-//! Where the sockets of running jobs lie.
+//! Where the sockets of running jobs are.
 //!
 //! `$XDG_RUNTIME_DIR/afteryou`, which systemd makes for every user that logs in; under systemd itself
 //! `$RUNTIME_DIRECTORY`; otherwise `afteryou-UID` in the directory for temporary files. That one is shared with
-//! everybody, so what lies there under our name counts only if it is a directory, ours, and closed to others.
+//! everybody, so what is there under our name counts only if it is a directory, ours, and closed to others.
 //!
 //! A directory that the user names may hold anything. Only a socket counts as one, links are not followed, and nothing is
 //! removed but a socket of this user at which nobody listens any more.
@@ -88,7 +88,7 @@ fn has_begun_long_ago(socket: &Path, pid: u32) -> bool {
     !is_running || made.and_then(|made| made.elapsed().ok()).is_some_and(|age| age > BEGINNING)
 }
 
-/// Removes the socket of a job that was killed. Whatever else has that name stays.
+/// Removes the socket of a job that was killed. Anything else of that name is kept.
 pub fn remove_stale(socket: &Path) {
     let Some(before) = found(socket).filter(|found| found.uid() == user()) else { return };
     let is_refused = |error: std::io::Error| error.kind() == ErrorKind::ConnectionRefused;

@@ -28,7 +28,7 @@ pub enum Question {
     },
     /// Lift all limits and pauses set here.
     Off,
-    /// End; what arrived stays.
+    /// End; data that arrived are kept.
     Stop,
 }
 
@@ -45,7 +45,7 @@ pub enum Answer {
     },
 }
 
-/// How a job goes.
+/// A job's status.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
     /// The job's process.
@@ -98,11 +98,11 @@ pub struct Job {
     pub command: &'static str,
     /// The same when it is over: "sent", "received".
     pub done: &'static str,
-    /// Where to.
+    /// The direction of the data.
     pub direction: Direction,
     /// The files that the job moves.
     pub what: String,
-    /// Where it receives.
+    /// The store of a job that receives.
     pub store: Option<Store>,
 }
 

@@ -124,7 +124,7 @@ impl Filter {
 /// The patterns of a job. A path is excluded if one of the two lists excludes it.
 #[derive(Clone, Debug, Default)]
 pub struct Filters {
-    /// Directory that the paths lie in, as seen from where the patterns begin.
+    /// Directory that the paths are in, as seen from where the patterns begin.
     pub(crate) below: EntryPath,
     /// This side's.
     pub(crate) own: Filter,
@@ -133,7 +133,7 @@ pub struct Filters {
 }
 
 impl Filters {
-    /// Creates the filter of two lists, for paths that lie in the directory `below`.
+    /// Creates the filter of two lists, for paths that are in the directory `below`.
     pub fn new(below: EntryPath, own: Filter, peer: Filter) -> Self {
         Self { below, own, peer }
     }

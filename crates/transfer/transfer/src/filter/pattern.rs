@@ -24,7 +24,7 @@ impl Bytes {
     }
 }
 
-/// A pattern, read. Its bytes lie in a list's.
+/// A pattern, read. Its bytes are in a list's.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pattern {
     from: u32,
@@ -41,7 +41,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Reads the pattern that lies there in the list's bytes. Every text is one; some match nothing.
+    /// Reads the pattern that is there in the list's bytes. Every text is one; some match nothing.
     pub(super) fn new(all: &[u8], Range { mut start, mut end }: Range<usize>) -> Self {
         let negated = all[start..end].first() == Some(&b'!');
         start += usize::from(negated);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use tokio::sync::OnceCell;
 use tracing::{info_span, Instrument};
 
-/// A store in which nothing but one name and what lies below it may be stored. A name that the peer made up would otherwise
+/// A store in which nothing but one name and what is below it may be stored. A name that the peer made up would otherwise
 /// replace whatever has it in the store's directory.
 struct Below {
     name: Vec<u8>,
@@ -99,7 +99,7 @@ fn only_below(path: &[u8], store: Store) -> Arc<dyn sink::Look> {
     }
 }
 
-/// Gets what lies at `path` below the directory that the peer serves (empty: all of it), and returns when all is
+/// Gets what is at `path` below the directory that the peer serves (empty: all of it), and returns when all is
 /// settled. Slashes at the path's end mean nothing; what arrives under another name than the path's last is refused. Dropping the future gives the job up; what arrived is kept.
 pub async fn get(
     dial: Arc<dyn Dial>,

@@ -80,21 +80,21 @@ pub struct Arrival {
 /// Asks how the packets of a connection arrive.
 pub type ArrivalOf = Arc<dyn Fn(&quinn::Connection) -> Arrival + Send + Sync>;
 
-/// Becomes true when the listening side is to end. Sessions are closed, partial files stay.
+/// Becomes true when the listening side is to end. Sessions are closed, partial files are kept.
 pub type Shutdown = watch::Receiver<bool>;
 
 /// How the listening side runs.
 #[derive(Clone)]
 pub struct ListenOptions {
-    /// How fast it may go. As a source, all jobs share it; as a sink, every source receives it.
+    /// The rate limit. As a source, all jobs share it; as a sink, every source receives it.
     pub pace: Pace,
-    /// Where events of all jobs go.
+    /// The listener that gets the events of all jobs.
     pub listener: Listener,
     /// State of the congestion controller, for events and the peer.
     pub state_of: StateOf,
     /// Learns of each connection whose peer has the ticket.
     pub admitted: AdmittedTo,
-    /// How packets arrive, for `doctor`.
+    /// Returns how packets arrive, for `doctor`.
     pub arrival_of: ArrivalOf,
     /// Report every chunk group ([`crate::event::Event::Group`]).
     pub groups_in_events: bool,

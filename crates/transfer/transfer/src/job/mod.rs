@@ -84,10 +84,10 @@ pub enum DialError {
 pub struct JobOptions {
     /// Connections that share the files.
     pub connections: usize,
-    /// How fast it may go. As a sink, the limits of all owners but [`crate::pace::Owner::FarEnd`] are sent to the
+    /// The rate limit. As a sink, the limits of all owners but [`crate::pace::Owner::FarEnd`] are sent to the
     /// source.
     pub pace: Pace,
-    /// Where its events go.
+    /// The listener that gets its events.
     pub listener: Listener,
     /// State of the congestion controller, for events and the peer.
     pub state_of: StateOf,

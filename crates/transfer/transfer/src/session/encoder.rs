@@ -41,7 +41,7 @@ const NONE: u64 = u64::MAX;
 pub(super) struct Order {
     pub(super) id: u64,
     pub(super) prepared: Arc<Prepared>,
-    /// Which bytes.
+    /// The bytes to send.
     pub(super) wanted: Wanted,
     /// Their description, instead of themselves.
     pub(super) describe: Option<How>,

@@ -13,7 +13,7 @@
 //! stream belongs to a requested file and comes once; a source that does otherwise loses the connection.
 //!
 //! # Small files
-//! Many come in a bundle. Those of which nothing lies here are stored together when they have arrived, see
+//! Many come in a bundle. Those that are not here yet are stored together when they have arrived, see
 //! [`bundles`].
 
 mod answers;
@@ -65,7 +65,7 @@ pub(crate) trait Look: Send + Sync {
     /// Decides on an entry.
     fn consider(&self, entry: &Entry, near: &mut Near) -> Result<Verdict, Why>;
 
-    /// Returns whether a file of this size and these attributes lies there.
+    /// Returns whether a file of this size and these attributes is there.
     fn has(&self, glance: &Glance, near: &mut Near) -> bool;
 
     /// Returns whether the sink's directory was removed.
@@ -139,7 +139,7 @@ enum Done {
     Glanced(u64, Vec<Glance>, Vec<u32>),
     /// A description ended.
     Compared(u64, Compared, Place),
-    /// Everything that was not sent is gone, as far as that was possible, or the reason for which it stays.
+    /// Everything that was not sent is gone, as far as that was possible, or the reason for which it was kept.
     Removed(Result<Option<Swept>, Error>),
     /// The entries that may go before the end are gone.
     RemovedEarly,

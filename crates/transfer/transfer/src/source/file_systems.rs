@@ -7,7 +7,7 @@
 //!
 //! That holds for the file systems in [`SET_TIMES`]: each sets the times when a page becomes writable. `tmpfs` and `ramfs` do not, and
 //! have no disk that the pages go to. On a network file system other machines write, and their clocks set the times. Of `overlay`
-//! and FUSE nobody sees which file system lies below. On FAT a program can set the time of change back.
+//! and FUSE nobody sees which file system is below. On FAT a program can set the time of change back.
 //!
 //! # Cost
 //! A flush takes 0.1 ms to 10 ms, whether or not there is anything to write. So after [`ONE_BY_ONE`] files the whole file system is

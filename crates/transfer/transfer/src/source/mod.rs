@@ -5,7 +5,7 @@
 //! is a link is followed: the user named what it leads to. Links found below it obey [`Symlinks`].
 //!
 //! # Others who write there
-//! The directory that a PATH lies in is opened once for a job, and so is a served one. Unless links are followed, everything is reached from there through directories only, so
+//! The directory that a PATH is in is opened once for a job, and so is a served one. Unless links are followed, everything is reached from there through directories only, so
 //! nobody can lead a source elsewhere by putting a link in a directory's place. A served directory is never left, with links
 //! followed neither.
 //!
@@ -143,7 +143,7 @@ pub enum Item {
 #[derive(Clone, Debug)]
 pub struct Source {
     tops: Vec<Top>,
-    /// First components of everything that is sent; None: whatever lies in the served directory.
+    /// First components of everything that is sent; None: whatever is in the served directory.
     names: Option<Arc<HashSet<Vec<u8>>>>,
     options: SourceOptions,
     filters: Arc<Filters>,
@@ -279,7 +279,7 @@ impl Source {
         Extent { entries, whole: self.names.is_none(), below, patterns, empty }
     }
 
-    /// Creates a source of what lies below a directory that is opened for this.
+    /// Creates a source of what is below a directory that is opened for this.
     pub fn below(served: &Path, path: &[u8], options: SourceOptions) -> Result<Self, Error> {
         Self::within(&Served::open(served)?, path, options)
     }

@@ -2,7 +2,7 @@
 //!
 //! # Model
 //! A tree is computed from its leaves up, and stored with each parent before its children. So parents come one by one, and
-//! not in the order of their offsets, but those of a subtree lie side by side. [`MOST`] of them are sorted and written.
+//! not in the order of their offsets, but those of a subtree are side by side. [`MOST`] of them are sorted and written.
 
 use bao_tree::io::sync::WriteAt;
 use std::collections::BTreeMap;

@@ -125,7 +125,7 @@ impl Facts {
 
 impl Place {
     /// Returns the place that the user names, who may read what they may read. The target of a link counts. `opened` has the
-    /// directories that are open already: thousands of names may lie in one.
+    /// directories that are open already: thousands of names may be in one.
     pub(super) fn named(path: &Path, symlinks: Symlinks, opened: &mut Opened) -> io::Result<Self> {
         if symlinks == Symlinks::Follow {
             return Ok(Self { reach: Reach::Anywhere, path: path.to_path_buf() });
@@ -263,7 +263,7 @@ impl Place {
         Ok(bytes(target.as_os_str()))
     }
 
-    /// Opens a file for reading. Does not wait if a pipe lies there by now.
+    /// Opens a file for reading. Does not wait if a pipe is there by now.
     pub(super) fn open(&self) -> io::Result<File> {
         let open = |dir: &Dir, path: &Path, follow| {
             let mut options = cap_std::fs::OpenOptions::new();

@@ -61,7 +61,7 @@ pub enum EncodeError {
     /// It cannot be read.
     #[error("the file cannot be read: {}", reason(.0))]
     Io(io::Error),
-    /// It cannot be written to where it goes.
+    /// Its content cannot be sent.
     #[error("the connection ended: {0}")]
     Out(io::Error),
 }

@@ -20,7 +20,7 @@ const KEPT_OPEN: usize = 8;
 /// The findings of a walk.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// `link`: the name under which the same file came before. `here`: the directory it lies in.
+    /// `link`: the name under which the same file came before. `here`: the directory it is in.
     Entry {
         path: EntryPath,
         place: Place,

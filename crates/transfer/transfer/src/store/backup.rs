@@ -2,12 +2,12 @@
 //!
 //! # Model
 //! The file at a place gets a second name among the partial files, and that one goes below the backup directory, under its own path,
-//! before the new file takes the place. If the backup directory lies on another file system, a copy with the same attributes goes there,
+//! before the new file takes the place. If the backup directory is on another file system, a copy with the same attributes goes there,
 //! which was on the disk before. So a kill at any moment leaves the old file or the new one, and the older backup or the newer. An older
 //! backup is replaced, also one that is a directory where the new one is a file, or the other way round.
 //!
 //! # Known bad case
-//! Pipes, sockets and devices are not copied to another file system. They stay, and the entry fails.
+//! Pipes, sockets and devices are not copied to another file system. They are left where they are, and the entry fails.
 
 use super::file_system::is_border;
 use super::place::{self, writable, There};
@@ -50,7 +50,7 @@ impl Store {
         }
     }
 
-    /// Keeps what lies under a name, if the job has a backup directory and there is something.
+    /// Keeps what is under a name, if the job has a backup directory and there is something.
     pub(super) fn back_up(&self, parent: &Dir, name: &OsStr, path: &EntryPath) -> io::Result<()> {
         let Some(backup) = &self.wishes.backup else { return Ok(()) };
         if parent.symlink_metadata(name).is_err() {

@@ -153,7 +153,7 @@ impl Claim {
         self.inner.active().older.insert(key);
     }
 
-    /// Returns whether partial files of this path may lie there. Says so once.
+    /// Returns whether partial files of this path may be there. Says so once.
     pub(super) fn take_older(&self) -> bool {
         let mut active = self.inner.active();
         if active.older.is_empty() {

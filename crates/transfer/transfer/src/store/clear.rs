@@ -29,7 +29,7 @@ impl Store {
         place::find_unless(&self.inner.root, steps, |there| self.gives_way(there))
     }
 
-    /// Removes what lies at the place of a directory, to the backups if there are any. False if it has to stay.
+    /// Removes what is at the place of a directory, to the backups if there are any. False if it must not be removed.
     pub(super) fn clear(&self, dir: &Dir, steps: &[OsString], there: &There) -> io::Result<bool> {
         let (Some(name), true) = (steps.last(), self.gives_way(there)) else { return Ok(false) };
         match self.put_away(dir, name, &path(steps)) {

@@ -1,4 +1,4 @@
-//! The common content of a file and its older version, which lies at the same place.
+//! The common content of a file and its older version, which is at the same place.
 //!
 //! # Model
 //! The source describes the ranges that are missing (see [`crate::chunks`]). Groups that the older version has are

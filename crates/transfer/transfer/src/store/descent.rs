@@ -95,7 +95,7 @@ impl<'a> Descent<'a> {
     }
 }
 
-/// Removes everything that lies in a directory.
+/// Removes everything that is in a directory.
 pub(crate) fn empty(top: &Dir) -> io::Result<()> {
     let mut way = Descent::from(top)?;
     let mut levels = vec![(OsString::new(), way.names()?)];

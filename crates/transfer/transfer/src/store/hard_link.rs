@@ -1,7 +1,7 @@
 //! Further names of a file that the job has sent already.
 //!
 //! # Model
-//! The source names the file's first name. If a file with the offered root lies there, it gets the second name, too. The
+//! The source names the file's first name. If a file with the offered root is there, it gets the second name, too. The
 //! link is made in the directory of partial files first, and goes to its place in one step. The store compares the linked
 //! file with the hashed one: a file or a symbolic link that takes the first name in between is not linked. The content of
 //! each file is hashed once in a job, however many names it has.

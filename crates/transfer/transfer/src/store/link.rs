@@ -24,7 +24,7 @@ pub(super) fn check(store: &Store, target: &Target, to: &[u8]) -> Result<OsStrin
     Ok(to)
 }
 
-/// Returns whether this link lies at its place, and it may stay.
+/// Returns whether this link is at its place and may be kept.
 pub(super) fn is_there(store: &Store, parent: &Dir, target: &Target, to: &OsStr) -> bool {
     let is_same = parent.read_link_contents(&target.name).is_ok_and(|there| there.as_os_str() == to);
     let is_taken =

@@ -2,13 +2,13 @@
 //!
 //! # Model
 //! A job's mirror keeps a keyed hash of each path that was settled well, and which of them are directories. When the source
-//! has offered everything, what else lies in those directories goes. Excluded files stay, and so do the directories above
-//! them. One walk does that, with one open directory at a time (see [`Descent`]): a tree of any depth goes. The source sends the end only if nothing failed and nothing was left out. The number of entries must be the same on
+//! has offered everything, everything else in those directories is removed. Excluded files are kept, and so are the directories above
+//! them. One walk does that, with one open directory at a time (see [`Descent`]): a tree may have any depth. The source sends the end only if nothing failed and nothing was left out. The number of entries must be the same on
 //! both sides, so a receiver that was restarted in the middle of the job removes nothing.
 //!
 //! # Before the end
 //! Entries may go before the end if one that the source has needs their room or their place. By then the source has settled all else,
-//! and has listed what it has not, so its whole list is known. If only a place is needed, only what lies there goes, and
+//! and has listed what it has not, so its whole list is known. If only a place is needed, only what is there goes, and
 //! nothing of that if something in it stays. Everything that stays is verified before anything goes for its room: files of a quick job
 //! were not read, so nothing does there. Where backups are kept a removal makes no room.
 //!
@@ -42,7 +42,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use sweep::{Does, Goes, Sweep};
 
-/// The report about each entry that goes, would go, or cannot go. False: nobody listens any more, and the rest stays.
+/// The report about each entry that is removed, would be, or cannot be. False: nobody listens any more, and the rest is kept.
 pub(crate) type Tell<'a> = dyn FnMut(&EntryPath, Outcome) -> bool + 'a;
 
 /// The entries of one job.
@@ -50,7 +50,7 @@ pub(crate) struct Mirror {
     store: Store,
     /// The sink's own exclusions, beside the source's.
     exclude: Filter,
-    /// True when everything else is gone. Held while it goes.
+    /// True when everything else is gone. Locked during the removal.
     is_done: Mutex<bool>,
     /// Nothing goes early any more.
     is_over: AtomicBool,
@@ -88,7 +88,7 @@ pub(super) struct Seen {
     made: HashSet<[u64; 2]>,
     /// Files were taken for the same by size and time.
     has_unread: bool,
-    /// Files at whose places a dry run has found directories that would go.
+    /// Files at whose places a dry run has found directories that would be removed.
     would_be_free: HashSet<[u64; 2]>,
     /// Entries that went before the end, if they were counted.
     gone_early: u64,
@@ -139,7 +139,7 @@ impl Mirror {
         self.store.seen()
     }
 
-    /// Notes that this entry lies at its place, or would.
+    /// Notes that this entry is at its place, or would.
     pub(crate) fn saw(&self, entry: &Entry) {
         let mut seen = self.seen();
         let hash = seen.hash(&entry.path);
@@ -149,7 +149,7 @@ impl Mirror {
         }
     }
 
-    /// Notes that a file of this size and time lies at its place.
+    /// Notes that a file of this size and time is at its place.
     pub(crate) fn saw_unread(&self, path: &EntryPath) {
         let mut seen = self.seen();
         let hash = seen.hash(path);
@@ -209,7 +209,7 @@ impl Mirror {
         seen.would_be_free.contains(&seen.hash(path))
     }
 
-    /// Notes whether something lies at this path, before the job makes anything there.
+    /// Notes whether something is at this path, before the job makes anything there.
     pub(crate) fn before(&self, path: &EntryPath) {
         let Some(MaxDelete::Percent(_)) = self.store.wishes.max_delete else { return };
         let _work = Work::begin(&self.store.inner.root);
@@ -317,7 +317,7 @@ fn spared(goes: &Goes, empty: &[EntryPath], limit: Option<MaxDelete>, lay_there:
     Some(Spared { entries, because })
 }
 
-/// Returns the paths above and including this one under which nothing lies.
+/// Returns this path and the paths above it that have nothing under them.
 fn first_missing(root: &Root, path: &EntryPath) -> Vec<EntryPath> {
     let (Ok(steps), Ok(mut dir)) = (components(path), root.try_clone()) else { return Vec::new() };
     let names: Vec<_> = steps.iter().map(|name| bytes(name)).collect();

@@ -18,7 +18,7 @@
 //! set that late go unreported.
 //!
 //! # Small files
-//! A small file of which nothing lies here is written when all of it has come, many of them together (see `small`).
+//! A small file that is not here yet is written when all of it has come, many of them together (see `small`).
 //!
 //! # Not implemented
 //! Directories and links are not forced to the disk one by one; a power cut may lose them, and the next run makes them
@@ -131,7 +131,7 @@ pub struct Store {
     /// The roots of files with several names.
     roots: Arc<hard_link::Roots>,
     accounts: Arc<Accounts>,
-    /// Hashes of directories that were made for what lies in them, and were not offered yet: [`MADE`] at most.
+    /// Hashes of directories that were made for what is in them, and were not offered yet: [`MADE`] at most.
     made: Arc<Mutex<Made>>,
     /// Which entries have taken inodes with several names.
     taken: Arc<shared::Taken>,
@@ -183,7 +183,7 @@ pub enum Verdict {
     Would(Change),
 }
 
-/// How much of an entry lies at its place.
+/// How much of an entry is at its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// All that was offered.
@@ -230,7 +230,7 @@ impl Home {
 /// An open directory.
 struct Inner {
     root: Arc<Root>,
-    /// Where partial files lie.
+    /// Where partial files are.
     states: States,
     directories: Directories,
     active: Mutex<Active>,
@@ -404,7 +404,7 @@ impl Store {
         self.consider_near(entry, &mut Near::default())
     }
 
-    /// Decides on an entry that may lie beside the last.
+    /// Decides on an entry that may be beside the last.
     pub fn consider_near(&self, entry: &Entry, near: &mut Near) -> Result<Verdict, Why> {
         let _work = Work::begin(&self.inner.root);
         self.keep_backups_apart(entry)?;
@@ -495,7 +495,7 @@ impl Store {
         }
     }
 
-    /// Returns the directory an entry goes to, and what lies there under its name.
+    /// Returns the directory an entry goes to, and what is there under its name.
     fn look(&self, target: &Target) -> Result<(Option<Dir>, Option<There>), Why> {
         let Some(parent) = self.find(&target.parents)? else { return Ok((None, None)) };
         let there = look_at(&parent, target)?;
@@ -534,7 +534,7 @@ fn look_at(parent: &Dir, target: &Target) -> Result<Option<There>, Why> {
     There::if_any(parent, &target.name).map_err(|error| why("look at what is there", error))
 }
 
-/// Removes everything that lies in a directory, however deep it is.
+/// Removes everything that is in a directory, however deep it is.
 pub fn empty(dir: &Path) -> io::Result<()> {
     descent::empty(&Dir::open_ambient_dir(dir, cap_std::ambient_authority())?)
 }

@@ -50,7 +50,7 @@ pub(super) fn any_base(path: &EntryPath) -> String {
     format!("{}{}", prefix(path), any_hash())
 }
 
-/// Returns the bases of the partial files that lie there.
+/// Returns the bases of the partial files that are there.
 pub(super) fn bases(dir: &Dir) -> io::Result<Vec<String>> {
     let mut bases: Vec<String> = names_in(dir)?
         .iter()

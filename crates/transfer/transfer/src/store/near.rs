@@ -1,4 +1,4 @@
-//! The directory of the last entry: the next one mostly lies in it, too.
+//! The directory of the last entry: the next one is mostly in it, too.
 //!
 //! # Model
 //! An open directory stays the same, whatever takes its name. So it is kept for a batch of entries that are looked at one after

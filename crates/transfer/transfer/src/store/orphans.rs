@@ -188,7 +188,7 @@ impl Inner {
         active.paths().map(path_part).collect()
     }
 
-    /// Returns the open directories of partial files, each with the directory that it lies in.
+    /// Returns the open directories of partial files, each with the directory that it is in.
     fn all_partial_files(&self) -> Vec<(Dir, Dir)> {
         let mut above = mounted_below(&self.root);
         above.extend(self.root.try_clone());

@@ -1,4 +1,4 @@
-//! A file that is being received: what lies on the disk of it, and who may write to it.
+//! A file that is being received: its part on the disk, and who may write to it.
 //!
 //! # Model
 //! `.afteryou/P-R.part` on the file system of the name (see [`super::state`]) holds the content, `P-R.tree` the hashes above
@@ -259,7 +259,7 @@ impl Partial {
         self.burst.write_to(&mut self.file)
     }
 
-    /// Writes content. Zeros where zeros lie already, or nothing, take no room on the disk.
+    /// Writes content. Zeros over zeros or over nothing take no room on the disk.
     pub(super) fn put(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
         if data.is_empty() || !is_zero(data) {
             return self.file.write_all_at(offset, data);
@@ -422,7 +422,7 @@ fn open(dir: &Dir, name: &str, private: bool) -> io::Result<File> {
 }
 
 /// Returns whether there is no such file (any more). A file that gets its final name while it is being opened has left the
-/// directory of partial files by the time the kernel checks that it lies in there. The sandbox then reports, in an error of
+/// directory of partial files by the time the kernel checks that it is in there. The sandbox then reports, in an error of
 /// its own, that the path led outside.
 fn is_gone(error: &io::Error) -> bool {
     match error.kind() {

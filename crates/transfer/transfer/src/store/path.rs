@@ -3,7 +3,7 @@
 use crate::entry::EntryPath;
 use std::ffi::OsString;
 
-/// Directory below the sink's where partial files lie. No peer may name it.
+/// Directory below the sink's where partial files are. No peer may name it.
 pub(crate) const STATE: &str = ".afteryou";
 
 /// Longest component and longest path, bytes: what Linux takes.

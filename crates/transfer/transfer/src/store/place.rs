@@ -96,7 +96,7 @@ pub(crate) fn find(root: &Root, parents: &[OsString]) -> Result<Option<Dir>, Why
     find_unless(root, parents, |_| false)
 }
 
-/// Finds a directory as `find` does; returns `None`, too, where something lies that gives way to a directory.
+/// Finds a directory as `find` does; returns `None`, too, where something is that gives way to a directory.
 pub(super) fn find_unless(
     root: &Root,
     parents: &[OsString],
@@ -124,8 +124,8 @@ fn or_copy(below: Option<Dir>, root: &Dir) -> Result<Dir, Why> {
 }
 
 /// Opens the directory that `parents` lead to and makes what is missing, which is counted in `made`. Directories that got a
-/// new entry are added to `changed`; if these are many, they go to the disk at once. `clear` removes what lies under the last of
-/// some steps and is no directory, and returns false if that has to stay.
+/// new entry are added to `changed`; if these are many, they go to the disk at once. `clear` removes what is under the last of
+/// some steps and is no directory, and returns false if that must not be removed.
 pub(crate) fn make(
     root: &Root,
     parents: &[OsString],
@@ -281,7 +281,7 @@ impl There {
             && owner.is_none_or(|owner| self.owner == Some(owner))
     }
 
-    /// Returns what lies there; `None` if there is nothing.
+    /// Returns what is there; `None` if there is nothing.
     pub(crate) fn if_any(dir: &Dir, name: &OsStr) -> io::Result<Option<Self>> {
         match Self::named(dir, name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

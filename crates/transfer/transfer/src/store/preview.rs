@@ -22,7 +22,7 @@ impl Store {
         first.is_some_and(|first| first.identity.is_some() && first.identity == there.identity)
     }
 
-    /// Returns whether a file lies there that was modified after the one that is offered.
+    /// Returns whether a file is there that was modified after the one that is offered.
     pub(super) fn is_newer(&self, entry: &Entry, target: &Target) -> Result<bool, Why> {
         let Kind::File { .. } = entry.kind else { return Ok(false) };
         let (Some(parent), Some(_)) = self.look(target)? else { return Ok(false) };
@@ -91,7 +91,7 @@ fn time_held(parent: &Dir, attributes: &Attributes, there: &Metadata) -> Held {
 }
 
 impl Store {
-    /// Returns whether this content lies there.
+    /// Returns whether this content is there.
     fn lies_there(&self, parent: &Dir, target: &Target, content: Content) -> bool {
         let Ok(file) = self.inner.root.read(parent, &target.name) else { return false };
         partial::hash(&file, content.size).is_ok_and(|root| root == Some(content.root))

@@ -301,7 +301,7 @@ impl Reception {
         Ok(Named(self))
     }
 
-    /// Gives a file without a name its own. False if something lies there, or it has a name.
+    /// Gives a file without a name its own. False if something is there, or it has a name.
     fn link(&self, parent: &Dir) -> Result<bool, Why> {
         let Some(partial) = self.partial.as_ref().filter(|partial| !partial.is_named()) else {
             return Ok(false);
@@ -312,7 +312,7 @@ impl Reception {
         }
     }
 
-    /// Gives the partial file its name, whatever lies there, unless that is a directory.
+    /// Gives the partial file its name, whatever is there, unless that is a directory.
     fn replace(&mut self, parent: &Dir) -> Result<(), Why> {
         let Target { path, name, .. } = &*self.target;
         if There::named(parent, name).is_ok_and(|there| there.is_directory) {
@@ -330,7 +330,7 @@ impl Reception {
         place::writable(parent, || partial.rename(parent, &self.target.name)).map_err(not_named)
     }
 
-    /// Copies the partial file to one beside its name, since a border lies between: one that no number shows, or a disk that was mounted
+    /// Copies the partial file to one beside its name, since a border is between them: one that no number shows, or a disk that was mounted
     /// during the job.
     fn carry_over(&mut self, parent: &Dir) -> Result<(), Why> {
         let Target { path, attributes, .. } = &*self.target;
@@ -343,7 +343,7 @@ impl Reception {
         there.file.sync_all().map_err(|error| why("write to the disk", error))?;
         there.name_as_part(&state, path).map_err(not_named)?;
         if let Some(partial) = self.partial.replace(Box::new(there)) {
-            // All of it lies in the other, which is on the disk.
+            // All of it is in the other, which is on the disk.
             _ = partial.remove();
         }
         self.state = Arc::new(state);

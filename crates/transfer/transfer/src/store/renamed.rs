@@ -1,7 +1,7 @@
 //! Files that have another name at the source by now.
 //!
 //! # Model
-//! When the first large file comes for which nothing lies at its place, the store's files are listed by size, once in a job. Those of the
+//! When the first large file comes that is not at its place, the store's files are listed by size, once in a job. Those of the
 //! same size are hashed until one is the file that is offered, and that one is copied. In a job that removes what was not sent it gets the
 //! new name beside its own, which goes at the end: it is renamed. Small files are not looked for: to list them costs more than
 //! to send them.

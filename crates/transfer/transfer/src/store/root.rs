@@ -145,7 +145,7 @@ fn open(dir: &Dir, name: &OsStr) -> io::Result<File> {
 }
 
 impl Opened {
-    /// Gives all modes back, of what lies deeper first.
+    /// Gives all modes back, of what is deeper first.
     fn put_back(&mut self, root: &Dir) {
         self.changed.sort_unstable_by(|a, b| b.path.cmp(&a.path));
         for changed in self.changed.drain(..) {
@@ -268,7 +268,7 @@ mod linux {
     }
 
     impl Root {
-        /// Returns where an open entry lies.
+        /// Returns where an open entry is.
         fn path_of(&self, fd: impl AsFd) -> Option<EntryPath> {
             let path = std::fs::read_link(itself(fd)).ok()?;
             let below = path.strip_prefix(std::fs::read_link(itself(&self.dir)).ok()?).ok()?;

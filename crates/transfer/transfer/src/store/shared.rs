@@ -6,7 +6,7 @@
 //! and time in turns.
 //!
 //! # Known bad case
-//! The other name may lie outside of what is sent: what has it gets the attributes, too.
+//! The other name may be outside of what is sent: the file gets the attributes, too.
 
 use super::partial::{self, Content, Partial};
 use super::place::{self, why, There};
@@ -89,7 +89,7 @@ impl Store {
         if self.taken.by_another(&target, &there) {
             let is_renamed = self.taken.is_renamed(&there);
             return Ok(match self.copied(file, target, content)? {
-                // It lies where it lay.
+                // It is where it was.
                 Verdict::Made(kept) if is_renamed => Verdict::Have(kept),
                 verdict => verdict,
             });

@@ -1,7 +1,7 @@
 //! Small files: one look at what is there, and one way to the disk for many.
 //!
 //! # Model
-//! A small file that is there is read whole and hashed. One of which nothing lies here has no partial file yet: it is written
+//! A small file that is there is read whole and hashed. One that is not here yet has no partial file: it is written
 //! when all of it has come and verified. Many are written one after the other, go to the disk together, get their names, and
 //! then their directories go to the disk. So each file has been on the disk before it got its name, as if it had come alone.
 //! A kill in the middle leaves nothing of those that had no name yet; the next run receives them again. Where the system
@@ -60,7 +60,7 @@ impl Store {
         self.expect(target, content, near)
     }
 
-    /// Expects a file of which nothing lies here, as far as this process has seen.
+    /// Expects a file that is not here yet, as far as this process has seen.
     fn expect(&self, target: Target, content: Content, near: &mut Near) -> Result<Verdict, Why> {
         let state = self.state_near(&target, near)?;
         match Claim::expect(self.inner.clone(), &target.path, &content.root) {
@@ -73,7 +73,7 @@ impl Store {
         }
     }
 
-    /// Returns whether a file of this size and these attributes lies there. Its content is not read.
+    /// Returns whether a file of this size and these attributes is there. Its content is not read.
     pub(crate) fn has(&self, glance: &Glance, near: &mut Near) -> bool {
         self.differs(glance, near).is_some_and(|differs| !differs)
     }

@@ -1,7 +1,7 @@
 //! The directories of partial files: one on each file system.
 //!
 //! # Model
-//! No rename leads from one [file system](FileSystem) to another, so a partial file lies on that of its name: in `.afteryou` of the topmost
+//! No rename leads from one [file system](FileSystem) to another, so a partial file is on that of its name: in `.afteryou` of the topmost
 //! directory on the way to the name that is on the same file system. If this process may not write there, the next one below serves.
 //! The same path leads to the same place in the next run, as long as the same disks are mounted.
 //!
@@ -47,7 +47,7 @@ impl States {
     }
 
     /// Returns the state of files in the directory that these steps lead to. `found` is called with the bases of the partial
-    /// files that lie there from earlier.
+    /// files that are there from earlier.
     fn at(&self, steps: &[OsString], found: impl FnOnce(&[String])) -> io::Result<Arc<State>> {
         let Some((system, dir)) = self.topmost(steps)? else { return Ok(self.top.clone()) };
         let mut below = self.below.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +64,7 @@ impl States {
     }
 
     /// Returns the topmost directory of the file system that these steps lead to, unless that is the receiving directory's.
-    /// Steps that are missing will be made where those before them lie.
+    /// Steps that are missing will be made where those before them are.
     fn topmost(&self, steps: &[OsString]) -> io::Result<Option<(FileSystem, Dir)>> {
         let (mut system, mut topmost): (_, Option<Dir>) = (self.system, None);
         // No border is on the way to a directory of the same device and mount.
@@ -95,7 +95,7 @@ impl States {
         named.any(|at| self.is_topmost(&steps[..at]).unwrap_or(true))
     }
 
-    /// Returns whether partial files may lie in the directory that these steps lead to.
+    /// Returns whether partial files may be in the directory that these steps lead to.
     fn is_topmost(&self, steps: &[OsString]) -> io::Result<bool> {
         let Some((_, dir)) = self.topmost(steps)? else { return Ok(steps.is_empty()) };
         let mut there = self.root.try_clone()?;

@@ -37,7 +37,7 @@ fn addresses_of_one_link_are_carried_as_any_other() {
 
 #[test]
 fn the_form_stays_as_it_is() {
-    // Tickets lie in other people's scripts for years.
+    // Tickets are in other people's scripts for years.
     let line = "afteryou1aa6qaaabaibqibiga4eascqlbqgq4dyqcejbgfavcylrqgi2dmob2hq7ljnfuws2ljnfuws2ljnfuws2liaqjqaaaiarez3nvuvg2";
     let ticket = Ticket { addresses: vec![Address::parse("192.0.2.1:4711", 0).unwrap()], ..example() };
     assert_eq!(line.parse(), Ok(ticket.clone()));

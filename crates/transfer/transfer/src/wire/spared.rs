@@ -56,7 +56,7 @@ impl FromStr for MaxDelete {
 /// Entries that were not sent and stay all the same: a job that was to remove them removed nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spared {
-    /// How many.
+    /// The number of entries.
     pub entries: u64,
     /// The reason.
     pub because: Because,

@@ -151,7 +151,7 @@ impl Maker {
         all[self.below(all.len())]
     }
 
-    /// Makes files, of which some lie deep.
+    /// Makes files, of which some are deep.
     fn tree(&mut self, most: usize) -> Files {
         let (mut directories, mut files, mut all) = (vec![Vec::new()], Files::new(), Files::new());
         for index in 0..most {

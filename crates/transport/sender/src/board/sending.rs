@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 /// A packet to put on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outgoing {
-    /// Which packet.
+    /// The packet's number.
     pub seq: u64,
     /// Payload, bytes.
     pub len: u16,

@@ -12,7 +12,7 @@
 //! rate within a round trip. The path's content follows from Little's law: the bytes of each packet times its time on
 //! the path, summed over a round trip and divided by its length. That time is the sum of the two one-way delays in
 //! uTP's timestamps, whose clock offsets cancel, less the time for which the packet may have lain in the buffer: since
-//! the buffer was last seen empty. A busy host lets packets lie at the peer's side, too, which looks like a queue on
+//! the buffer was last seen empty. A busy host leaves packets waiting at the peer's side, too, which looks like a queue on
 //! the path, so [`HOST`] is taken off as well. The shortest round trip counts in any case.
 //!
 //! # Known bad cases

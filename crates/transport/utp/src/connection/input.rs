@@ -14,7 +14,7 @@ use afteryou_sender::AckProgress;
 
 /// libutp's slack for acks that were overtaken, packets.
 const ACK_SLACK: u16 = 3;
-/// The part of a connection's share of memory that may lie ready for the next payloads.
+/// The part of a connection's share of memory that may be kept ready for the next payloads.
 const SPARE_FRACTION: u64 = 3;
 /// Most doublings of the timeout that continue while the peer answers that it is full.
 const FULL_PEER_BACKOFF: u32 = 2;

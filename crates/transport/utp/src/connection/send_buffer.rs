@@ -100,7 +100,7 @@ impl SendBuffer {
         }
     }
 
-    /// Limits payloads to `full` bytes from here on. Shorter ones that were cut before stay.
+    /// Limits payloads to `full` bytes from here on. Shorter ones that were cut before are kept.
     pub fn set_full(&mut self, full: u32) {
         let is_less = (full as usize) < self.full;
         self.full = full as usize;

@@ -81,7 +81,7 @@ impl Batch {
         self.trains.iter().any(is_full)
     }
 
-    /// Forgets what has been sent; the memory stays.
+    /// Forgets what has been sent and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.trains.clear();

@@ -72,12 +72,12 @@ impl Budget {
         for_data.max(SMALL.min(for_small))
     }
 
-    /// Returns whether the budget is used up, so that data of others must go.
+    /// Returns whether the budget is used up, so that data of others must be dropped.
     pub(super) fn is_used_up(&self) -> bool {
         self.share() < self.limit / USED_UP
     }
 
-    /// Returns whether it is time to look for data that can go.
+    /// Returns whether it is time to look for data to drop.
     pub(super) fn searches(&mut self, now: Time) -> bool {
         let searches = self.is_used_up() && now >= self.search_at;
         if searches {

@@ -8,7 +8,7 @@ use crate::connection::farewell::Farewell;
 use afteryou_base::{Span, Time};
 use std::collections::{HashMap, VecDeque};
 
-/// Most of them: beyond that the oldest goes.
+/// Most of them: beyond that the oldest is forgotten.
 const MOST: usize = 16_384;
 /// They go in batches, so that each does not need a timer of its own.
 const BATCH: Span = Span::from_millis(100);

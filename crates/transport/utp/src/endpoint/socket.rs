@@ -29,7 +29,7 @@ pub(super) struct Socket {
 /// The two low bits of an ECN-capable packet: ECT(0) (RFC 3168 §5).
 const ECT0: u8 = 0b10;
 
-/// How datagrams leave.
+/// The way in which datagrams leave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Manner {
     /// They may be fragmented on their way.

@@ -296,7 +296,7 @@ async fn a_full_disk_is_reported_and_the_connection_goes_on() {
     let full = || File::options().write(true).open("/dev/full").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let dump = Dump::default().pcapng(full()).qlog(folder.path().join("logs")).unwrap();
-    // The folder goes, so that no log can be made.
+    // The folder is removed, so that no log can be made.
     std::fs::remove_dir(folder.path().join("logs")).unwrap();
     let (here, there) = (endpoint(&dump), endpoint(&Dump::default()));
     let streams = exchanged(&here, &there, BYTES).await;

@@ -54,7 +54,7 @@ fn curves(outcome: &Outcome) -> Data {
     Data { columns: COLUMNS.map(str::to_owned).into(), rows, looks, ..Data::default() }
 }
 
-/// Returns a row for each value of a curve. It stands at the end of the step that it is of.
+/// Returns a row for each value of a curve. It is at the end of its step.
 fn points(outcome: &Outcome, run: &str, series: &Series) -> Vec<Vec<String>> {
     let number = |value: f64| if value.is_finite() { value.to_string() } else { String::new() };
     let known = series.values.iter().enumerate().filter_map(|(i, value)| Some((i, (*value)?)));

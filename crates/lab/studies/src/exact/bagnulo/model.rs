@@ -28,7 +28,7 @@ pub(super) fn beta(capacity: f64, segment: f64, segments: f64) -> f64 {
 }
 
 /// Returns the window at which the loss after a ramp equals the growth of nine ramps, s (1 − β) = 9 log2(s) (equation 13).
-/// It lies in the octave that begins at 2^k segments. The loss grows within an octave, from less than nothing.
+/// It is in the octave that begins at 2^k segments. The loss grows within an octave, from less than nothing.
 pub(super) fn root(capacity: f64, segment: f64, k: f64) -> f64 {
     let excess = |s: f64| s * (1.0 - beta(capacity, segment, s)) - 9.0 * libm::log2(s);
     let (mut low, mut high) = (libm::exp2(k), libm::exp2(k + 1.0) * (1.0 - 1e-12));

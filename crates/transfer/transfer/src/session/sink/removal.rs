@@ -1,4 +1,4 @@
-//! The end of a mirror: what was not sent goes.
+//! The end of a mirror: entries that were not sent are removed.
 //!
 //! # Model
 //! A thread removes, and reports each entry. It waits while the source takes no reports, and ends when the session does: the
@@ -6,7 +6,7 @@
 //!
 //! # Before the end
 //! An entry that does not fit, or has a directory at its place, waits. When all else is settled the source lists what is left, and
-//! what it does not list goes. Each entry waits once: when it is offered again, its answer is final.
+//! entries that it does not list are removed. Each entry waits once: when it is offered again, its answer is final.
 
 use super::answers::REASON;
 use super::{Done, Session};

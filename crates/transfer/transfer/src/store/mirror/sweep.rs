@@ -24,7 +24,7 @@ pub(super) enum Does {
     Remove,
 }
 
-/// The entries that go, or would go.
+/// The entries that are removed, or would be.
 #[derive(Default)]
 pub(super) struct Goes {
     pub(super) entries: u64,
@@ -44,7 +44,7 @@ impl Goes {
 
 /// A directory whose names are being worked through.
 pub(super) struct Level {
-    /// Under which it lies in the one above.
+    /// Under which it is in the one above.
     name: OsString,
     names: std::vec::IntoIter<OsString>,
     /// Its time, if it was sent: a removal changes that.
@@ -77,7 +77,7 @@ pub(super) struct Sweep<'a, 'b> {
     /// Of the entry that is looked at.
     pub(super) path: EntryPath,
     pub(super) goes: Goes,
-    /// Nothing goes but what lies at the place of a file.
+    /// Only entries at the place of a file are removed.
     pub(super) only_places: bool,
     /// The places that become free, by an earlier walk. None: that is not known, and each may.
     pub(super) free: Option<&'a HashSet<[u64; 2]>>,
@@ -127,7 +127,7 @@ impl Sweep<'_, '_> {
         }
     }
 
-    /// Notes that an entry of the directory that is worked through is gone, or stays.
+    /// Notes that an entry of the directory being worked through is gone, or is kept.
     fn stays_unless(&mut self, is_gone: bool) {
         if let Some(level) = self.levels.last_mut() {
             level.is_empty &= is_gone;
@@ -200,7 +200,7 @@ impl Sweep<'_, '_> {
         }
     }
 
-    /// Climbs to the directory above. Returns `false` if the way up is lost, and with it what lies above.
+    /// Climbs to the directory above. Returns `false` if the way up is lost, and with it what is above.
     fn go_up(&mut self) -> bool {
         match self.way.leave() {
             Ok(()) => true,

@@ -1,4 +1,4 @@
-//! Entries whose mode and time cannot be set, because somebody else owns what lies there.
+//! Entries whose mode and time cannot be set, because somebody else owns what is there.
 
 use super::common::{content, encode, entry, link, single, Pair};
 use crate::alone;

@@ -45,7 +45,7 @@ impl Pair {
         std::fs::write(path, bytes).expect("a file");
     }
 
-    /// Returns everything that lies in `from`, as a served directory.
+    /// Returns everything that is in `from`, as a served directory.
     pub fn source(&self) -> Source {
         Source::below(&self.from(), b"", SourceOptions::default()).expect("a source")
     }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const EXCHANGES: u64 = 10_000;
 /// In each directory that is exchanged: one is read while others wait.
 const FILES: usize = 20;
-/// Larger than all that lies in the tree together.
+/// Larger than all that is in the tree together.
 const OUTSIDE_BYTES: usize = 60_000;
 const OUTSIDE: u8 = b'#';
 /// A name that nothing in the tree has.

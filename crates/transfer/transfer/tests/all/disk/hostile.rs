@@ -97,7 +97,7 @@ fn nothing_is_stored_through_a_link() {
     assert!(stored(&store, b"dir/inside", b"inside").is_ok());
     assert!(matches!(store.consider(&link(b"l", b"dir")), Ok(Verdict::Made(Kept::All))));
     assert!(matches!(stored(&store, b"l/inside", b"changed"), Err(Why::Refused(_))));
-    // Nor is what lies behind it taken for the file itself, though it is the same.
+    // Nor is what is behind it taken for the file itself, though it is the same.
     refused(&store, &file(b"l/inside", b"inside").0);
     refused(&store, &entry(b"l", Kind::Directory));
     refused(&store, &entry(b"l/below", Kind::Directory));

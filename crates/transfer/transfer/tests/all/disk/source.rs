@@ -247,7 +247,7 @@ impl Large {
         (root, prepared)
     }
 
-    /// Changes a byte; size and time of modification stay.
+    /// Changes a byte; size and time of modification do not change.
     fn edit_unseen(&mut self, at: usize) {
         use std::io::{Seek, SeekFrom, Write};
         let mut options = std::fs::File::options();

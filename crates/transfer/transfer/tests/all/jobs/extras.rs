@@ -151,7 +151,7 @@ async fn extended_attributes_become_those_of_the_source_and_those_that_give_righ
     assert_eq!(there("home/sub"), ["user.directory"]);
     assert_eq!(xattr::get(pair.to().join("home/read-only"), "user.b").unwrap(), Some(vec![7; 1000]));
 
-    // Another one at the receiver goes, and a removed one, too; a dry run announces it.
+    // Another one at the receiver is removed, and so is one that the source lost; a dry run announces it.
     xattr::set(pair.to().join("home/sub/file"), "user.old", b"x").unwrap();
     xattr::remove(pair.from().join("home/sub"), "user.directory").unwrap();
     let (events, _) = push(&pair, XATTRS, true).await;

@@ -30,7 +30,7 @@ fn mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Returns entries as a source offers them, what lies in a directory before it, with their content.
+/// Returns entries as a source offers them, what is in a directory before it, with their content.
 fn offers() -> Vec<(Entry, Vec<u8>)> {
     let large = content(300_000, 1);
     let file = |path: &str, bytes: &[u8], mode: u32| {

@@ -112,7 +112,7 @@ fn rand() -> [u8; 16] {
     RandomState::new().hash_one(0).to_be_bytes().repeat(2).try_into().unwrap()
 }
 
-/// A sink, a pair of directories, and proof that it still serves and that nothing lies outside.
+/// A sink, a pair of directories, and proof that it still serves and that nothing is outside.
 struct Victim {
     pair: Pair,
     far: Far,

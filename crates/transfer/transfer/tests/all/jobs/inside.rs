@@ -1,4 +1,4 @@
-//! A receiving directory that lies in what is sent, on one machine.
+//! A receiving directory that is in what is sent, on one machine.
 
 use super::support::{options, Far};
 use crate::disk::common::{names, Pair};

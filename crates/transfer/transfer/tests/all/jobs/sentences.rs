@@ -74,7 +74,7 @@ fn grow(dice: &mut Dice, dir: &Path, depth: usize, files: &mut Vec<PathBuf>) {
     set(dir, dice.one(&[0o755, 0o700]), dice.one(&[1_000_000_000, 1_100_000_000]));
 }
 
-/// Returns kind, mode, time and content of all that lies below a directory.
+/// Returns kind, mode, time and content of all that is below a directory.
 fn seen(top: &Path, without: &Path) -> BTreeMap<PathBuf, (u32, i64, Vec<u8>)> {
     let (mut found, mut todo) = (BTreeMap::new(), vec![top.to_path_buf()]);
     while let Some(dir) = todo.pop() {

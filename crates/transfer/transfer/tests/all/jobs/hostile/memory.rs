@@ -72,7 +72,7 @@ async fn a_description_in_tiny_pieces_is_refused_and_takes_no_memory() {
     assert!(matches!(raw.answer().await, FromSink::Describe { how: How::Groups, .. }));
     raw.data(0, &vec![1; (SIZE / GROUP_BYTES) as usize * 16]).await;
     assert!(matches!(raw.answer().await, FromSink::Describe { how: How::Chunks, .. }));
-    // Each second one lies in the older version, so no two of them touch.
+    // Each second one is in the older version, so no two of them touch.
     let piece = |hash: &[u8]| [&hash[..16], &1_u32.to_be_bytes()].concat();
     let there = blake3::hash(b"x");
     let two = [piece(there.as_bytes()), piece(&[1; 32])].concat();
