@@ -1,4 +1,4 @@
-//! Man pages, completions and units: the program makes valid ones, with every option, and the service manager takes the units.
+//! Man pages, completions, units and recipes of packages: valid, with every option, and made of commands that exist.
 
 use afteryou::cli::Cli;
 use afteryou::manual::man_pages;
@@ -148,6 +148,31 @@ fn a_page_does_not_depend_on_the_environment() {
     let mut help = Command::new(env!("CARGO_BIN_EXE_afteryou"));
     let output = help.args(["send", "--help"]).env("AFTERYOU_TICKET", "afteryou1secret").output().unwrap();
     assert!(!String::from_utf8(output.stdout).unwrap().contains("secret"));
+}
+
+/// Asserts that `program` reads the file, where this machine has it.
+fn read_by(program: &str, words: &[&str], file: &Path) {
+    let Ok(output) = Command::new(program).args(words).arg(file).output() else {
+        return eprintln!("SKIPPED: {program} is not here, which would read {}", file.display());
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program}, {}: {said}", file.display());
+}
+
+#[test]
+fn recipes_of_packages_can_be_read_and_the_test_of_the_formula_passes() {
+    let packaging = root().join("packaging");
+    let formula = packaging.join("homebrew/afteryou.rb");
+    read_by("bash", &["-n"], &packaging.join("build"));
+    read_by("ruby", &["-c"], &formula);
+    read_by("nix-instantiate", &["--parse"], &packaging.join("nix/flake.nix"));
+    let text = fs::read_to_string(&formula).unwrap();
+    let (_, scenario) = text.split_once("<<~EOS\n").unwrap();
+    let (scenario, _) = scenario.split_once("EOS\n").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).into_os_string().into_string().unwrap();
+    fs::write(path("one.toml"), scenario).unwrap();
+    printed(&["sim", &path("one.toml"), "--out", &path("out")]);
 }
 
 /// Where systemd is, it reads the units; everywhere, their options are options of ours.

@@ -109,6 +109,21 @@ fn every_file_of_the_debian_package_is_there() {
     }
 }
 
+#[test]
+fn every_recipe_has_the_version_of_the_workspace() {
+    let workspace = manifest(root());
+    let version = workspace["workspace"]["package"]["version"].as_str().unwrap();
+    for (recipe, words) in [
+        ("packaging/nix/flake.nix", format!("version = \"{version}\";")),
+        ("packaging/homebrew/afteryou.rb", format!("/v{version}.tar.gz\"")),
+        ("CITATION.cff", format!("version: {version}\n")),
+        ("python/Cargo.toml", format!("version = \"{version}\"\n")),
+    ] {
+        let text = std::fs::read_to_string(root().join(recipe)).unwrap();
+        assert!(text.contains(&words), "{recipe} has not {words}");
+    }
+}
+
 /// Returns the names of the examples of a package: files and folders in `examples/`, and what its manifest adds.
 fn examples(package: &Path) -> BTreeSet<String> {
     let manifest = std::fs::read_to_string(package.join("Cargo.toml")).expect("a manifest");
