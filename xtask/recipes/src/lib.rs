@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the page writes for the part of a line that the file has.
+/// The page writes this for the part of a line that the file has.
 const OTHERS: &str = "/* the others */";
 
 /// A page and its crates.
@@ -28,11 +28,11 @@ pub struct Recipe {
     pub extra_test: &'static str,
 }
 
-/// What came of it.
+/// The result of following a page.
 pub struct Followed {
     /// The module that the page adds, if any.
     pub module: Option<String>,
-    /// What the tests said.
+    /// The output of the tests.
     said: String,
 }
 

@@ -1,8 +1,8 @@
 //! How long after its time a sleeping thread wakes at least.
 //!
 //! A wake-up that is faster than the value lowers it by a good part, a slower one raises it by little. So the value stays near the
-//! fastest tenth of the latest dozens: what is counted off for a wake-up has really passed, and no packet arrives before its time. What a
-//! wake-up takes beyond it stays visible in the run's lateness.
+//! fastest tenth of the latest dozens: what is counted off for a wake-up has really passed, and no packet arrives before its time. The rest of
+//! a wake-up is visible in the run's lateness.
 
 use afteryou_base::Span;
 
