@@ -6,6 +6,7 @@
 use afteryou_scenario::outcome::{Outcome, WindowFigures};
 use afteryou_scenario::Role;
 use std::error::Error;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -66,7 +67,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         println!("SKIPPED: the machine was too slow for the emulation, so there is nothing to compare with");
         return Ok(ExitCode::SUCCESS);
     }
-    let simulated = afteryou_sim::run(&real.scenario.clone().checked()?, &mut |_| true)?;
+    let simulated = afteryou_sim::run(&real.scenario.clone().checked()?, &mut |_| ControlFlow::Continue(()))?;
     println!("{:<48} {:>10} {:>10} {:>8}", "", "real", "simulated", "differ");
     let mut agree = true;
     for Pair { what, real, simulated, whole } in pairs(&real, &simulated) {

@@ -14,6 +14,7 @@ use afteryou_scenario::{
     Algorithm, Checked, Duration, Flow, Link, Outcome, Role, Scenario, Transport, Window,
 };
 use std::error::Error;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 /// Largest difference, as a part of the simulation's goodput.
@@ -88,7 +89,7 @@ impl Measured {
     fn new(scenario: &Checked, runs: usize, repetitions: &mut usize) -> Result<Measured, Box<dyn Error>> {
         let mut measured = Measured::default();
         while measured.valid.len() < runs {
-            let outcome = run(scenario, &Options::default(), &mut |_| true)?;
+            let outcome = run(scenario, &Options::default(), &mut |_| ControlFlow::Continue(()))?;
             if !outcome.run.lateness.is_some_and(|lateness| lateness.spoiled()) {
                 measured.valid.push(goodput_mbit(&outcome));
                 continue;
@@ -123,7 +124,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     println!("{:<12} {:>9} {:>9} {:>8}  runs (invalid), Mbit/s", "", "sockets", "sim", "differ");
     for controller in &request.controllers {
         let scenario = scenario(controller, request.duration)?;
-        let simulated = goodput_mbit(&afteryou_sim::run(&scenario, &mut |_| true)?);
+        let simulated = goodput_mbit(&afteryou_sim::run(&scenario, &mut |_| ControlFlow::Continue(()))?);
         let measured = Measured::new(&scenario, request.runs, &mut repetitions)?;
         incomplete |= measured.valid.len() < request.runs;
         let Some(median) = measured.median() else {

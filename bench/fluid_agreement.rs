@@ -30,6 +30,7 @@ use afteryou_scenario::{
 };
 use std::error::Error;
 use std::fmt;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 const TOLERANCE: f64 = 0.05;
@@ -337,8 +338,9 @@ impl Compared {
         let kind = point.kind(expected.as_ref());
         let scenario = point.scenario(kind, expected.as_ref())?;
         let options = afteryou_fluid::Options::default();
-        let fluid = Figures::of(&afteryou_fluid::run(&scenario, &options, &mut |_| true)?);
-        let simulated = Figures::of(&afteryou_sim::run(&scenario, &mut |_| true)?);
+        let fluid =
+            Figures::of(&afteryou_fluid::run(&scenario, &options, &mut |_| ControlFlow::Continue(()))?);
+        let simulated = Figures::of(&afteryou_sim::run(&scenario, &mut |_| ControlFlow::Continue(()))?);
         let off = fluid.rates.iter().zip(&simulated.rates).map(|(fluid, simulated)| fluid / simulated - 1.0);
         let (flow, flow_off) = off
             .enumerate()

@@ -22,6 +22,7 @@
 use afteryou_scenario::outcome::WindowFigures;
 use afteryou_scenario_file::Experiment;
 use std::error::Error;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 const SEEDS: u64 = 8;
@@ -134,7 +135,7 @@ fn simulated(row: &Row) -> Result<Figures, Box<dyn Error>> {
     for seed in 1..=SEEDS {
         let experiment = Experiment::parse(&file(row, seed), row.qdisc, &[])?;
         for planned in experiment.runs(None, None)? {
-            let run = afteryou_sim::run(&planned.scenario, &mut |_| true)?.run;
+            let run = afteryou_sim::run(&planned.scenario, &mut |_| ControlFlow::Continue(()))?.run;
             let one = figures(&run.windows[0], row.mbit);
             sum.share += one.share / SEEDS as f64;
             sum.mean_ms += one.mean_ms / SEEDS as f64;

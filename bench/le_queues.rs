@@ -13,6 +13,7 @@
 use afteryou_scenario::outcome::{class_name, WindowFigures};
 use afteryou_scenario_file::Experiment;
 use std::error::Error;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 const SEEDS: u64 = 4;
@@ -75,7 +76,9 @@ fn mean(queue: &str, background: &str, present: Present) -> Result<Figures, Box<
     for seed in 1..=SEEDS {
         let experiment = Experiment::parse(&file(queue, background, present, seed), queue, &[])?;
         for planned in experiment.runs(None, None)? {
-            let one = figures(&afteryou_sim::run(&planned.scenario, &mut |_| true)?.run.windows[0]);
+            let one = figures(
+                &afteryou_sim::run(&planned.scenario, &mut |_| ControlFlow::Continue(()))?.run.windows[0],
+            );
             sum.best_effort_share += one.best_effort_share / SEEDS as f64;
             sum.best_effort_packets += one.best_effort_packets / SEEDS as f64;
             sum.best_effort_p95_ms += one.best_effort_p95_ms / SEEDS as f64;
@@ -93,7 +96,8 @@ fn sparse_row(queue: &str, what: &str, rate: &str) -> Result<(), Box<dyn Error>>
     let lower = file(queue, "newreno", Present::LowerEffort, 1) + &probe;
     let experiment = Experiment::parse(&lower, queue, &[])?;
     for planned in experiment.runs(None, None)? {
-        let window = &afteryou_sim::run(&planned.scenario, &mut |_| true)?.run.windows[0];
+        let window =
+            &afteryou_sim::run(&planned.scenario, &mut |_| ControlFlow::Continue(()))?.run.windows[0];
         let delay = window.flows.iter().find(|flow| flow.flow == what).and_then(|flow| flow.queuing_delay);
         let delay = delay.unwrap_or_default();
         let utilisation = 100.0 * window.bottleneck().map_or(f64::NAN, |link| link.utilisation);

@@ -10,6 +10,7 @@
 use afteryou_bed::run::{run, Options};
 use afteryou_scenario::{Checked, Duration, Flow, Link, Outcome, Role, Scenario, Transport, Window};
 use std::error::Error;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 const MOST: f64 = 0.1;
@@ -46,7 +47,7 @@ fn figures(outcome: &Outcome) -> [f64; 4] {
 /// Runs the scenario on real sockets; returns `None` if the machine was too busy each time.
 fn real(scenario: &Checked) -> Result<Option<[f64; 4]>, Box<dyn Error>> {
     for _ in 0..ATTEMPTS {
-        let outcome = run(scenario, &Options::default(), &mut |_| true)?;
+        let outcome = run(scenario, &Options::default(), &mut |_| ControlFlow::Continue(()))?;
         if !outcome.run.lateness.is_some_and(|lateness| lateness.spoiled()) {
             return Ok(Some(figures(&outcome)));
         }
@@ -65,7 +66,7 @@ fn compare(queue: &str, runs: u64) -> Result<Option<bool>, Box<dyn Error>> {
         let scenario = scenario(queue, run)?;
         let Some(one) = real(&scenario)? else { return Ok(None) };
         measured.push(one);
-        simulated.push(figures(&afteryou_sim::run(&scenario, &mut |_| true)?));
+        simulated.push(figures(&afteryou_sim::run(&scenario, &mut |_| ControlFlow::Continue(()))?));
     }
     let (measured, simulated) = (mean(&measured), mean(&simulated));
     let mut agree = true;

@@ -12,6 +12,7 @@
 
 use afteryou_scenario::{Checked, Duration, Flow, Link, Role, Scenario, Transport};
 use std::error::Error;
+use std::ops::ControlFlow;
 use std::process::Command;
 use std::time::Instant;
 
@@ -148,7 +149,7 @@ impl Case {
         let mut best = (f64::INFINITY, 0);
         for _ in 0..runs {
             let started = Instant::now();
-            let outcome = afteryou_sim::run(&scenario, &mut |_| true)?;
+            let outcome = afteryou_sim::run(&scenario, &mut |_| ControlFlow::Continue(()))?;
             let seconds = started.elapsed().as_secs_f64();
             if seconds < best.0 {
                 best = (seconds, outcome.run.totals.iter().map(|totals| totals.packets).sum());

@@ -9,6 +9,7 @@
 
 use afteryou_scenario_file::Experiment;
 use std::error::Error;
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 /// Poisson arrivals: 10 000 transfers of 20 kB and of 100 kB on average, a swarm, and pages of the web.
@@ -46,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (mut best, mut transfers, mut packets) = (f64::INFINITY, 0, 0);
         for _ in 0..runs.max(1) {
             let begun = Instant::now();
-            let outcome = afteryou_sim::run(scenario, &mut |_| true)?;
+            let outcome = afteryou_sim::run(scenario, &mut |_| ControlFlow::Continue(()))?;
             best = best.min(begun.elapsed().as_secs_f64());
             packets = outcome.run.totals.iter().map(|totals| totals.packets).sum::<u64>();
             let completions = outcome.run.totals.iter().filter_map(|totals| totals.completions.as_ref());

@@ -4,6 +4,7 @@
 
 use afteryou_bed::run::{run, Options};
 use afteryou_scenario::{Flow, Link, Role, Scenario, Transport, Window};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -22,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let outcome = run(&scenario.checked()?, &Options::default(), &mut |progress| {
         eprint!("\r{:4.1} s ", progress.elapsed_s);
-        true // continue
+        ControlFlow::Continue(())
     })?;
     eprintln!();
     println!("{}", afteryou_report::text(&outcome, 100, false));

@@ -8,6 +8,7 @@ use crate::signals::Signals;
 use afteryou_engines::{find, Choices, Error, Lineup};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::ops::ControlFlow;
 
 /// Runs a scenario and returns its result.
 ///
@@ -38,7 +39,10 @@ pub fn run(py: Python<'_>, scenario: &Scenario, engine: &str, seed: Option<u64>)
         // The rule is called for each ack, so the interpreter is not released.
         Some(_) => {
             drop(rules::take_failure());
-            outcome = point.run_with(engine, &mut |_| !rules::have_failed() && signals.go_on());
+            outcome = point.run_with(engine, &mut |_| match rules::have_failed() {
+                true => ControlFlow::Break(()),
+                false => signals.go_on(),
+            });
         }
     }
     match (outcome, rules::take_failure().or(signals.take())) {

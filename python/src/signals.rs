@@ -1,6 +1,7 @@
 //! Ctrl-C while the engines run.
 
 use pyo3::prelude::*;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -20,18 +21,21 @@ impl Default for Signals {
 }
 
 impl Signals {
-    /// Returns whether the run continues.
-    pub fn go_on(&mut self) -> bool {
+    /// Returns whether the run continues: it breaks after an exception.
+    pub fn go_on(&mut self) -> ControlFlow<()> {
         if self.raised.is_none() && Instant::now() >= self.next {
             self.next = Instant::now() + EVERY;
             self.raised = Python::attach(|py| py.check_signals()).err();
         }
-        self.raised.is_none()
+        match self.raised {
+            None => ControlFlow::Continue(()),
+            Some(_) => ControlFlow::Break(()),
+        }
     }
 
     /// Sets `stop` if the runs shall end.
     pub fn stop(&mut self, stop: &AtomicBool) {
-        if !self.go_on() {
+        if self.go_on().is_break() {
             stop.store(true, Ordering::Relaxed);
         }
     }

@@ -15,6 +15,7 @@ use afteryou_sim::Steps;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::cell::RefCell;
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const NAME: &str = "steered";
@@ -202,11 +203,14 @@ impl Steering {
         HELM.set(Some(self.helm.clone()));
         loop {
             let mut events = 0;
-            let mut is_enough = || {
+            let mut after_event = || {
                 events += 1;
-                events == SIGNALS || lock(&self.helm).round.is_some()
+                match events == SIGNALS || lock(&self.helm).round.is_some() {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
             };
-            let went_on = self.steps.go_on(&mut is_enough);
+            let went_on = self.steps.go_on(&mut after_event);
             if let Some(round) = lock(&self.helm).round.take() {
                 return Ok(Some(round));
             }

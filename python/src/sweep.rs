@@ -13,6 +13,7 @@ use afteryou_scenario_file::Experiment;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::fs::File;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
@@ -69,7 +70,7 @@ pub fn run_part(
                 repetition: planned.repetition,
                 ..Point::new(engine, planned.scenario)
             };
-            line(index, runs.number(), &point.run_with(engine, &mut |_| true)?, &build)
+            line(index, runs.number(), &point.run_with(engine, &mut |_| ControlFlow::Continue(()))?, &build)
         };
         indices.into_iter().map(line).collect::<Result<Vec<Line>, Error>>()
     };

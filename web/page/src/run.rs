@@ -11,6 +11,7 @@ use afteryou_scenario::Outcome;
 use afteryou_scenario_file::Experiment;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 /// The name of the text in messages.
 pub const FILE: &str = "scenario.toml";
@@ -56,7 +57,7 @@ pub fn outcome(
     let notes = Notes { runs: lineup.number(), warnings: lineup.warnings() };
     let outcome = point.run_with(engine, &mut |at| {
         progress(at.done);
-        true
+        ControlFlow::Continue(())
     })?;
     Ok((outcome, notes))
 }

@@ -19,6 +19,7 @@ use afteryou_terminal::Failure;
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
+use std::ops::ControlFlow;
 
 /// Runs the demo.
 pub fn run(args: DemoArgs) -> Result<(), Failure> {
@@ -46,7 +47,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     let mut show = show::Show::new(&scenario, timetable::expected_s(&args, file_bytes));
     let mut observe = |progress: &Progress| {
         view.draw(&show.frame(progress));
-        true // Ctrl-C ends the process
+        ControlFlow::Continue(()) // Ctrl-C ends the process
     };
     let outcome = match args.real {
         true => run_real(&scenario, &options, &mut observe),
@@ -71,7 +72,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
 fn run_real(
     scenario: &Checked,
     options: &Options,
-    observe: &mut dyn FnMut(&Progress) -> bool,
+    observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     afteryou_bed::testbed::run(scenario, options, observe)
 }
@@ -81,7 +82,7 @@ fn run_real(
 fn run_real(
     scenario: &Checked,
     options: &Options,
-    observe: &mut dyn FnMut(&Progress) -> bool,
+    observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     run::run(scenario, options, observe)
 }

@@ -8,6 +8,7 @@ use afteryou_report::{qlogs, Capture, Error};
 use afteryou_scenario::{Outcome, Passage};
 use afteryou_trace::qlog::Qlogs;
 use std::cell::Cell;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -39,7 +40,10 @@ pub(super) fn run(
     let mut watch = |progress: afteryou_engines::Progress| {
         let progress = PoolProgress { done: 0, work: progress.done, passed_s: progress.passed_s };
         ended = report(Event::Progress(progress));
-        ended.is_ok() && !stop.load(Ordering::Relaxed) && !is_broken.get()
+        match ended.is_err() || stop.load(Ordering::Relaxed) || is_broken.get() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     };
     let outcome = point.traced(engine, &mut watch, looks);
     ended?;

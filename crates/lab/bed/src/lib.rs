@@ -3,6 +3,7 @@
 //! ```
 //! use afteryou_bed::run::{run, Options};
 //! use afteryou_scenario_file::Experiment;
+//! use std::ops::ControlFlow;
 //!
 //! let file = r#"
 //! duration = "2 s"
@@ -11,7 +12,7 @@
 //! "#;
 //! let runs = Experiment::parse(file, "backup.toml", &[])?.runs(Some(1), None)?;
 //! // Two seconds of real packets over loopback.
-//! let outcome = run(&runs[0].scenario, &Options::default(), &mut |_| true)?;
+//! let outcome = run(&runs[0].scenario, &Options::default(), &mut |_| ControlFlow::Continue(()))?;
 //! let backup = &outcome.run.windows[0].flows[0];
 //! println!("{:.1} Mbit/s arrived", backup.goodput_bit_s / 1e6);
 //! # assert!(backup.goodput_bit_s > 1e5);

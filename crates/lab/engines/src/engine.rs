@@ -5,6 +5,7 @@ use afteryou_cc::Observers;
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Checked, Outcome, Passage};
 use afteryou_scenario_file::Experiment;
+use std::ops::ControlFlow;
 
 /// The progress of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -77,12 +78,16 @@ pub trait Engine: Sync {
     fn supports(&self, scenario: &Checked) -> Result<(), Vec<Unsupported>>;
 
     /// Runs `scenario`, and once more without its background flows if [`baseline`](afteryou_scenario::Scenario::baseline) asks for it. The engine calls
-    /// `watch` now and then with its progress, and ends the run when `watch` returns false.
+    /// `watch` now and then with its progress, and ends the run when `watch` breaks.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if `watch` returned false, [`Error::Refused`] if the scenario is at fault, [`Error::Failed`] if
+    /// [`Error::Interrupted`] if `watch` broke it off, [`Error::Refused`] if the scenario is at fault, [`Error::Failed`] if
     /// the engine is.
-    fn run(&self, scenario: &Checked, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error>;
+    fn run(
+        &self,
+        scenario: &Checked,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Outcome, Error>;
 
     /// Runs as [`run`](Self::run) does, with `looks`, which do not see the baseline. The outcome is the same.
     ///
@@ -92,7 +97,7 @@ pub trait Engine: Sync {
     fn traced(
         &self,
         _scenario: &Checked,
-        _watch: &mut dyn FnMut(Progress) -> bool,
+        _watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
         looks: Looks<'_>,
     ) -> Result<Outcome, Error> {
         let engine = self.name().to_owned();

@@ -9,6 +9,7 @@ use afteryou_scenario::outcome::content_hash;
 use afteryou_scenario::{Checked, Outcome};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 /// One run to make, complete: an engine and a concrete scenario.
 ///
@@ -49,19 +50,23 @@ impl Point {
         content_hash(&self.engine, &self.version, &self.scenario)
     }
 
-    /// Runs this point with the engine of the [list](crate::ENGINES) that it names. `watch` ends the run by returning false.
+    /// Runs this point with the engine of the [list](crate::ENGINES) that it names. `watch` may break the run off.
     ///
     /// # Errors
     /// An engine that is not in the list, and as [`Engine::run`].
-    pub fn run(&self, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome> {
+    pub fn run(&self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<Outcome> {
         self.run_with(engines::find(&self.engine)?, watch)
     }
 
-    /// Runs this point with `engine`, which may be one that is not in the list. `watch` ends the run by returning false.
+    /// Runs this point with `engine`, which may be one that is not in the list. `watch` may break the run off.
     ///
     /// # Errors
     /// [`Error::OtherEngine`] if the point names another one or another version, and as [`Engine::run`].
-    pub fn run_with(&self, engine: &dyn Engine, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome> {
+    pub fn run_with(
+        &self,
+        engine: &dyn Engine,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Outcome> {
         self.check_engine(engine)?;
         Ok(self.placed(engine.run(&self.scenario, watch)?))
     }
@@ -73,7 +78,7 @@ impl Point {
     pub fn traced(
         &self,
         engine: &dyn Engine,
-        watch: &mut dyn FnMut(Progress) -> bool,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
         looks: Looks<'_>,
     ) -> Result<Outcome> {
         self.check_engine(engine)?;

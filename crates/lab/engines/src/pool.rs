@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::ordered::{self, Report, Turns};
 use crate::point::Point;
 use afteryou_scenario::Outcome;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Parts of a run in the counters of progress.
@@ -104,7 +105,10 @@ impl Pool {
             let mut meter = Meter { counters: &counters, parts: 0, passed_ms: 0 };
             let outcome = (jobs.point)(*index)?.run_with(jobs.engine, &mut |progress| {
                 meter.report(progress.done, progress.passed_s);
-                !stop.load(Ordering::Relaxed) && !turns.is_over()
+                match stop.load(Ordering::Relaxed) || turns.is_over() {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
             })?;
             let finished = finish(*index, outcome)?;
             meter.report(1.0, 0.0);

@@ -3,6 +3,7 @@
 //! ```
 //! use afteryou_fluid::{explain, run, Options};
 //! use afteryou_scenario::{Duration, Flow, Link, Role, Scenario, Window};
+//! use std::ops::ControlFlow;
 //!
 //! let rtt = Duration::from_millis(50);
 //! let end = Duration::from_millis(60_000);
@@ -17,7 +18,7 @@
 //! let scenario = scenario.checked()?;
 //! let analysis = explain(&scenario, &Options::default())?;
 //! let expected = analysis.value("fledbat × 2, 50 ms", "delay at rest").unwrap();
-//! let outcome = run(&scenario, &Options::default(), &mut |_| true)?;
+//! let outcome = run(&scenario, &Options::default(), &mut |_| ControlFlow::Continue(()))?;
 //! let measured = outcome.run.windows[0].bottleneck().unwrap().queuing_delay.unwrap().mean_ms;
 //! assert!((measured / expected - 1.0).abs() < 0.001);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

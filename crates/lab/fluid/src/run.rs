@@ -7,6 +7,7 @@ use crate::record::Recorder;
 use crate::trajectory::Trajectory;
 use afteryou_scenario::outcome::{Outcome, Run};
 use afteryou_scenario::{Checked, Scenario};
+use std::ops::ControlFlow;
 
 /// The events of a run so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,14 +22,14 @@ pub struct Progress {
 const WATCH_EVERY: u64 = 1 << 14;
 
 /// Integrates the equations of `scenario`, and once more without its background flows if it asks for that. `watch` is
-/// called now and then with how far the run is; it ends everything by returning false.
+/// called now and then with how far the run is; it may break everything off.
 ///
 /// # Errors
 /// Anything in the scenario that has no fluid model, a run of too many steps, an interruption.
 pub fn run(
     scenario: &Checked,
     options: &Options,
-    watch: &mut dyn FnMut(Progress) -> bool,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     let run = integrate(scenario, options, watch)?;
     let baseline = match scenario.baseline {
@@ -41,7 +42,7 @@ pub fn run(
 fn integrate(
     scenario: &Scenario,
     options: &Options,
-    watch: &mut dyn FnMut(Progress) -> bool,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Run, Error> {
     let Plan { network, step_s, steps, changes } = Plan::new(scenario, options)?;
     let of_s = scenario.duration.as_secs_f64();
@@ -88,7 +89,7 @@ fn integrate(
             return Err(Error::Diverged { at_s: trajectory.t_s() });
         }
         let progress = Progress { at_s: trajectory.t_s(), of_s };
-        if (step % WATCH_EVERY == 0 || step + 1 == steps) && !watch(progress) {
+        if (step % WATCH_EVERY == 0 || step + 1 == steps) && watch(progress).is_break() {
             return Err(Error::Interrupted);
         }
     }

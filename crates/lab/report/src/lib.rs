@@ -4,11 +4,13 @@
 //! ```
 //! use afteryou_report::{brief_text, write_folder};
 //! use afteryou_scenario_file::Experiment;
+//! use std::ops::ControlFlow;
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let folder = folder.path();
 //! let runs = Experiment::read("../../../scenarios/home-uplink.toml".as_ref(), &[])?.runs(Some(1), None)?;
-//! let outcome = afteryou_fluid::run(&runs[0].scenario, &Default::default(), &mut |_| true)?;
+//! let go_on = &mut |_| ControlFlow::Continue(());
+//! let outcome = afteryou_fluid::run(&runs[0].scenario, &Default::default(), go_on)?;
 //! print!("{}", brief_text(&outcome, 80, false));
 //! let written = write_folder(&outcome, folder)?; // report.html, figure.svg, series.csv, result.json
 //! assert_eq!(std::fs::read_to_string(&written.figure)?, afteryou_plot::svg(&outcome)?);

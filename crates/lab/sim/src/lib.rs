@@ -2,6 +2,7 @@
 //!
 //! ```
 //! use afteryou_scenario_file::Experiment;
+//! use std::ops::ControlFlow;
 //!
 //! let file = r#"
 //! duration = "30 s"
@@ -13,7 +14,7 @@
 //! ]
 //! "#;
 //! let runs = Experiment::parse(file, "beside.toml", &[])?.runs(Some(1), None)?;
-//! let outcome = afteryou_sim::run(&runs[0].scenario, &mut |_| true)?;
+//! let outcome = afteryou_sim::run(&runs[0].scenario, &mut |_| ControlFlow::Continue(()))?;
 //! for flow in &outcome.run.windows[0].flows {
 //!     println!("{}: {:.2} Mbit/s", flow.flow, flow.goodput_bit_s / 1e6);
 //! }
@@ -98,6 +99,7 @@ use afteryou_scenario::outcome::Outcome;
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Checked, Flow, Passage, Scenario, TransportKind};
 use sample::Sampler;
+use std::ops::ControlFlow;
 use world::Looks;
 
 /// Returns whether a checked scenario can be simulated.
@@ -123,11 +125,11 @@ pub fn supports(scenario: &Checked) -> Result<(), Vec<Unsupported>> {
 }
 
 /// Runs `scenario`, and once more without its background flows if it asks for that. `watch` is called now and then with
-/// how far the run is; it ends everything by returning false.
+/// how far the run is; it may break everything off.
 ///
 /// # Errors
 /// Anything in the scenario that it does not [support](supports), an interruption, or a bug of the simulator that its own books show.
-pub fn run(scenario: &Checked, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
+pub fn run(scenario: &Checked, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<Outcome, Error> {
     sampled(scenario, watch, Span::ZERO, &mut |_| {})
 }
 
@@ -139,7 +141,7 @@ pub fn run(scenario: &Checked, watch: &mut dyn FnMut(Progress) -> bool) -> Resul
 /// As [`run`].
 pub fn sampled(
     scenario: &Checked,
-    watch: &mut dyn FnMut(Progress) -> bool,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     every: Span,
     take: &mut dyn FnMut(Sample<'_>),
 ) -> Result<Outcome, Error> {
@@ -167,7 +169,7 @@ pub struct Watchers<'a> {
 /// As [`run`].
 pub fn watched(
     scenario: &Checked,
-    watch: &mut dyn FnMut(Progress) -> bool,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     watchers: Watchers<'_>,
 ) -> Result<Outcome, Error> {
     if let Some(reason) = supports(scenario).err().into_iter().flatten().next() {

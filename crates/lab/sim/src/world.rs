@@ -16,6 +16,7 @@ use afteryou_base::{Span, Time};
 use afteryou_cc::Observers;
 use afteryou_scenario::outcome::{LinkTotals, Run, Totals};
 use afteryou_scenario::{Checked, Record};
+use std::ops::ControlFlow;
 
 /// Events between two looks at the watcher's clock.
 const WATCH_EVERY: u32 = 1 << 16;
@@ -44,10 +45,10 @@ pub struct Looks<'a> {
     pub observers: Option<Observers>,
 }
 
-/// Runs a checked scenario. `watch` is called now and then; it ends the run by returning false.
+/// Runs a checked scenario. `watch` is called now and then; it may break the run off.
 pub fn run(
     scenario: &Checked,
-    watch: &mut dyn FnMut(Progress) -> bool,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     sampler: &mut Sampler<'_>,
     looks: Looks<'_>,
 ) -> Result<Run, Error> {
@@ -85,7 +86,7 @@ impl<'a> World<'a> {
     fn go(
         &mut self,
         recorder: &mut Recorder<'_>,
-        watch: &mut dyn FnMut(Progress) -> bool,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
         sampler: &mut Sampler<'_>,
     ) -> Result<(), Error> {
         // Windows that begin with the run begin before anything happens.
@@ -121,7 +122,7 @@ impl<'a> World<'a> {
                     return Err(Error::TooManyConnections { limit: MOST_CONNECTIONS });
                 }
                 let progress = Progress { at_s: now.as_secs_f64(), of_s: self.end.as_secs_f64() };
-                if !watch(progress) {
+                if watch(progress).is_break() {
                     return Err(Error::Interrupted);
                 }
             }
@@ -213,7 +214,7 @@ mod tests {
         let mut recorder = Recorder::new(&scenario, scenario.network());
         let mut sampler_takes = |_: crate::Sample<'_>| {};
         let mut sampler = Sampler::new(Span::ZERO, &mut sampler_takes);
-        world.go(&mut recorder, &mut |_| true, &mut sampler).unwrap();
+        world.go(&mut recorder, &mut |_| ControlFlow::Continue(()), &mut sampler).unwrap();
         let places = world.connections.number_of_places();
         let run = world.finish(recorder).unwrap();
         (places, run.totals[0].completions.as_ref().unwrap().completed)

@@ -152,6 +152,7 @@ mod tests {
     use afteryou_scenario::outcome::{Lateness, LinkFigures, Quantiles, Run as Figures, WindowFigures};
     use afteryou_scenario::support::Unsupported;
     use afteryou_scenario::{Checked, Link, Scenario};
+    use std::ops::ControlFlow;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// An engine whose first run is 9 ms late.
@@ -171,7 +172,11 @@ mod tests {
             Ok(())
         }
 
-        fn run(&self, scenario: &Checked, _: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, LabError> {
+        fn run(
+            &self,
+            scenario: &Checked,
+            _: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        ) -> Result<Outcome, LabError> {
             let p99_ms = if self.0.fetch_add(1, Ordering::Relaxed) == 0 { 9.0 } else { 0.1 };
             let departures = Quantiles { p99_ms, ..Quantiles::default() };
             let link = LinkFigures { utilisation: 0.5, ..LinkFigures::default() };

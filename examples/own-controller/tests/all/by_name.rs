@@ -8,6 +8,7 @@ use afteryou_scenario::outcome::WindowFigures;
 use afteryou_scenario::{Checked, Outcome};
 use afteryou_scenario_file::Experiment;
 use own_controller::POLITE;
+use std::ops::ControlFlow;
 
 const MSS: u32 = 1400;
 
@@ -29,7 +30,7 @@ fn in_the_simulator_it_fills_an_empty_link_with_a_small_queue_and_gives_way() {
         let sets =
             [format!("flow.backup.transport={transport}"), format!("flow.upload.transport={transport}")];
         let scenario = scenario(include_str!("../../polite.toml"), &sets.each_ref().map(String::as_str));
-        let outcome = afteryou_sim::run(&scenario, &mut |_| true).unwrap();
+        let outcome = afteryou_sim::run(&scenario, &mut |_| ControlFlow::Continue(())).unwrap();
         let alone = window(&outcome, "alone");
         let share = alone.flows[0].share_of_payload_capacity;
         let queue = alone.bottleneck().unwrap().queuing_delay.expect("packets");
@@ -65,7 +66,7 @@ fn in_the_simulator_it_finishes_on_every_path() {
                     format!("link.loss={} %", loss * 100.0),
                 ];
                 let scenario = scenario(text, &what.each_ref().map(String::as_str));
-                let outcome = afteryou_sim::run(&scenario, &mut |_| true).unwrap();
+                let outcome = afteryou_sim::run(&scenario, &mut |_| ControlFlow::Continue(())).unwrap();
                 // Four times what the link or Mathis' rate at this loss asks for, and thirty round trips to start with.
                 let mathis_bit_s = 1.22 * 1352.0 * 8.0 / (rtt_s * loss.sqrt());
                 let patience = 4.0 * (32e6 / mathis_bit_s.min(20e6) + 30.0 * rtt_s);
@@ -91,7 +92,9 @@ fn on_real_sockets_it_runs_from_the_same_words() {
         transport  = "utp"
         rtt        = "20 ms"
     "#;
-    let outcome = afteryou_bed::run::run(&scenario(text, &[]), &Options::default(), &mut |_| true).unwrap();
+    let outcome =
+        afteryou_bed::run::run(&scenario(text, &[]), &Options::default(), &mut |_| ControlFlow::Continue(()))
+            .unwrap();
     let share = outcome.run.windows[0].flows[0].share_of_payload_capacity;
     assert!(share > 0.5, "{share}");
     assert!(outcome.transfers[0].identical(), "{:?}", outcome.transfers);

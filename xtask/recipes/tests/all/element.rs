@@ -15,6 +15,7 @@ const RECIPE: Recipe = Recipe {
     extra_test: r#"//! Does a link with the element reorder?
 
 use afteryou_scenario_file::{element::said, Experiment};
+use std::ops::ControlFlow;
 
 fn run(element: &str) -> (usize, u64) {
     let file = format!(
@@ -23,7 +24,7 @@ fn run(element: &str) -> (usize, u64) {
     );
     let runs = Experiment::parse(&file, "test.toml", &[]).unwrap().runs(Some(1), None).unwrap();
     let scenario = &runs[0].scenario;
-    let outcome = afteryou_sim::run(scenario, &mut |_| true).unwrap();
+    let outcome = afteryou_sim::run(scenario, &mut |_| ControlFlow::Continue(())).unwrap();
     (said(&scenario.link.elements).len(), outcome.run.totals[0].retransmissions)
 }
 

@@ -6,6 +6,7 @@ use afteryou_cc::list::{Entry, CONTROLLERS};
 use afteryou_engines::each;
 use afteryou_scenario::{Buffer, Duration, Flow, Link, Rate, Scenario, Window};
 use std::fmt::Write;
+use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 const RATES_KBIT: [u64; 5] = [250, 500, 1000, 2000, 5000];
@@ -46,7 +47,7 @@ fn run(entry: &'static Entry, kbit: u64, rtt_ms: u64) -> Run {
         ..Scenario::new(entry.name, DURATION, Link::new(rate, Buffer::Time(BUFFER)))
     };
     let scenario = scenario.checked().expect("a scenario");
-    let outcome = afteryou_sim::run(&scenario, &mut |_| true);
+    let outcome = afteryou_sim::run(&scenario, &mut |_| ControlFlow::Continue(()));
     let outcome = outcome.unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
     let utilisation = outcome.run.windows[0].bottleneck().expect("a link").utilisation;
     Run { entry, kbit, rtt_ms, share: (1000.0 * utilisation).round() as u64 }

@@ -7,6 +7,7 @@ use afteryou_plot::{Data, Figure};
 use afteryou_scenario::{Flow, Outcome, Traffic};
 use afteryou_scenario_file::Experiment;
 use std::fmt::Write;
+use std::ops::ControlFlow;
 
 /// A measured bad case of a controller.
 pub struct BadCase {
@@ -23,7 +24,7 @@ impl BadCase {
         let comments = text.lines().map_while(|line| line.strip_prefix("# "));
         let experiment = Experiment::read(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
         let planned = &experiment.runs(None, Some(1)).expect("a run")[0];
-        let outcome = afteryou_sim::run(&planned.scenario, &mut |_| true);
+        let outcome = afteryou_sim::run(&planned.scenario, &mut |_| ControlFlow::Continue(()));
         let outcome = outcome.unwrap_or_else(|error| panic!("{page}: {error}"));
         BadCase { page: page.to_owned(), caption: comments.collect::<Vec<_>>().join("\n"), outcome }
     }

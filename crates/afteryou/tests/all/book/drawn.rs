@@ -3,6 +3,7 @@
 use super::root;
 use afteryou_plot::{Data, Figure};
 use afteryou_scenario_file::Experiment;
+use std::ops::ControlFlow;
 
 /// A file in `scenarios/gallery` and what is drawn of its run.
 pub struct Drawn {
@@ -29,7 +30,7 @@ impl Drawn {
         let path = root().join(format!("scenarios/gallery/{}.toml", self.file));
         let experiment = Experiment::read(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
         let planned = &experiment.runs(None, Some(1)).expect("a run")[0];
-        let outcome = afteryou_sim::run(&planned.scenario, &mut |_| true);
+        let outcome = afteryou_sim::run(&planned.scenario, &mut |_| ControlFlow::Continue(()));
         let outcome = outcome.unwrap_or_else(|error| panic!("{}: {error}", self.file));
         let figure = Figure {
             y: self.y.to_owned(),

@@ -10,6 +10,7 @@ use afteryou_scenario::{Checked, Outcome};
 use afteryou_scenario_file::Experiment;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 /// What a picture shows.
@@ -234,7 +235,7 @@ fn rows_of(scenario: &Checked, look: Look, variant: &str) -> Vec<Row> {
         tap: Some(&mut tap),
         observers: None,
     };
-    let outcome = afteryou_sim::watched(scenario, &mut |_| true, watchers)
+    let outcome = afteryou_sim::watched(scenario, &mut |_| ControlFlow::Continue(()), watchers)
         .unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
     let named = |values: Vec<(f64, f64)>, or: &str| {
         let name = if variant.is_empty() { or } else { variant };

@@ -9,6 +9,7 @@ use afteryou_engines::each;
 use afteryou_scenario::outcome::{class_name, Quantiles};
 use afteryou_scenario::{Algorithm, Buffer, Dscp, Duration, Flow, Link, Rate, Role, Scenario, Window};
 use std::fmt::Write;
+use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 const RATE: Rate = Rate::from_mbit(20);
@@ -66,7 +67,7 @@ pub fn runs() -> &'static [Encounter] {
 
 fn run(queue: &'static Entry, player: Option<Player>) -> Encounter {
     let scenario = scenario(queue, player).checked().expect("a scenario");
-    let outcome = afteryou_sim::run(&scenario, &mut |_| true);
+    let outcome = afteryou_sim::run(&scenario, &mut |_| ControlFlow::Continue(()));
     let mut outcome = outcome.unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
     let link = outcome.run.windows.remove(0).links.remove(0);
     let per_mille = |ratio: f64| (ratio * 1000.0).round() as u64;

@@ -6,6 +6,7 @@ use afteryou_plot::{Data, Figure};
 use afteryou_report::rows::{Columns, Csv, Identity, Rows};
 use afteryou_scenario::Outcome;
 use afteryou_scenario_file::Experiment;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 /// The settings of the sweep, as the page writes them.
@@ -33,7 +34,9 @@ fn outcomes(experiment: &Experiment, repeat: Option<u32>) -> Vec<Outcome> {
     let sim = find("sim").expect("the simulator");
     let lineup = Lineup::new(sim, experiment, Choices { seed: None, repeat }).expect("runs");
     let points: Vec<Point> = (0..lineup.number()).map(|index| lineup.point(index).expect("a run")).collect();
-    each(&points, THREADS, |point| point.run(&mut |_| true).unwrap_or_else(|error| panic!("{error}")))
+    each(&points, THREADS, |point| {
+        point.run(&mut |_| ControlFlow::Continue(())).unwrap_or_else(|error| panic!("{error}"))
+    })
 }
 
 /// Returns the figures of the page, by their path below `docs/src`.

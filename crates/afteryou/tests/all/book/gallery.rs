@@ -9,6 +9,7 @@ use afteryou_plot::Scale;
 use afteryou_scenario::outcome::{Outcome, Series};
 use afteryou_scenario::{Buffer, Duration, Flow, Link, Rate, Role, Scenario, Window};
 use std::fmt::Write;
+use std::ops::ControlFlow;
 
 const RATE: Rate = Rate::from_mbit(10);
 const RTT: Duration = Duration::from_millis(50);
@@ -122,8 +123,12 @@ impl Rounds {
                 windows.push((window, phase));
             }
         };
-        let outcome =
-            afteryou_sim::sampled(&scenario.checked().expect("a scenario"), &mut |_| true, RTT.0, take);
+        let outcome = afteryou_sim::sampled(
+            &scenario.checked().expect("a scenario"),
+            &mut |_| ControlFlow::Continue(()),
+            RTT.0,
+            take,
+        );
         let mut outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
         outcome.run.series = curves;
         Rounds { outcome, windows }

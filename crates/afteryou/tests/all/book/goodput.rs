@@ -7,6 +7,7 @@ use afteryou_cc::list::{Entry, CONTROLLERS};
 use afteryou_engines::each;
 use afteryou_scenario::{Buffer, Duration, Flow, Link, Probability, Rate, Scenario, Window};
 use std::fmt::Write;
+use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 const RATE: Rate = Rate::from_mbit(20);
@@ -57,7 +58,7 @@ fn run(entry: &'static Entry, rtt_ms: u64, loss: u64) -> Run {
         looks_at_floor = if at_floor { looks_at_floor + 1 } else { 0 };
         longest = longest.max(looks_at_floor);
     };
-    let outcome = afteryou_sim::sampled(&scenario, &mut |_| true, LOOK, take);
+    let outcome = afteryou_sim::sampled(&scenario, &mut |_| ControlFlow::Continue(()), LOOK, take);
     let outcome = outcome.unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
     // Whole bits and bytes: the same on every machine.
     let bits = outcome.run.windows[0].flows[0].goodput_bit_s as u64;

@@ -30,6 +30,7 @@ use afteryou_scenario_file::Experiment;
 use bad_cases::BadCase;
 use gallery::Exhibit;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 const UPDATE: &str = "UPDATE_BOOK=1 cargo test -p afteryou --test all book";
@@ -209,7 +210,8 @@ fn every_scenario_in_the_book_runs() {
         let experiment =
             Experiment::parse(&file, "backup.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
         let planned = &experiment.runs(None, None).expect("one run")[0];
-        let outcome = afteryou_sim::run(&planned.scenario, &mut |_| true).expect("a run");
+        let outcome =
+            afteryou_sim::run(&planned.scenario, &mut |_| ControlFlow::Continue(())).expect("a run");
         assert!(outcome.run.totals.iter().all(|totals| totals.received_bytes > 0), "{file}");
     }
 }

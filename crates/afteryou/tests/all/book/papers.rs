@@ -6,6 +6,7 @@ use afteryou_cc::list::CONTROLLERS;
 use afteryou_scenario_file::Experiment;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// Entries of each paper.
@@ -98,7 +99,10 @@ fn every_scenario_of_the_papers_runs() {
             tap: Some(&mut |_| packets += 1),
             observers: None,
         };
-        let mut watch = |progress: afteryou_sim::Progress| progress.at_s < LONG_ENOUGH_S;
+        let mut watch = |progress: afteryou_sim::Progress| match progress.at_s < LONG_ENOUGH_S {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        };
         // Stopped before its end, unless its few events are over sooner.
         let ran = afteryou_sim::watched(&planned.scenario, &mut watch, watchers);
         assert!(matches!(ran, Ok(_) | Err(afteryou_sim::Error::Interrupted)), "{:?}: {ran:?}", file.path());

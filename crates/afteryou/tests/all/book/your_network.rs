@@ -4,6 +4,7 @@ use super::{docs, root, text, THREADS};
 use afteryou_engines::{each, find, Point};
 use afteryou_scenario_file::Experiment;
 use std::fmt::Write;
+use std::ops::ControlFlow;
 
 const FILE: &str = "scenarios/your-network.toml";
 const REPEAT: u32 = 3;
@@ -56,7 +57,8 @@ fn effect(sets: &[&str], controller: &str) -> Effect {
     let sim = find("sim").expect("the simulator");
     let mut sum = Effect::default();
     for planned in &runs {
-        let outcome = Point::new(sim, planned.scenario.clone()).run(&mut |_| true).expect("a run");
+        let outcome =
+            Point::new(sim, planned.scenario.clone()).run(&mut |_| ControlFlow::Continue(())).expect("a run");
         let compared = |window: &str, flow: &str| {
             let mut all = outcome.comparison.iter();
             all.find(|row| row.window == window && row.flow == flow).expect("the window and the flow")

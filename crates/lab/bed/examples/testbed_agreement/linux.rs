@@ -7,6 +7,7 @@ use afteryou_bed::testbed;
 use afteryou_scenario::outcome::{Lateness, Run};
 use afteryou_scenario::Checked;
 use afteryou_scenario_file::Experiment;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -159,7 +160,7 @@ fn scenario(row: &Row, seed: u64, seconds: u64) -> Result<Checked, Failure> {
 /// Runs in the testbed; returns `None` if the machine was too slow.
 fn real(row: &Row, seed: u64, seconds: u64) -> Result<Option<Figures>, Failure> {
     let scenario = scenario(row, seed, seconds)?;
-    let outcome = testbed::run(&scenario, &Options::default(), &mut |_| true)?;
+    let outcome = testbed::run(&scenario, &Options::default(), &mut |_| ControlFlow::Continue(()))?;
     let lateness = outcome.run.lateness.filter(Lateness::spoiled);
     if let Some(Lateness { departures, .. }) = &lateness {
         eprintln!("{}: p99 of the lateness is {:.1} ms, repeated later", row.name(), departures.p99_ms);
@@ -171,7 +172,7 @@ fn real(row: &Row, seed: u64, seconds: u64) -> Result<Option<Figures>, Failure> 
 fn simulated(row: &Row, seconds: u64) -> Result<Simulated, Failure> {
     let run = |seed| {
         let scenario = scenario(row, seed, seconds)?;
-        Ok(figures(&afteryou_sim::run(&scenario, &mut |_| true)?.run))
+        Ok(figures(&afteryou_sim::run(&scenario, &mut |_| ControlFlow::Continue(()))?.run))
     };
     let all: Vec<Figures> = (1..=SEEDS).map(run).collect::<Result<_, Failure>>()?;
     let mean = mean(&all);

@@ -6,6 +6,7 @@ use afteryou_bed::testbed;
 use afteryou_scenario::passage::{Fate, Passage};
 use afteryou_scenario::Checked;
 use afteryou_scenario_file::Experiment;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -180,7 +181,8 @@ fn row(words: &str, sender: Sender, scenario: &Checked, seconds: u64) -> Result<
     let mut figures = Figures::default();
     let window = [END, seconds].map(|s| Time::ZERO + Span::from_secs(s));
     let mut see = |passage: &Passage<'_>| figures.see(passage, window);
-    let outcome = testbed::tapped(scenario, &Options::default(), &mut |_| true, Some(&mut see))?;
+    let outcome =
+        testbed::tapped(scenario, &Options::default(), &mut |_| ControlFlow::Continue(()), Some(&mut see))?;
     let late =
         if outcome.run.lateness.is_some_and(|late| late.spoiled()) { " (the host was too slow)" } else { "" };
     let measured_s = (seconds - END) as f64;

@@ -6,6 +6,7 @@ use afteryou_bed::run::Options;
 use afteryou_bed::testbed;
 use afteryou_scenario::passage::{Content, Fate, Passage};
 use afteryou_utp::packet::{Kind, Packet};
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 /// Loss in the direction of the data, %.
@@ -72,7 +73,8 @@ fn measure(
             first = first.or(goodput.acknowledged.map(|number| number as u16));
         }
     };
-    let outcome = testbed::tapped(&scenario, &Options::default(), &mut |_| true, Some(&mut see))?;
+    let outcome =
+        testbed::tapped(&scenario, &Options::default(), &mut |_| ControlFlow::Continue(()), Some(&mut see))?;
     let on_time = outcome.run.lateness.is_none_or(|late| !late.spoiled());
     Ok((goodput.bytes(first.unwrap_or(0)) * 8.0 / 1e6 / seconds as f64, on_time))
 }

@@ -35,6 +35,7 @@ use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Checked, Role, Scenario, Traffic};
 use session::Part;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 /// Time before the first foreground transfer at which a baseline run of its own begins.
 const BASELINE_LEAD: Span = Span::from_secs(2);
@@ -108,8 +109,8 @@ pub struct FlowProgress {
     pub controller: Option<Snapshot>,
 }
 
-/// Runs `scenario` and returns what came out, without checks and verdict: judging is the caller's business. `observe` ends
-/// everything by returning false.
+/// Runs `scenario` and returns what came out, without checks and verdict: judging is the caller's business. `observe`
+/// may break everything off.
 ///
 /// # Errors
 /// Anything in the scenario that the bed does not [support](supports), an interruption, a machine without
@@ -117,7 +118,7 @@ pub struct FlowProgress {
 pub fn run(
     scenario: &Checked,
     options: &Options,
-    observe: &mut dyn FnMut(&Progress) -> bool,
+    observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     check(supports(scenario))?;
     let whole = Part {
@@ -166,7 +167,7 @@ fn run_one(
     options: &Options,
     before: Span,
     after: Span,
-    observe: &mut dyn FnMut(&Progress) -> bool,
+    observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<session::Ended, Error> {
     let runs = session::run(vec![part], options, (before, after), observe)?;
     Ok(runs.into_iter().next().unwrap_or_default())

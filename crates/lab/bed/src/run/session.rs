@@ -11,6 +11,7 @@ use crate::relay::{self, FlowId, LinkId, Record, Relay};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{ClassCounts, LinkTotals, Run, Transfer, BOTTLENECK, REVERSE_PATH};
 use afteryou_scenario::{Link, Network, Rate, Scenario, Traffic};
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,7 +78,7 @@ pub(super) fn run(
     parts: Vec<Part>,
     options: &Options,
     around: (Span, Span),
-    observe: &mut dyn FnMut(&Progress) -> bool,
+    observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Vec<Ended>, Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(Error::Thread)?;
@@ -188,8 +189,8 @@ struct Session {
 }
 
 impl Session {
-    /// Samples and calls the observer until every part has ended or the observer ends it.
-    fn watch(&mut self, observe: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
+    /// Samples and calls the observer until every part has ended or the observer breaks it off.
+    fn watch(&mut self, observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Result<(), Error> {
         for tick in 0u32.. {
             std::thread::sleep(SAMPLE);
             let now = self.clock.now();
@@ -199,7 +200,8 @@ impl Session {
             }
             if tick % OBSERVE_EVERY == 0 {
                 self.take_records();
-                if !self.running.first().is_none_or(|running| observe(&self.progress(running, now))) {
+                let first = self.running.first();
+                if first.is_some_and(|running| observe(&self.progress(running, now)).is_break()) {
                     return Err(Error::Interrupted);
                 }
             }

@@ -41,6 +41,7 @@ use recorded::Logs;
 use shown::Shown;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::ops::ControlFlow;
 use std::sync::atomic::AtomicU64;
 use std::sync::{mpsc, Arc};
 use std::time::Duration;
@@ -52,7 +53,7 @@ use watching::{Over, Watching};
 /// Data that a background flow of uTP or QUIC has in flight when the run ends get this long to arrive.
 const DRAIN: Duration = Duration::from_secs(60);
 
-/// Runs `scenario` and returns what came out, without checks and verdict. `observe` ends everything by returning false.
+/// Runs `scenario` and returns what came out, without checks and verdict. `observe` may break everything off.
 ///
 /// # Errors
 /// Anything in the scenario that the testbed does not [support](supports), or a user who may not make
@@ -61,7 +62,7 @@ const DRAIN: Duration = Duration::from_secs(60);
 pub fn run(
     scenario: &Checked,
     options: &Options,
-    observe: &mut dyn FnMut(&Progress) -> bool,
+    observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     tapped(scenario, options, observe, None)
 }
@@ -73,7 +74,7 @@ pub fn run(
 pub fn tapped(
     scenario: &Checked,
     options: &Options,
-    observe: &mut dyn FnMut(&Progress) -> bool,
+    observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     tap: Option<Tap<'_>>,
 ) -> Result<Outcome, Error> {
     run::check(supports(scenario))?;
@@ -97,7 +98,7 @@ fn run_one(
     scenario: &Checked,
     options: &Options,
     is_baseline: bool,
-    observe: &mut dyn FnMut(&Progress) -> bool,
+    observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     tap: Option<Tap<'_>>,
 ) -> Result<(Run, Vec<Transfer>), Error> {
     let network = scenario.network();

@@ -12,6 +12,7 @@ use afteryou_base::Span;
 use afteryou_scenario::outcome::Run;
 use afteryou_scenario::{Flow, Scenario};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread;
@@ -66,7 +67,7 @@ impl Watching<'_, '_, '_> {
         mut self,
         direction: Direction<'_>,
         ending: Over,
-        observe: &mut dyn FnMut(&Progress) -> bool,
+        observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<(Vec<Ended>, Run, f64), Error> {
         thread::scope(|scope| {
             let director = Directed::start(scope, direction)?;
@@ -81,7 +82,7 @@ impl Watching<'_, '_, '_> {
     fn until_the_end(
         &mut self,
         director: &Directed<'_>,
-        observe: &mut dyn FnMut(&Progress) -> bool,
+        observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         for tick in 0u32.. {
             thread::sleep(SAMPLE);
@@ -93,7 +94,7 @@ impl Watching<'_, '_, '_> {
             if let Some(error) = self.broken.take() {
                 return Err(error);
             }
-            if tick % OBSERVE_EVERY == 0 && !observe(&self.progress(now)) {
+            if tick % OBSERVE_EVERY == 0 && observe(&self.progress(now)).is_break() {
                 return Err(Error::Interrupted);
             }
             if self.wire.has_ended() || self.is_over(now, director)? {

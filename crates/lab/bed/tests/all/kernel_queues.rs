@@ -6,12 +6,15 @@ use afteryou_bed::run::{Options, QueueBy};
 use afteryou_bed::{testbed, Error};
 use afteryou_scenario::outcome::{LinkFigures, Outcome};
 use afteryou_scenario::{Record, Scenario};
+use std::ops::ControlFlow;
 
 const KERNEL: QueueBy = QueueBy::Kernel;
 
 fn by_kernel(scenario: &Scenario) -> Result<Outcome, Error> {
     let scenario = scenario.clone().checked().unwrap();
-    testbed::run(&scenario, &Options { queue_by: KERNEL, ..Options::default() }, &mut |_| true)
+    testbed::run(&scenario, &Options { queue_by: KERNEL, ..Options::default() }, &mut |_| {
+        ControlFlow::Continue(())
+    })
 }
 
 /// A run with the kernel's queue and one with ours.

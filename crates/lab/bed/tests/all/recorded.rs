@@ -3,6 +3,7 @@
 use crate::testbed::{run, scenario, CUBIC, LEDBAT};
 use afteryou_scenario::outcome::{Outcome, SenderFigures};
 use afteryou_scenario::{Record, Scenario};
+use std::ops::ControlFlow;
 
 fn recorded(flows: &str) -> Scenario {
     let mut scenario = scenario(flows);
@@ -24,7 +25,8 @@ fn number_of(outcome: &Outcome, flow: &str, what: &str) -> usize {
 #[test]
 fn samples_of_the_kernels_tcp_show_its_window_its_cuts_and_its_losses() {
     let scenario = recorded(CUBIC);
-    let simulated = afteryou_sim::run(&scenario.clone().checked().unwrap(), &mut |_| true).unwrap();
+    let simulated =
+        afteryou_sim::run(&scenario.clone().checked().unwrap(), &mut |_| ControlFlow::Continue(())).unwrap();
     let Some(real) = run(&scenario) else { return };
     let (is, should) = (sender(&real, 0), sender(&simulated, 0));
     for (is, should) in [(&is.cwnd_kb, &should.cwnd_kb), (&is.in_flight_kb, &should.in_flight_kb)] {

@@ -7,6 +7,7 @@ use afteryou_scenario::scenario::{Flow, Link, Reverse, Role, Scenario, Window};
 use afteryou_scenario::{Algorithm, Buffer, Direction, Duration, FlowSet, Outcome, Rate, Size};
 use afteryou_scenario::{Gaps, Traffic, Transport};
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::thread;
 
 fn seconds(s: f64) -> Duration {
@@ -64,7 +65,7 @@ fn observed(scenario: &Scenario, baseline: Baseline, sources: &[(&str, Source)])
     let mut seen = 0;
     let mut observe = |_: &_| {
         seen += 1;
-        true
+        ControlFlow::Continue(())
     };
     let options = Options { sources, baseline, end: End::Sizes, ..Options::default() };
     let outcome = run(&scenario.clone().checked().unwrap(), &options, &mut observe).unwrap();
@@ -123,7 +124,7 @@ fn a_small_file_ends_neither_a_run_nor_its_windows() {
     let outcome = run(
         &scenario.checked().unwrap(),
         &Options { baseline: Baseline::After, ..Options::default() },
-        &mut |_| true,
+        &mut |_| ControlFlow::Continue(()),
     );
     let outcome = outcome.unwrap();
     for run in [&outcome.run, outcome.baseline.as_ref().unwrap()] {
@@ -169,8 +170,9 @@ fn a_transfer_that_does_not_end_in_time_is_named() {
     scenario.measure.clear();
     scenario.flow[1].stop = None;
     let _alone = alone();
-    let error =
-        run(&scenario.checked().unwrap(), &Options::default(), &mut |_| true).unwrap_err().to_string();
+    let error = run(&scenario.checked().unwrap(), &Options::default(), &mut |_| ControlFlow::Continue(()))
+        .unwrap_err()
+        .to_string();
     assert_eq!(error, "flow \"backup\" was not finished after 2 s: give it more time or less to send");
 }
 
@@ -179,7 +181,11 @@ fn an_observer_ends_a_run_within_a_moment() {
     let scenario = Scenario { duration: seconds(600.0), ..short(Traffic::Bulk) };
     let _beside_others = beside_others();
     let begun = std::time::Instant::now();
-    let error = run(&scenario.checked().unwrap(), &Options::default(), &mut |at| at.at_s < 0.5).unwrap_err();
+    let error = run(&scenario.checked().unwrap(), &Options::default(), &mut |at| match at.at_s < 0.5 {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
+    })
+    .unwrap_err();
     assert!(matches!(error, afteryou_bed::Error::Interrupted), "{error}");
     assert!(begun.elapsed().as_secs() < 10, "{:?}", begun.elapsed());
 }

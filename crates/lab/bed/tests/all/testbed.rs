@@ -6,6 +6,7 @@ use afteryou_bed::{testbed, Error};
 use afteryou_scenario::outcome::{Outcome, Totals};
 use afteryou_scenario::{Algorithm, Duration, Record, Scenario, Transport, TransportKind, Window};
 use afteryou_scenario_file::Experiment;
+use std::ops::ControlFlow;
 
 pub fn scenario(flows: &str) -> Scenario {
     let text = format!(
@@ -34,7 +35,9 @@ fn measured(scenario: &Scenario) -> (Option<Outcome>, Option<String>) {
 }
 
 pub fn started(scenario: &Scenario) -> Option<Outcome> {
-    match testbed::run(&scenario.clone().checked().unwrap(), &Options::default(), &mut |_| true) {
+    match testbed::run(&scenario.clone().checked().unwrap(), &Options::default(), &mut |_| {
+        ControlFlow::Continue(())
+    }) {
         Ok(outcome) => Some(outcome),
         Err(error) => skipped(error),
     }
@@ -80,7 +83,9 @@ fn ledbat_plus_plus_over_utp_keeps_a_small_share_beside_cubic_of_the_kernel() {
 fn a_congestion_control_that_the_kernel_does_not_have_is_one_sentence() {
     let mut scenario = scenario(CUBIC);
     scenario.flow[0].controller = Some(Algorithm::named("ledbat"));
-    let error = testbed::run(&scenario.checked().unwrap(), &Options::default(), &mut |_| true).unwrap_err();
+    let error =
+        testbed::run(&scenario.checked().unwrap(), &Options::default(), &mut |_| ControlFlow::Continue(()))
+            .unwrap_err();
     if !matches!(error, Error::Congestion { .. }) {
         return skipped(error).unwrap_or_default();
     }
@@ -92,7 +97,11 @@ fn a_congestion_control_that_the_kernel_does_not_have_is_one_sentence() {
 #[test]
 fn an_interrupted_run_ends_as_interrupted() {
     let scenario = scenario(CUBIC).checked().unwrap();
-    let error = testbed::run(&scenario, &Options::default(), &mut |at| at.at_s < 0.5).unwrap_err();
+    let error = testbed::run(&scenario, &Options::default(), &mut |at| match at.at_s < 0.5 {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
+    })
+    .unwrap_err();
     if !matches!(error, Error::Interrupted) {
         skipped(error).unwrap_or_default()
     }
@@ -201,7 +210,10 @@ fn every_form_of_traffic_sends_what_it_sends_in_the_simulator() {
             let mut offered = scenario.clone();
             let quic = offered.flow.iter_mut().filter(|flow| flow.transport.kind == TransportKind::Quic);
             quic.for_each(|flow| flow.transport = transport.clone());
-            afteryou_sim::run(&offered.checked().unwrap(), &mut |_| true).unwrap().run.totals
+            afteryou_sim::run(&offered.checked().unwrap(), &mut |_| ControlFlow::Continue(()))
+                .unwrap()
+                .run
+                .totals
         };
         let Some(outcome) = run(&scenario) else { return };
         for (utp, tcp) in stands_in(Transport::utp()).iter().zip(&stands_in(Transport::tcp())) {
@@ -311,7 +323,9 @@ fn command(script: &str, rest: &str) -> String {
 
 /// Returns the error of a run; `None`, after a word about the reason, where the user may not run it.
 fn error_of(scenario: &Scenario) -> Option<String> {
-    match testbed::run(&scenario.clone().checked().unwrap(), &Options::default(), &mut |_| true) {
+    match testbed::run(&scenario.clone().checked().unwrap(), &Options::default(), &mut |_| {
+        ControlFlow::Continue(())
+    }) {
         Err(error @ Error::Flow { .. }) => Some(error.to_string()),
         Err(error) => skipped(error),
         Ok(_) => panic!("no error"),
@@ -415,7 +429,8 @@ fn queues_and_losses_are_recorded_as_in_the_simulator() {
     // A packet takes 5.6 ms. At 10 Mbit/s it takes 1.1 ms, and a sender that wakes up so late now and then sends a retransmission into a
     // full queue, which halves its window once more: see the book's page about the testbed.
     scenario.link.rate = "2 Mbit/s".parse().unwrap();
-    let simulated = afteryou_sim::run(&scenario.clone().checked().unwrap(), &mut |_| true).unwrap();
+    let simulated =
+        afteryou_sim::run(&scenario.clone().checked().unwrap(), &mut |_| ControlFlow::Continue(())).unwrap();
     let of = |outcome: &Outcome| {
         let (link, set) = (outcome.run.windows[0].links[0].clone(), outcome.run.sets[0].clone());
         println!(

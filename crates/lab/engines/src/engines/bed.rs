@@ -5,6 +5,7 @@ use crate::error::Error;
 use afteryou_bed::run::{self, Options, QueueBy};
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Checked, Outcome, Scenario};
+use std::ops::ControlFlow;
 
 /// Real packets, [`afteryou_bed`]. A run is over its relay where that supports the scenario, which needs no privileges. Otherwise, on Linux,
 /// it is in the network namespaces of its testbed.
@@ -88,14 +89,18 @@ impl Engine for Bed {
         cfg!(target_os = "linux") && self.leaves_relay(scenario, shows_packets)
     }
 
-    fn run(&self, scenario: &Checked, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
+    fn run(
+        &self,
+        scenario: &Checked,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Outcome, Error> {
         self.traced(scenario, watch, Looks::default())
     }
 
     fn traced(
         &self,
         scenario: &Checked,
-        watch: &mut dyn FnMut(Progress) -> bool,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
         Looks { tap, observers }: Looks<'_>,
     ) -> Result<Outcome, Error> {
         let options = Options { observers, queue_by: self.queue_by, ..Options::default() };

@@ -7,6 +7,7 @@ use afteryou_fluid::Options;
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Checked, Outcome};
 use afteryou_scenario_file::Experiment;
+use std::ops::ControlFlow;
 
 /// The fluid model, [`afteryou_fluid`].
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +36,11 @@ impl Engine for Fluid {
         afteryou_fluid::supports(scenario, &Options::of(scenario))
     }
 
-    fn run(&self, scenario: &Checked, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
+    fn run(
+        &self,
+        scenario: &Checked,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Outcome, Error> {
         let mut passes = Passes::of(scenario);
         let mut at = |at: afteryou_fluid::Progress| watch(passes.at(at.at_s));
         afteryou_fluid::run(scenario, &Options::of(scenario), &mut at).map_err(failed)

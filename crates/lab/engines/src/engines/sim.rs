@@ -6,6 +6,7 @@ use crate::error::Error;
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Checked, Outcome, Passage};
 use afteryou_sim::{Sample, Watchers};
+use std::ops::ControlFlow;
 
 /// The packet simulator, [`afteryou_sim`].
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +33,11 @@ impl Engine for Simulator {
         afteryou_sim::supports(scenario)
     }
 
-    fn run(&self, scenario: &Checked, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
+    fn run(
+        &self,
+        scenario: &Checked,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Outcome, Error> {
         let mut passes = Passes::of(scenario);
         afteryou_sim::run(scenario, &mut |at| watch(passes.at(at.at_s))).map_err(failed)
     }
@@ -40,7 +45,7 @@ impl Engine for Simulator {
     fn traced(
         &self,
         scenario: &Checked,
-        watch: &mut dyn FnMut(Progress) -> bool,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
         looks: Looks<'_>,
     ) -> Result<Outcome, Error> {
         let mut passes = Passes::of(scenario);

@@ -5,6 +5,7 @@ use afteryou_scenario::outcome::{Outcome, Run};
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Checked, Scenario};
 use afteryou_scenario_file::Experiment;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -52,7 +53,11 @@ impl Engine for Dummy {
         }
     }
 
-    fn run(&self, scenario: &Checked, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
+    fn run(
+        &self,
+        scenario: &Checked,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Outcome, Error> {
         self.begun.fetch_add(1, Ordering::SeqCst);
         let now = self.under_way.fetch_add(1, Ordering::SeqCst) + 1;
         let _until_the_end = UnderWay(&self.under_way);
@@ -61,7 +66,7 @@ impl Engine for Dummy {
             // Later runs are faster, so that they overtake the earlier ones.
             std::thread::sleep(self.step / (1 + scenario.seed as u32));
             let done = f64::from(step) / f64::from(self.steps);
-            if !watch(Progress { done, passed_s: done * scenario.duration.as_secs_f64() }) {
+            if watch(Progress { done, passed_s: done * scenario.duration.as_secs_f64() }).is_break() {
                 return Err(Error::Interrupted);
             }
         }

@@ -5,6 +5,7 @@ use afteryou_engines::{find, Choices, Error, Plan, Point};
 use afteryou_scenario_file::Experiment;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 const FILE: &str = "
     name = 'two rates'
@@ -109,8 +110,8 @@ fn a_point_carries_all_that_its_run_needs() {
     let json = serde_json::to_string(&plan).unwrap();
     let read: Plan = serde_json::from_str(&json).unwrap();
     assert_eq!((&read, read.hash()), (&plan, plan.hash()));
-    let there = read.points[4].run(&mut |_| true).unwrap();
-    let here = plan.points[4].run(&mut |_| true).unwrap();
+    let there = read.points[4].run(&mut |_| ControlFlow::Continue(())).unwrap();
+    let here = plan.points[4].run(&mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(there, here);
     assert_eq!(there.content_hash, plan.points[4].hash(), "a stored result is found by its point");
     assert_eq!((there.point, there.repetition), (plan.points[4].settings.clone(), 2));
@@ -160,11 +161,11 @@ fn an_unknown_engine_is_answered_with_the_nearest() {
     let text = find("sum").err().unwrap().to_string();
     assert_eq!(text, "there is no engine \"sum\": did you mean \"sim\"? use one of sim, fluid, bed");
     let point = plan(FILE, &["sweep=none"], Choices::default()).points.swap_remove(0);
-    let ended = point.run_with(find("fluid").unwrap(), &mut |_| true);
+    let ended = point.run_with(find("fluid").unwrap(), &mut |_| ControlFlow::Continue(()));
     assert!(matches!(ended, Err(Error::OtherEngine { .. })));
     let newer = Point { version: "99.0.0".to_owned(), ..point.clone() };
-    let text = newer.run(&mut |_| true).unwrap_err().to_string();
+    let text = newer.run(&mut |_| ControlFlow::Continue(())).unwrap_err().to_string();
     assert!(text.starts_with("this point is for the engine sim 99.0.0 and was given to sim "), "{text}");
     let lost = Point { engine: "other".to_owned(), ..point };
-    assert!(matches!(lost.run(&mut |_| true), Err(Error::UnknownEngine(_))));
+    assert!(matches!(lost.run(&mut |_| ControlFlow::Continue(())), Err(Error::UnknownEngine(_))));
 }

@@ -3,6 +3,7 @@
 use afteryou_engines::{find, Choices, Plan};
 use afteryou_scenario::Outcome;
 use afteryou_scenario_file::Experiment;
+use std::ops::ControlFlow;
 
 fn run(engine: &str, sample: &str) -> Outcome {
     let file = format!(
@@ -11,7 +12,9 @@ fn run(engine: &str, sample: &str) -> Outcome {
     );
     let engine = find(engine).unwrap();
     let experiment = Experiment::parse(&file, "sample.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
-    Plan::new(engine, &experiment, Choices::default()).unwrap().points[0].run(&mut |_| true).unwrap()
+    Plan::new(engine, &experiment, Choices::default()).unwrap().points[0]
+        .run(&mut |_| ControlFlow::Continue(()))
+        .unwrap()
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use afteryou_fluid::{Analysis, Error, Options, Progress};
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Checked, Outcome, Scenario};
+use std::ops::ControlFlow;
 
 fn checked(scenario: &Scenario) -> Checked {
     scenario.clone().checked().unwrap()
@@ -11,7 +12,7 @@ fn checked(scenario: &Scenario) -> Checked {
 pub fn run(
     scenario: &Scenario,
     options: &Options,
-    watch: &mut dyn FnMut(Progress) -> bool,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     afteryou_fluid::run(&checked(scenario), options, watch)
 }

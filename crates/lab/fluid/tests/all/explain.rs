@@ -8,6 +8,7 @@ use afteryou_fluid::model::LedbatPp;
 use afteryou_fluid::{Analysis, Options};
 use afteryou_scenario::scenario::PacketFormat;
 use afteryou_scenario::{Duration, Flow, Link, Role, Scenario, Size, Window};
+use std::ops::ControlFlow;
 
 fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -59,7 +60,8 @@ fn near(value: Option<f64>, expected: f64, part: f64) {
 
 /// Returns the rates on the link, packets/s, and the mean delay, ms, of the last fifth of a run.
 fn run_for(s: u64, flow: Vec<Flow>) -> (Vec<f64>, f64) {
-    let outcome = run(&scenario("400 ms", s, flow), &Options::default(), &mut |_| true).unwrap();
+    let outcome =
+        run(&scenario("400 ms", s, flow), &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap();
     let window = &outcome.run.windows[0];
     let rates = window.flows.iter().map(|flow| flow.goodput_bit_s / 8.0 / 1448.0).collect();
     (rates, window.bottleneck().unwrap().queuing_delay.unwrap().mean_ms)
@@ -102,7 +104,7 @@ fn differences_between_ledbatpps_vanish_at_the_rate_that_is_named() {
     whole.fluid = Some(afteryou_scenario::fluid::Fluid { windows, ..Default::default() });
     let named = explain(&whole, &Options::default()).unwrap();
     let named = named.value("ledbat++ × 2, 20 ms", "damping of differences, R + q").unwrap();
-    let outcome = run(&whole, &Options::default(), &mut |_| true).unwrap();
+    let outcome = run(&whole, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap();
     let of = |name: &str| {
         outcome.run.series.iter().find(|series| series.of == name && series.quantity == "cwnd").unwrap()
     };
@@ -119,7 +121,7 @@ fn slowdowns_are_said_to_leave_the_link_full_where_the_queue_covers_them() {
         let spread = flow.map(|(i, flow)| Flow { start: ms(3170 * i as u64), ..flow }).collect();
         let mut whole = scenario("400 ms", 400, spread);
         whole.measure[0].from = ms(100_000);
-        run(&whole, &Options::default(), &mut |_| true).unwrap().run.windows[0]
+        run(&whole, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap().run.windows[0]
             .bottleneck()
             .unwrap()
             .utilisation

@@ -6,6 +6,7 @@ use afteryou_scenario::fluid::Fluid;
 use afteryou_scenario::outcome::{jain, LinkFigures, Outcome, Series, WindowFigures};
 use afteryou_scenario::scenario::{Delay, PacketFormat};
 use afteryou_scenario::{Duration, Flow, FlowSet, Link, Role, Scenario, Size, Traffic, Transport, Window};
+use std::ops::ControlFlow;
 
 fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -31,7 +32,7 @@ fn background(controller: &str, rtt_ms: u64) -> Flow {
 }
 
 fn outcome(scenario: &Scenario) -> Outcome {
-    run(scenario, &Options::default(), &mut |_| true).unwrap()
+    run(scenario, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 fn link(window: &WindowFigures) -> &LinkFigures {
@@ -268,7 +269,9 @@ fn on_and_off_flows_come_and_go() {
 
 #[test]
 fn what_has_no_model_is_refused_by_name_with_what_has_one() {
-    let refused = |scenario: &Scenario| run(scenario, &Options::default(), &mut |_| true).unwrap_err();
+    let refused = |scenario: &Scenario| {
+        run(scenario, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap_err()
+    };
     let with = |controller: &str| scenario("10 Mbit/s", "100 ms", 10, vec![background(controller, 40)]);
     for controller in ["libutp", "libutp-mod", "tcp-lp", "nice", "vegas"] {
         let message = refused(&with(controller)).to_string();
@@ -287,7 +290,7 @@ fn what_has_no_model_is_refused_by_name_with_what_has_one() {
     };
     assert!(key(&with("cubic,hystart=true")).ends_with(".controller.hystart"));
     assert!(key(&with("ledbat++,ramp_exit=true")).ends_with(".controller.ramp_exit"));
-    run(&with("cubic,hystart=false"), &Options::default(), &mut |_| true).unwrap();
+    run(&with("cubic,hystart=false"), &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap();
     let mut chunks = with("ledbat");
     chunks.flow[0].traffic = Traffic::Chunk(Size::from_bytes(250_000));
     assert!(refused(&chunks).to_string().contains("chunks"));
@@ -305,7 +308,8 @@ fn what_has_no_model_is_refused_by_name_with_what_has_one() {
     let flows = (0..300).map(|i| Flow { name: format!("f{i}"), ..blinks.clone() }).collect();
     assert!(refused(&scenario("10 Mbit/s", "100 ms", 10, flows)).to_string().contains("on and off"));
     let stands = Scenario { fluid: Some(Fluid { step: Some(ms(0)), ..Fluid::default() }), ..with("ledbat") };
-    let message = run(&stands, &Options::of(&stands), &mut |_| true).unwrap_err().to_string();
+    let message =
+        run(&stands, &Options::of(&stands), &mut |_| ControlFlow::Continue(())).unwrap_err().to_string();
     assert!(message.starts_with("fluid.step = 0: use a longer step"), "{message}");
     let long = Scenario { duration: ms(1 << 40), ..with("ledbat") };
     assert!(matches!(refused(&long), Error::TooLong { .. }));
@@ -333,7 +337,10 @@ fn every_reason_against_a_scenario_is_listed_with_its_key() {
         "flow.both.rtt",
     ];
     assert_eq!(keys, expected);
-    assert_eq!(run(&scenario, &options, &mut |_| true).unwrap_err(), Error::Unsupported(reasons[0].clone()));
+    assert_eq!(
+        run(&scenario, &options, &mut |_| ControlFlow::Continue(())).unwrap_err(),
+        Error::Unsupported(reasons[0].clone())
+    );
     let long = Scenario {
         duration: ms(1 << 40),
         ..self::scenario("1 Mbit/s", "100 ms", 1, vec![background("ledbat", 40)])
@@ -347,7 +354,10 @@ fn a_run_ends_when_its_watcher_says_so() {
     let mut looks = 0;
     let ended = run(&whole, &Options::default(), &mut |_| {
         looks += 1;
-        looks < 2
+        match looks < 2 {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
     });
     assert_eq!((ended.unwrap_err(), looks), (Error::Interrupted, 2));
 }
@@ -420,7 +430,9 @@ fn extreme_scenarios_give_figures_or_a_refusal_and_never_nonsense() {
                     continue;
                 }
                 let explained = explain(&whole, &Options::default()).is_ok();
-                let Ok(outcome) = run(&whole, &Options::default(), &mut |_| true) else { continue };
+                let Ok(outcome) = run(&whole, &Options::default(), &mut |_| ControlFlow::Continue(())) else {
+                    continue;
+                };
                 measured += 1;
                 assert!(explained, "{whole:?}");
                 let figures = &outcome.run.windows[0];
@@ -510,7 +522,7 @@ fn with_pacing_of_all_flows_no_transport_sends_trains() {
     let whole = scenario("20 Mbit/s", "500 ms", 300, vec![flow]);
     let used = |pacing: Pacing| {
         let options = Options { pacing, ..Options::default() };
-        link(&run(&whole, &options, &mut |_| true).unwrap().run.windows[0]).utilisation
+        link(&run(&whole, &options, &mut |_| ControlFlow::Continue(())).unwrap().run.windows[0]).utilisation
     };
     let (all, by_transport) = (used(Pacing::All), used(Pacing::ByTransport));
     assert!(all > 1.3 * by_transport, "{all} and {by_transport}");
@@ -547,7 +559,7 @@ fn many_flows_at_their_floor_hold_what_the_path_does_not_and_with_a_smaller_one_
         let measure = vec![window("late", 20, 30)];
         let whole = scenario("10 Mbit/s", "2000 packets", 30, (0..200).map(one).collect());
         let whole = Scenario { fluid, measure, ..whole };
-        let outcome = run(&whole, &Options::of(&whole), &mut |_| true).unwrap();
+        let outcome = run(&whole, &Options::of(&whole), &mut |_| ControlFlow::Continue(())).unwrap();
         link(&outcome.run.windows[0]).queue_packets.unwrap()
     };
     for rtt_ms in [50, 135, 250] {

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::supports;
 use afteryou_base::Time;
 use afteryou_scenario::Checked;
+use std::ops::ControlFlow;
 
 /// A run of a scenario without measurements: what a controller experiences is all that there is to see. Packets and times are
 /// those of [`run`](crate::run).
@@ -24,14 +25,14 @@ impl Steps {
         Ok(Steps { world: World::new(scenario, Looks::default())? })
     }
 
-    /// Continues until `is_enough` returns true, which is asked after each event. Returns the time; none at the end of the scenario.
-    pub fn go_on(&mut self, is_enough: &mut dyn FnMut() -> bool) -> Option<Time> {
+    /// Continues until `after_event`, called after each event, breaks. Returns the time; none at the end of the scenario.
+    pub fn go_on(&mut self, after_event: &mut dyn FnMut() -> ControlFlow<()>) -> Option<Time> {
         while let Some((now, slot)) = self.world.net.calendar.next() {
             if now > self.world.end {
                 return None;
             }
             self.world.handle(now, slot.kind(), slot.index());
-            if is_enough() {
+            if after_event().is_break() {
                 return Some(now);
             }
         }
@@ -54,15 +55,15 @@ mod tests {
 
     #[test]
     fn pieces_make_the_same_run_as_a_whole() {
-        let whole = crate::run(&scenario(), &mut |_| true).unwrap();
+        let whole = crate::run(&scenario(), &mut |_| ControlFlow::Continue(())).unwrap();
         let (mut steps, mut before, mut pieces) = (Steps::new(&scenario()).unwrap(), Time::ZERO, 0);
-        while let Some(now) = steps.go_on(&mut || true) {
+        while let Some(now) = steps.go_on(&mut || ControlFlow::Break(())) {
             assert!(now >= before);
             (before, pieces) = (now, pieces + 1);
         }
         assert!(pieces > 10_000, "{pieces}");
         steps.world.net.catch_up(steps.world.end);
         assert_eq!(steps.world.net.totals(0), whole.run.links[0]);
-        assert!(steps.go_on(&mut || true).is_none(), "the end stays the end");
+        assert!(steps.go_on(&mut || ControlFlow::Break(())).is_none(), "the end stays the end");
     }
 }

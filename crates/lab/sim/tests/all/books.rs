@@ -9,6 +9,7 @@ use afteryou_scenario::{
     Transport, Window,
 };
 use proptest::prelude::*;
+use std::ops::ControlFlow;
 
 fn any_transport() -> impl Strategy<Value = Transport> {
     prop_oneof![
@@ -267,7 +268,7 @@ fn a_run_that_would_fill_the_memory_is_ended_with_a_sentence() {
     });
     let scenario = scenario(link("1 Gbit/s", "1000000000 packets"), 600.0, 0.0, flows.collect());
     let scenario = scenario.checked().unwrap();
-    let error = afteryou_sim::run(&scenario, &mut |_| true).unwrap_err().to_string();
+    let error = afteryou_sim::run(&scenario, &mut |_| ControlFlow::Continue(())).unwrap_err().to_string();
     assert!(error.contains("5000000 packets"), "{error}");
 }
 

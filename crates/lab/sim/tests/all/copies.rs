@@ -8,6 +8,7 @@ use afteryou_scenario::passage::{Content, Passage};
 use afteryou_scenario::scenario::{Delay, Drop, Reverse};
 use afteryou_scenario::{Elements, Flow, Link, Outcome, Probability, Scenario, Transport};
 use afteryou_sim::{watched, Watchers, NEVER};
+use std::ops::ControlFlow;
 
 fn ratio(ratio: f64) -> Probability {
     Probability::from_ratio(ratio).unwrap()
@@ -119,7 +120,7 @@ fn each_copy_is_reported_once_by_a_block_of_its_segment() {
         let mut scenario = Scenario { duration: seconds(5.0), measure: vec![], ..copying(50, loss, 0.2) };
         scenario.flow[0].transport = Transport::tcp().with("rwnd", "150 kB");
         let watchers = Watchers { every: NEVER, take: &mut |_| {}, tap: Some(&mut tap), observers: None };
-        watched(&scenario.checked().unwrap(), &mut |_| true, watchers).expect("a run");
+        watched(&scenario.checked().unwrap(), &mut |_| ControlFlow::Continue(()), watchers).expect("a run");
         // The last ones are under way.
         assert!(
             reports.len() > 200 && twice.len() - reports.len() < 1000,

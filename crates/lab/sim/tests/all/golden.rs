@@ -10,6 +10,7 @@ use afteryou_scenario_file::Experiment;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {
@@ -41,7 +42,7 @@ fn hash(path: &Path) -> String {
     let experiment = Experiment::read(path, &[]).unwrap_or_else(|error| panic!("{error}"));
     let mut text = String::new();
     for planned in experiment.runs(None, None).unwrap() {
-        let outcome = afteryou_sim::run(&planned.scenario, &mut |_| true).unwrap();
+        let outcome = afteryou_sim::run(&planned.scenario, &mut |_| ControlFlow::Continue(())).unwrap();
         fixed(&schema1::run(&outcome.run), &mut text);
         fixed(&outcome.baseline.as_ref().map_or(Value::Null, schema1::run), &mut text);
     }

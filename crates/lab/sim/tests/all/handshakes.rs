@@ -8,6 +8,7 @@ use afteryou_scenario::passage::{Content, Fate, Passage};
 use afteryou_scenario::{Algorithm, Duration, Flow, Law, Link, Scenario, Size, Traffic};
 use afteryou_sim::Watchers;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 /// Returns a scenario of connections beside a bulk flow, behind FQ-CoDel whose target is below the 6 ms that a packet takes.
@@ -55,7 +56,7 @@ fn a_syn_that_a_queue_drops_is_counted_in_totals_shown_to_observers_and_captured
         tap: Some(&mut tap),
         observers: Some(observers),
     };
-    let outcome = afteryou_sim::watched(&scenario, &mut |_| true, watchers).unwrap();
+    let outcome = afteryou_sim::watched(&scenario, &mut |_| ControlFlow::Continue(()), watchers).unwrap();
     let totals = outcome.run.totals.iter().find(|totals| totals.flow == "front").unwrap();
     assert!(totals.handshake_timeouts > 0, "{totals:?}");
     assert_eq!(*count.0.lock().unwrap(), totals.handshake_timeouts);

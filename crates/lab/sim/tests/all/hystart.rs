@@ -3,6 +3,7 @@
 use crate::support::*;
 use afteryou_base::Span;
 use afteryou_scenario::{Checked, Flow, Transport};
+use std::ops::ControlFlow;
 
 /// Where Linux 6.18 ended slow start, packets of 1448 B: round-trip time in ms, rate in Mbit/s, window.
 ///
@@ -28,7 +29,8 @@ const PAYLOAD: f64 = 1448.0;
 fn first_threshold(scenario: &Checked) -> Option<f64> {
     let mut threshold = None;
     let take = &mut |sample: afteryou_sim::Sample<'_>| threshold = threshold.or(sample.snapshot.ssthresh);
-    afteryou_sim::sampled(scenario, &mut |_| true, Span::from_millis(1), take).expect("a run");
+    afteryou_sim::sampled(scenario, &mut |_| ControlFlow::Continue(()), Span::from_millis(1), take)
+        .expect("a run");
     threshold.map(|bytes| bytes as f64 / PAYLOAD)
 }
 

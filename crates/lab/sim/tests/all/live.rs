@@ -8,6 +8,7 @@ use afteryou_scenario_file::Experiment;
 use afteryou_sim::live::{Live, Measured, Real};
 use afteryou_sim::{watched, Sample, Watchers, NEVER};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 
 /// A call of 100 bytes every 4 ms over two links, beside a flow that is not there when packets are ours.
 const CALLS: &str = r#"
@@ -73,7 +74,7 @@ fn simulated(scenario: &Checked) -> (Run, BTreeSet<Time>) {
     };
     let mut take = |_: Sample<'_>| {};
     let watchers = Watchers { every: NEVER, take: &mut take, tap: Some(&mut tap), observers: None };
-    let outcome = watched(scenario, &mut |_| true, watchers).unwrap();
+    let outcome = watched(scenario, &mut |_| ControlFlow::Continue(()), watchers).unwrap();
     (outcome.run, sent)
 }
 

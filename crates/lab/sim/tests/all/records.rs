@@ -2,11 +2,14 @@
 
 use afteryou_scenario::outcome::Run;
 use afteryou_scenario_file::Experiment;
+use std::ops::ControlFlow;
 
 fn run(text: &str) -> Run {
     let experiment = Experiment::parse(text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
     let planned = experiment.runs(None, None).unwrap().remove(0);
-    afteryou_sim::run(&planned.scenario, &mut |_| true).unwrap_or_else(|error| panic!("{error}")).run
+    afteryou_sim::run(&planned.scenario, &mut |_| ControlFlow::Continue(()))
+        .unwrap_or_else(|error| panic!("{error}"))
+        .run
 }
 
 /// Runs a latecomer beside a LEDBAT flow, on a link of 10 Mbit/s; `record` is the line of the file, or nothing.

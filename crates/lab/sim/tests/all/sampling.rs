@@ -7,6 +7,7 @@ use afteryou_scenario::Checked;
 use afteryou_scenario_file::Experiment;
 use afteryou_sim::{Watchers, NEVER};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 #[test]
 fn a_run_measures_the_same_with_samples_and_without() {
@@ -15,7 +16,8 @@ fn a_run_measures_the_same_with_samples_and_without() {
     let mut samples = 0;
     let every = Span::from_micros(7_001);
     let outcome =
-        afteryou_sim::sampled(&scenario, &mut |_| true, every, &mut |_| samples += 1).expect("a run");
+        afteryou_sim::sampled(&scenario, &mut |_| ControlFlow::Continue(()), every, &mut |_| samples += 1)
+            .expect("a run");
     assert_eq!(outcome, run(&scenario));
     assert_eq!(samples, 2 * (10_000_000 / 7_001 + 1));
 }
@@ -27,7 +29,8 @@ fn a_sample_holds_what_holds_after_everything_at_its_instant() {
     let mut windows = Vec::new();
     let take = &mut |sample: afteryou_sim::Sample<'_>| windows.push((sample.at, sample.snapshot.cwnd));
     let outcome =
-        afteryou_sim::sampled(&scenario, &mut |_| true, Span::from_millis(100), take).expect("a run");
+        afteryou_sim::sampled(&scenario, &mut |_| ControlFlow::Continue(()), Span::from_millis(100), take)
+            .expect("a run");
     assert_eq!(windows.first(), Some(&(Time::ZERO, 10 * 1448)), "the initial window");
     // The recorder looks at the same instants, but may do so before the packets of that instant.
     let curve = outcome.curve("one", "cwnd");
@@ -70,7 +73,8 @@ fn a_run_measures_the_same_with_a_tap_and_without() {
         }
     };
     let watchers = Watchers { every: NEVER, take: &mut |_| {}, tap: Some(tap), observers: None };
-    let outcome = afteryou_sim::watched(&scenario, &mut |_| true, watchers).expect("a run");
+    let outcome =
+        afteryou_sim::watched(&scenario, &mut |_| ControlFlow::Continue(()), watchers).expect("a run");
     assert_eq!(outcome, run(&scenario));
     let packets = outcome.run.links[0].packets.expect("counted");
     assert_eq!(dropped, packets.dropped);
@@ -110,7 +114,8 @@ fn a_swarm_measures_the_same_with_a_tap_and_with_recorded_queues() {
     let mut order = Order::default();
     let tap = &mut |passage: &Passage<'_>| order.check(passage);
     let watchers = Watchers { every: NEVER, take: &mut |_| {}, tap: Some(tap), observers: None };
-    let tapped = afteryou_sim::watched(&scenario, &mut |_| true, watchers).expect("a run");
+    let tapped =
+        afteryou_sim::watched(&scenario, &mut |_| ControlFlow::Continue(()), watchers).expect("a run");
     let plain = run(&scenario);
     assert!(
         plain.run.links.iter().filter_map(|link| link.packets).map(|packets| packets.dropped).sum::<u64>()

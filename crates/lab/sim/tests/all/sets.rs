@@ -6,6 +6,7 @@ use afteryou_scenario::passage::{Content, Passage};
 use afteryou_scenario::Checked;
 use afteryou_scenario_file::Experiment;
 use afteryou_sim::Watchers;
+use std::ops::ControlFlow;
 
 fn scenario(text: &str) -> Checked {
     let experiment = Experiment::parse(text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
@@ -13,7 +14,9 @@ fn scenario(text: &str) -> Checked {
 }
 
 fn run(text: &str) -> Run {
-    afteryou_sim::run(&scenario(text), &mut |_| true).unwrap_or_else(|error| panic!("{error}")).run
+    afteryou_sim::run(&scenario(text), &mut |_| ControlFlow::Continue(()))
+        .unwrap_or_else(|error| panic!("{error}"))
+        .run
 }
 
 fn set(text: &str) -> SetFigures {
@@ -108,8 +111,11 @@ fn a_retransmission_comes_where_the_capture_shows_it() {
         };
         let watchers =
             Watchers { every: Span::ZERO, take: &mut |_| {}, tap: Some(&mut tap), observers: None };
-        let mut figures =
-            afteryou_sim::watched(&scenario, &mut |_| true, watchers).unwrap().run.sets.remove(0);
+        let mut figures = afteryou_sim::watched(&scenario, &mut |_| ControlFlow::Continue(()), watchers)
+            .unwrap()
+            .run
+            .sets
+            .remove(0);
         let after = figures.after_loss.take().unwrap();
         let lost = numbers.iter().position(|number| *number == 8).unwrap();
         let again = numbers[lost + 1..].iter().filter(|number| **number >= 8).position(|number| *number == 8);

@@ -2,6 +2,7 @@
 
 use afteryou_scenario::outcome::{FlowFigures, Totals, WindowFigures};
 use afteryou_scenario::{Buffer, Duration, Flow, Link, Outcome, Rate, Role, Scenario, Transport, Window};
+use std::ops::ControlFlow;
 
 pub fn seconds(s: f64) -> Duration {
     Duration::from_secs_f64(s)
@@ -46,7 +47,7 @@ pub fn window(name: &str, from_s: f64, to_s: f64) -> Window {
 
 pub fn run(scenario: &Scenario) -> Outcome {
     let scenario = scenario.clone().checked().unwrap_or_else(|fault| panic!("{fault}"));
-    afteryou_sim::run(&scenario, &mut |_| true).unwrap_or_else(|error| panic!("{error}"))
+    afteryou_sim::run(&scenario, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Looks into an outcome.

@@ -38,12 +38,13 @@ use crate::wire::{Because, Extent, MaxDelete, Spared, Unsettled, Wishes, MAX_LIS
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use sweep::{Does, Goes, Sweep};
 
-/// The report about each entry that is removed, would be, or cannot be. False: nobody listens any more, and the rest is kept.
-pub(crate) type Tell<'a> = dyn FnMut(&EntryPath, Outcome) -> bool + 'a;
+/// Takes the report about each entry that is removed, would be, or cannot be. It breaks when nobody listens any more, and the rest is kept.
+pub(crate) type Tell<'a> = dyn FnMut(&EntryPath, Outcome) -> ControlFlow<()> + 'a;
 
 /// The entries of one job.
 pub(crate) struct Mirror {
@@ -277,7 +278,8 @@ impl Mirror {
         let empty = if wishes.delete_all { &[] } else { &*extent.empty };
         let (mut entries, mut free) = (0, None);
         if is_early || !empty.is_empty() || wishes.max_delete.is_some() {
-            let (mut goes, would_be_free, _) = sweep(Does::Count, None, &mut |_, _| true)?;
+            let (mut goes, would_be_free, _) =
+                sweep(Does::Count, None, &mut |_, _| ControlFlow::Continue(()))?;
             // Entries that were removed early count, too, if there are more.
             goes.entries += if goes.entries > 0 && !wishes.dry_run { seen.gone_early } else { 0 };
             entries = goes.entries;

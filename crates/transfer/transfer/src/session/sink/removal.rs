@@ -16,6 +16,7 @@ use crate::printable::printable;
 use crate::session::End;
 use crate::store::mirror::Mirror;
 use crate::wire::{Extent, FromSink, Removal, Spared, Unsettled, Why};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -25,6 +26,16 @@ const REPORTS: usize = 64;
 /// Reports of the thread that removes.
 pub(super) type Reports = mpsc::Receiver<(EntryPath, Outcome)>;
 
+/// Returns what sends the reports of a removal, and breaks it off when nobody takes them any more.
+fn reporter(
+    report: mpsc::Sender<(EntryPath, Outcome)>,
+) -> impl FnMut(&EntryPath, Outcome) -> ControlFlow<()> {
+    move |path, outcome| match report.blocking_send((path.clone(), outcome)) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    }
+}
+
 impl Session {
     pub(super) fn remove_others(&mut self, mirror: Arc<Mirror>, extent: Extent) {
         if self.role.tally.summary().failed > 0 {
@@ -32,10 +43,8 @@ impl Session {
         }
         let (report, reports) = mpsc::channel(REPORTS);
         self.removing = Some(reports);
-        self.tasks.spawn_blocking(move || {
-            let mut tell = |path: &EntryPath, outcome| report.blocking_send((path.clone(), outcome)).is_ok();
-            Done::Removed(mirror.remove_others(&extent, &mut tell))
-        });
+        self.tasks
+            .spawn_blocking(move || Done::Removed(mirror.remove_others(&extent, &mut reporter(report))));
     }
 
     /// Reports that nothing was removed, for this reason.
@@ -83,8 +92,7 @@ impl Session {
         let (report, reports) = mpsc::channel(REPORTS);
         self.removing = Some(reports);
         self.tasks.spawn_blocking(move || {
-            let mut tell = |path: &EntryPath, outcome| report.blocking_send((path.clone(), outcome)).is_ok();
-            mirror.remove_early(extent.as_ref(), &mut tell);
+            mirror.remove_early(extent.as_ref(), &mut reporter(report));
             Done::RemovedEarly
         });
         Ok(None)

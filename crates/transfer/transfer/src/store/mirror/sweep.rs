@@ -285,7 +285,7 @@ impl Sweep<'_, '_> {
 
     fn tell(&mut self, outcome: Outcome) {
         if self.path.0.len() <= MAX_PATH {
-            self.is_stopped |= !(self.tell)(&self.path, outcome);
+            self.is_stopped |= (self.tell)(&self.path, outcome).is_break();
         }
     }
 
@@ -295,6 +295,6 @@ impl Sweep<'_, '_> {
             return self.tell(reason);
         }
         let end = self.path.0[..MAX_PATH].iter().rposition(|&byte| byte == b'/').unwrap_or(MAX_PATH);
-        self.is_stopped |= !(self.tell)(&EntryPath(self.path.0[..end].to_vec()), reason);
+        self.is_stopped |= (self.tell)(&EntryPath(self.path.0[..end].to_vec()), reason).is_break();
     }
 }

@@ -28,7 +28,7 @@ fn remove_all(mirror: &Mirror) -> (usize, Vec<String>) {
             Outcome::Failed(reason) => failed.push(format!("{path}: {reason}")),
             _ => removed += 1,
         }
-        true
+        ControlFlow::Continue(())
     };
     let extent = Extent { whole: true, ..Extent::default() };
     mirror.remove_others(&extent, &mut tell).expect("it may");
@@ -154,7 +154,10 @@ fn a_removal_that_nobody_listens_to_any_more_ends_and_the_next_goes_on() {
     let mut left = 3;
     let mut tell = |_: &EntryPath, _| {
         left -= 1;
-        left > 0
+        match left {
+            0 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
     };
     mirror.remove_others(&Extent { whole: true, ..Extent::default() }, &mut tell).expect("it may");
     assert_eq!(std::fs::read_dir(dir.path()).expect("reads").count(), FILES - 3);
