@@ -98,7 +98,7 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use afteryou_transfer::event::Outcome;
+    use afteryou_transfer::event::{Outcome, Summary};
 
     fn file() -> Message {
         Message::Event(Event::File { path: "a".to_owned(), outcome: Outcome::Stored })
@@ -119,27 +119,17 @@ mod tests {
         let (sender, receiver) = queue();
         (0..LONGEST + 5).for_each(|_| sender.send(file()));
         (0..5).for_each(|_| sender.send(progress()));
-        sender.send(Message::Event(Event::Finished {
+        sender.send(Message::Event(Event::Finished(Summary {
             stored: 1,
             stored_files: 1,
-            had: 0,
-            skipped: 0,
-            incomplete: 0,
-            failed: 0,
-            removed: 0,
-            would_change: 0,
-            would_adjust: 0,
-            would_remove: 0,
-            would_bytes: 0,
-            not_removed: 0,
-            not_removed_because: None,
             bytes_moved: 1,
-        }));
+            ..Summary::default()
+        })));
         sender.send(Message::End);
         assert_eq!(receiver.missed(), None, "it is told when there is nothing else to tell");
         let all: Vec<_> = std::iter::from_fn(|| receiver.next(Duration::ZERO).ok()).collect();
         assert_eq!(all.len(), LONGEST + 2);
-        assert!(matches!(all[LONGEST], Message::Event(Event::Finished { .. })));
+        assert!(matches!(all[LONGEST], Message::Event(Event::Finished(_))));
         assert!(matches!(all[LONGEST + 1], Message::End));
         assert_eq!((receiver.missed(), receiver.missed()), (Some(5), None));
     }

@@ -127,7 +127,7 @@ impl Stage {
             if matches!(event, Event::Group { .. }) {
                 return at_once(&event);
             }
-            is_finished.fetch_or(matches!(event, Event::Finished { .. }), Relaxed);
+            is_finished.fetch_or(matches!(event, Event::Finished(_)), Relaxed);
             let end = added(&tally, &event, done, has_stats);
             if !lists && live::is_listed_only(&event) {
                 return;
@@ -170,7 +170,7 @@ impl Stage {
         self.messages.send(Message::End);
         let output = self.shown.recv_timeout(LAST_WORDS).unwrap_or(Ok(()));
         let tally = locked(&self.tally).clone();
-        if let Some(end) = tally.end {
+        if let Some(end) = &tally.end {
             ready::status(&summary(self.done, end, &tally, Instant::now()));
         }
         (
@@ -234,16 +234,16 @@ fn added(tally: &Mutex<JobTally>, event: &Event, done: &str, has_stats: bool) ->
     let now = Instant::now();
     let mut tally = locked(tally);
     tally.add(event, now);
-    if !matches!(event, Event::Finished { .. }) {
+    if !matches!(event, Event::Finished(_)) {
         return Vec::new();
     }
-    let end = tally.end.unwrap_or_default();
-    let stats = has_stats.then(|| stats(end, &tally, now));
+    let end = tally.end.clone().unwrap_or_default();
+    let stats = has_stats.then(|| stats(&end, &tally, now));
     stats
         .iter()
         .flat_map(|stats| stats.lines())
         .map(str::to_owned)
-        .chain([summary(done, end, &tally, now)])
+        .chain([summary(done, &end, &tally, now)])
         .collect()
 }
 

@@ -1,7 +1,7 @@
 //! The sentence at the end.
 
 use super::figures::{count, short_time, size};
-use super::tally::{End, JobTally, Would};
+use super::tally::JobTally;
 use afteryou_terminal::Failure;
 use afteryou_transfer::job::Summary;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const SHORT: Duration = Duration::from_millis(500);
 
 /// Returns the outcome in one sentence: "sent 12 files, 3.1 GB in 4 min 12 s (98.4 Mbit/s); yielded 34 % of the time".
-pub fn summary(verb: &str, end: End, tally: &JobTally, now: Instant) -> String {
+pub fn summary(verb: &str, end: &Summary, tally: &JobTally, now: Instant) -> String {
     let took = now.saturating_duration_since(tally.began);
     let moved = tally.bytes_moved;
     let what = match end.stored_files {
@@ -18,8 +18,8 @@ pub fn summary(verb: &str, end: End, tally: &JobTally, now: Instant) -> String {
         0 if end.incomplete > 0 => size(moved),
         stored => format!("{}, {}", count(stored, "file"), size(moved)),
     };
-    if let Some(would) = end.would {
-        return dry_run(would);
+    if let Some(would) = dry_run(end) {
+        return would;
     }
     let mut parts = vec![match end.stored_files {
         0 if moved == 0 => format!("nothing had to be {verb}"),
@@ -36,8 +36,8 @@ pub fn summary(verb: &str, end: End, tally: &JobTally, now: Instant) -> String {
     if end.removed > 0 {
         parts.push(format!("{} removed", entries(end.removed)));
     }
-    if end.not_removed > 0 {
-        parts.push(format!("{} not removed", entries(end.not_removed)));
+    if end.not_removed() > 0 {
+        parts.push(format!("{} not removed", entries(end.not_removed())));
     }
     if end.failed > 0 {
         parts.push(format!("{} failed", count(end.failed, "file")));
@@ -53,25 +53,27 @@ pub fn summary(verb: &str, end: End, tally: &JobTally, now: Instant) -> String {
 }
 
 /// Returns the outcome of a dry run: "dry run: would store 3 entries (12 MB), set the attributes of 2 entries, remove 1
-/// entry".
-fn dry_run(Would { change, adjust, remove, bytes }: Would) -> String {
-    let store = (change > 0).then(|| format!("store {} ({})", entries(change), size(bytes)));
-    let adjust = (adjust > 0).then(|| format!("set the attributes of {}", entries(adjust)));
-    let remove = (remove > 0).then(|| format!("remove {}", entries(remove)));
+/// entry". None where nothing would be done.
+fn dry_run(end: &Summary) -> Option<String> {
+    let &Summary { would_change, would_adjust, would_remove, would_bytes, .. } = end;
+    let store =
+        (would_change > 0).then(|| format!("store {} ({})", entries(would_change), size(would_bytes)));
+    let adjust = (would_adjust > 0).then(|| format!("set the attributes of {}", entries(would_adjust)));
+    let remove = (would_remove > 0).then(|| format!("remove {}", entries(would_remove)));
     let all: Vec<_> = [store, adjust, remove].into_iter().flatten().collect();
     let between = if all.len() == 2 { " and " } else { ", " };
-    format!("dry run: would {}", all.join(between))
+    (!all.is_empty()).then(|| format!("dry run: would {}", all.join(between)))
 }
 
 /// Returns the lines of --stats.
-pub fn stats(end: End, tally: &JobTally, now: Instant) -> String {
+pub fn stats(end: &Summary, tally: &JobTally, now: Instant) -> String {
     let took = now.saturating_duration_since(tally.began);
     let counted = [
         ("stored", end.stored),
         ("there already", end.had),
         ("differing from the source", end.incomplete),
         ("removed", end.removed),
-        ("not removed", end.not_removed),
+        ("not removed", end.not_removed()),
         ("left out", end.skipped),
         ("failed", end.failed),
     ];
@@ -173,14 +175,14 @@ mod tests {
     #[test]
     fn the_sentence_says_what_moved_and_what_did_not_have_to() {
         let (done, now) = tally(4_300_000_000, 3_100_000_000);
-        let end = End { stored: 13, stored_files: 12, had: 1, failed: 2, ..End::default() };
+        let end = Summary { stored: 13, stored_files: 12, had: 1, failed: 2, ..Summary::default() };
         let expected =
             "sent 12 files, 3.1 GB in 4 min 12 s (98.4 Mbit/s); 1.2 GB were there already; 2 files failed";
-        assert_eq!(summary("sent", end, &done, now), expected);
+        assert_eq!(summary("sent", &end, &done, now), expected);
         let (done, now) = tally(4_300_000_000, 0);
-        let end = End { had: 12, skipped: 1, ..End::default() };
+        let end = Summary { had: 12, skipped: 1, ..Summary::default() };
         assert_eq!(
-            summary("sent", end, &done, now),
+            summary("sent", &end, &done, now),
             "nothing had to be sent; 4.3 GB were there already; 1 entry left out"
         );
     }
@@ -188,13 +190,13 @@ mod tests {
     #[test]
     fn what_moved_and_lacks_its_mode_is_not_said_to_be_no_file() {
         let (done, now) = tally(4_300_000_000, 3_100_000_000);
-        let end = End { incomplete: 12, ..End::default() };
+        let end = Summary { incomplete: 12, ..Summary::default() };
         let expected =
             "sent 3.1 GB in 4 min 12 s (98.4 Mbit/s); 1.2 GB were there already; 12 entries stored, \
                         differing from the source";
-        assert_eq!(summary("sent", end, &done, now), expected);
-        let end = End { stored: 1, stored_files: 1, incomplete: 12, ..End::default() };
-        assert!(summary("sent", end, &done, now).starts_with("sent 1 file, 3.1 GB in "));
+        assert_eq!(summary("sent", &end, &done, now), expected);
+        let end = Summary { stored: 1, stored_files: 1, incomplete: 12, ..Summary::default() };
+        assert!(summary("sent", &end, &done, now).starts_with("sent 1 file, 3.1 GB in "));
     }
 
     #[test]
@@ -237,8 +239,9 @@ mod tests {
     fn a_dry_run_says_what_the_job_would_do() {
         let (done, now) = tally(4_300_000_000, 0);
         let text = |change, adjust, remove, bytes| {
-            let would = Some(Would { change, adjust, remove, bytes });
-            summary("sent", End { would, ..End::default() }, &done, now)
+            let (would_change, would_adjust, would_remove, would_bytes) = (change, adjust, remove, bytes);
+            let end = Summary { would_change, would_adjust, would_remove, would_bytes, ..Summary::default() };
+            summary("sent", &end, &done, now)
         };
         assert_eq!(text(3, 0, 1, 12_000_000), "dry run: would store 3 entries (12 MB) and remove 1 entry");
         assert_eq!(text(0, 0, 2, 0), "dry run: would remove 2 entries");
@@ -250,11 +253,11 @@ mod tests {
     #[test]
     fn statistics_name_what_there_is() {
         let (done, now) = tally(4_300_000_000, 3_100_000_000);
-        let end = End { stored: 14, stored_files: 12, removed: 2, ..End::default() };
+        let end = Summary { stored: 14, stored_files: 12, removed: 2, ..Summary::default() };
         let mut done = done;
         done.entries = 15;
         assert_eq!(
-            stats(end, &done, now),
+            stats(&end, &done, now),
             "entries: 15 in all, 12 of them files\n  stored: 14\n    of them files: 12\n  removed: 2\nbytes of files: 4300000000\n  moved: 3100000000\n  \
              there already: 1200000000\ntime: 252.0 s"
         );

@@ -2,7 +2,7 @@
 
 use super::figures::RateUnit;
 use super::situation::{self, Hold, Link, Mood, Situation};
-use afteryou_transfer::event::{Event, Outcome};
+use afteryou_transfer::event::{Event, Outcome, Summary};
 use afteryou_transfer::pace::{Owner, Pace};
 use std::time::{Duration, Instant};
 
@@ -48,8 +48,8 @@ pub struct JobTally {
     steady: Option<Steady>,
     /// Entries that failed, in this run.
     pub failed: u64,
-    /// The job's end, once it has ended.
-    pub end: Option<End>,
+    /// How it ended.
+    pub end: Option<Summary>,
     link: Link,
     down_since: Option<Instant>,
     state: Option<(afteryou_transfer::wire::ControllerState, Instant)>,
@@ -60,42 +60,6 @@ pub struct JobTally {
     until: Option<String>,
     spent: Spent,
     listens: bool,
-}
-
-/// The changes that a dry run found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Would {
-    /// Entries to store or replace.
-    pub change: u64,
-    /// Entries whose attributes alone are to be set.
-    pub adjust: u64,
-    /// Entries to remove.
-    pub remove: u64,
-    /// Bytes of the files to store or replace.
-    pub bytes: u64,
-}
-
-/// How a job ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct End {
-    /// Entries stored in this run.
-    pub stored: u64,
-    /// The files among these.
-    pub stored_files: u64,
-    /// Entries that were there already.
-    pub had: u64,
-    /// Entries that were left out.
-    pub skipped: u64,
-    /// Entries that differ from the source.
-    pub incomplete: u64,
-    /// Entries that failed.
-    pub failed: u64,
-    /// Entries that were removed.
-    pub removed: u64,
-    /// Entries that were to be removed and were not.
-    pub not_removed: u64,
-    /// The changes of a dry run.
-    pub would: Option<Would>,
 }
 
 /// The rate since something began to move.
@@ -219,41 +183,9 @@ impl JobTally {
             Event::File { path, .. } => self.busy = self.busy.take().filter(|busy| busy != path),
             Event::Busy { path } => self.busy = Some(path.clone()),
             Event::Group { .. } | Event::Pace { .. } | Event::Unmatched { .. } => {}
-            &Event::Finished {
-                stored,
-                stored_files,
-                had,
-                skipped,
-                incomplete,
-                failed,
-                removed,
-                would_change,
-                would_adjust,
-                would_remove,
-                would_bytes,
-                not_removed,
-                not_removed_because: _,
-                bytes_moved,
-            } => {
-                let would = Would {
-                    change: would_change,
-                    adjust: would_adjust,
-                    remove: would_remove,
-                    bytes: would_bytes,
-                };
-                let would = (would != Would::default()).then_some(would);
-                self.end = Some(End {
-                    stored,
-                    stored_files,
-                    had,
-                    skipped,
-                    incomplete,
-                    failed,
-                    removed,
-                    not_removed,
-                    would,
-                });
-                self.bytes_moved = bytes_moved;
+            Event::Finished(summary) => {
+                self.bytes_moved = summary.bytes_moved;
+                self.end = Some(summary.clone());
                 if self.listens {
                     self.link = Link::Waiting { reason: None };
                 }
@@ -469,35 +401,9 @@ mod tests {
     fn the_next_job_begins_at_nothing() {
         let (mut tally, _, now) = tally();
         tally.add(&progress(400, 100), now);
-        let finished = Event::Finished {
-            stored: 3,
-            stored_files: 3,
-            had: 1,
-            skipped: 2,
-            incomplete: 1,
-            failed: 0,
-            removed: 4,
-            would_change: 0,
-            would_adjust: 0,
-            would_remove: 0,
-            would_bytes: 0,
-            not_removed: 5,
-            not_removed_because: None,
-            bytes_moved: 500,
-        };
-        tally.add(&finished, now);
-        let end = End {
-            stored: 3,
-            stored_files: 3,
-            had: 1,
-            skipped: 2,
-            incomplete: 1,
-            failed: 0,
-            removed: 4,
-            not_removed: 5,
-            would: None,
-        };
-        assert_eq!((tally.bytes_moved, tally.end), (500, Some(end)));
+        let end = Summary { stored: 3, had: 1, removed: 4, bytes_moved: 500, ..Summary::default() };
+        tally.add(&Event::Finished(end.clone()), now);
+        assert_eq!((tally.bytes_moved, &tally.end), (500, &Some(end)));
         tally.add(&Event::Connected { peer: "[::1]:4748".to_owned() }, now);
         assert_eq!((tally.bytes_moved, tally.bytes_done, tally.end), (0, 0, None));
     }

@@ -1,8 +1,8 @@
 //! A job's reports about itself while it runs: for progress bars, `--json` and tests.
 
 use crate::entry::EntryPath;
-use crate::wire::{Change, ControllerState};
-use serde::Serialize;
+use crate::wire::{Change, ControllerState, Spared};
+use serde::{Serialize, Serializer};
 
 /// Something happened in a job. Serialises as one JSON object with the field `event`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -80,36 +80,63 @@ pub enum Event {
         pattern: String,
     },
     /// It is over.
-    Finished {
-        /// Entries stored in this run: files, and directories and links that were made.
-        stored: u64,
-        /// The files among these.
-        stored_files: u64,
-        /// Entries that were there already.
-        had: u64,
-        /// Entries that were left out.
-        skipped: u64,
-        /// Entries that differ from the source.
-        incomplete: u64,
-        /// Entries that failed.
-        failed: u64,
-        /// Entries that were removed because they were not sent.
-        removed: u64,
-        /// In a dry run, entries that would be stored or replaced.
-        would_change: u64,
-        /// In a dry run, entries whose attributes alone would be set.
-        would_adjust: u64,
-        /// In a dry run, entries that would be removed.
-        would_remove: u64,
-        /// In a dry run, bytes of the files that would change. Less may travel.
-        would_bytes: u64,
-        /// Entries that were to be removed and were not, since the source is empty or a limit forbids it.
+    Finished(Summary),
+}
+
+/// The outcome of a job, which its last event reports.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// Entries stored in this run: files, and directories and links that were made.
+    pub stored: u64,
+    /// The files among these.
+    pub stored_files: u64,
+    /// Entries that were there already.
+    pub had: u64,
+    /// Entries that were left out.
+    pub skipped: u64,
+    /// Entries whose content is there, stored or had, and which differ from the source: see [`crate::store::Kept`].
+    pub incomplete: u64,
+    /// Entries that failed.
+    pub failed: u64,
+    /// Entries that were removed because they were not sent.
+    pub removed: u64,
+    /// In a dry run, entries that would be stored or replaced.
+    pub would_change: u64,
+    /// In a dry run, entries whose attributes alone would be set.
+    pub would_adjust: u64,
+    /// In a dry run, entries that would be removed.
+    pub would_remove: u64,
+    /// In a dry run, bytes of the files that would change. Less may travel.
+    pub would_bytes: u64,
+    /// Entries that were to be removed and stay, since the source is empty or a limit forbids it. Serialised as their number,
+    /// `not_removed`, and the reason in one sentence, `not_removed_because`.
+    #[serde(flatten, serialize_with = "not_removed")]
+    pub spared: Option<Spared>,
+    /// Bytes of content moved in this run.
+    pub bytes_moved: u64,
+}
+
+impl Summary {
+    /// Returns the number of entries that were to be removed and stay.
+    pub fn not_removed(&self) -> u64 {
+        entries_spared(self.spared.as_ref())
+    }
+}
+
+fn entries_spared(spared: Option<&Spared>) -> u64 {
+    spared.map_or(0, |spared| spared.entries)
+}
+
+/// Writes the number of the entries that stay, and the reason.
+fn not_removed<S: Serializer>(spared: &Option<Spared>, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct NotRemoved {
         not_removed: u64,
-        /// The reason for that, one sentence.
         not_removed_because: Option<String>,
-        /// Bytes of content moved in this run.
-        bytes_moved: u64,
-    },
+    }
+    let spared = spared.as_ref();
+    NotRemoved { not_removed: entries_spared(spared), not_removed_because: spared.map(ToString::to_string) }
+        .serialize(serializer)
 }
 
 /// An entry's outcome.
@@ -145,5 +172,28 @@ pub fn shown(path: &EntryPath) -> String {
     match std::str::from_utf8(&path.0) {
         Ok(text) if is_plain => text.to_owned(),
         _ => path.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Because;
+
+    #[test]
+    fn the_end_is_one_object_without_others_in_it() {
+        let text = |summary| serde_json::to_string(&Event::Finished(summary)).unwrap();
+        assert_eq!(
+            text(Summary { stored: 3, stored_files: 2, bytes_moved: 500, ..Summary::default() }),
+            r#"{"event":"finished","stored":3,"stored_files":2,"had":0,"skipped":0,"incomplete":0,"failed":0,"removed":0,"#
+                .to_owned()
+                + r#""would_change":0,"would_adjust":0,"would_remove":0,"would_bytes":0,"not_removed":0,"#
+                + r#""not_removed_because":null,"bytes_moved":500}"#
+        );
+        let spared = Spared { entries: 5, because: Because::SourceIsEmpty(EntryPath::default()) };
+        let because = serde_json::to_string(&spared.to_string()).unwrap();
+        let stays = text(Summary { spared: Some(spared), ..Summary::default() });
+        let expected = format!(r#","not_removed":5,"not_removed_because":{because},"bytes_moved":0}}"#);
+        assert!(stays.ends_with(&expected), "{stays}");
     }
 }

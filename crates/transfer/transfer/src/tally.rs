@@ -9,7 +9,7 @@
 //! entries at the end, over each connection the same; the tally counts them once, too.
 
 use crate::entry::EntryPath;
-use crate::event::{shown, Event, Listener, Outcome};
+use crate::event::{shown, Event, Listener, Outcome, Summary};
 use crate::filter::Filter;
 use crate::printable::printable;
 use crate::wire::{Change, LeftOut, Spared};
@@ -23,37 +23,6 @@ use tokio::time::{Instant, MissedTickBehavior};
 const TICK: Duration = Duration::from_millis(200);
 /// Ticks that the rate is measured over.
 const TICKS: usize = 10;
-
-/// A job's outcome.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
-    /// Entries stored in this run: files, and directories and links that were made.
-    pub stored: u64,
-    /// The files among these.
-    pub stored_files: u64,
-    /// Entries that were there already.
-    pub had: u64,
-    /// Entries left out.
-    pub skipped: u64,
-    /// Entries whose content is there, stored or had, and which differ from the source: see [`crate::store::Kept`].
-    pub incomplete: u64,
-    /// Entries that failed.
-    pub failed: u64,
-    /// Entries removed because they were not sent.
-    pub removed: u64,
-    /// In a dry run, entries that would be stored or replaced.
-    pub would_change: u64,
-    /// In a dry run, entries whose attributes alone would be set.
-    pub would_adjust: u64,
-    /// In a dry run, entries that would be removed.
-    pub would_remove: u64,
-    /// In a dry run, bytes of the files that would change.
-    pub would_bytes: u64,
-    /// Bytes of content moved in this run.
-    pub bytes_moved: u64,
-    /// Why nothing was removed, if something was to be.
-    pub spared: Option<Spared>,
-}
 
 impl Summary {
     pub(crate) fn and(&self, other: Summary) -> Summary {
@@ -262,24 +231,9 @@ impl Tally {
             self.tell(Event::Unmatched { pattern: shown(&pattern) });
         }
         let summary = self.summary();
-        let Summary { stored, had, skipped, incomplete, failed, removed, bytes_moved, .. } = summary;
+        let Summary { stored, had, skipped, incomplete, failed, removed, bytes_moved, .. } = &summary;
         tracing::info!(stored, had, skipped, incomplete, failed, removed, bytes_moved, "the job is complete");
-        self.tell(Event::Finished {
-            stored,
-            stored_files: summary.stored_files,
-            had,
-            skipped,
-            incomplete,
-            failed,
-            removed,
-            would_change: summary.would_change,
-            would_adjust: summary.would_adjust,
-            would_remove: summary.would_remove,
-            would_bytes: summary.would_bytes,
-            not_removed: summary.spared.as_ref().map_or(0, |spared| spared.entries),
-            not_removed_because: summary.spared.as_ref().map(ToString::to_string),
-            bytes_moved,
-        });
+        self.tell(Event::Finished(summary.clone()));
         summary
     }
 }

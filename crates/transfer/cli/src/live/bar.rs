@@ -95,7 +95,7 @@ impl View for Bar {
             Event::Connected { .. } | Event::Disconnected { retry_in_ms: 1.., .. } if self.bar.is_none() => {
                 self.begin();
             }
-            Event::Finished { .. } => self.clear(),
+            Event::Finished(_) => self.clear(),
             Event::Pace { .. } => {
                 let sentence = pause(&mut self.said_paused, false, tally, now);
                 // The line below the bar shows it, where there is one.

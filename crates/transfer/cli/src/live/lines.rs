@@ -32,7 +32,7 @@ impl<W: Write + Send> View for Lines<W> {
     fn event(&mut self, event: &Event, tally: &JobTally, now: Instant) {
         match event {
             Event::Connected { .. } => self.next = Some(now + APART),
-            Event::Finished { .. } => (self.next, self.said_connected) = (None, false),
+            Event::Finished(_) => (self.next, self.said_connected) = (None, false),
             _ => {}
         }
         if matches!(event, Event::Connected { .. }) && std::mem::replace(&mut self.said_connected, true) {

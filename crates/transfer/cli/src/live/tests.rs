@@ -4,6 +4,7 @@ use super::bar::Bar;
 use super::json::Json;
 use super::lines::Lines;
 use super::*;
+use afteryou_transfer::event::Summary;
 use afteryou_transfer::pace::{Limit, Owner, Pace};
 use afteryou_transfer::wire::ControllerState;
 use indicatif::{InMemoryTerm, ProgressDrawTarget};
@@ -137,22 +138,7 @@ fn without_a_terminal_there_is_a_line_every_ten_seconds() {
 #[test]
 fn a_job_of_many_connections_says_once_that_there_is_one() {
     let mut out = Vec::new();
-    let end = Event::Finished {
-        stored: 1,
-        stored_files: 1,
-        had: 0,
-        skipped: 0,
-        incomplete: 0,
-        failed: 0,
-        removed: 0,
-        would_change: 0,
-        would_adjust: 0,
-        would_remove: 0,
-        would_bytes: 0,
-        not_removed: 0,
-        not_removed_because: None,
-        bytes_moved: 1,
-    };
+    let end = Event::Finished(Summary { stored: 1, stored_files: 1, bytes_moved: 1, ..Summary::default() });
     show(&mut Lines::new(false, &mut out), &[connected(), connected(), end, connected()]);
     assert_eq!(String::from_utf8(out).unwrap(), "connected to [2001:db8::7]:4747\n".repeat(2));
 }

@@ -5,8 +5,8 @@ mod lane;
 mod listen;
 mod send;
 
+pub use crate::event::Summary;
 pub use crate::session::StateOf;
-pub use crate::tally::Summary;
 pub use get::get;
 pub use listen::{listen, Arrival, ArrivalOf, ListenOptions, Service, Shutdown};
 pub use send::{send, Outgoing};

@@ -74,7 +74,7 @@ fn check_events(events: &Events) {
     assert!(events
         .iter()
         .any(|event| matches!(event, Event::Plan { bytes: b, complete: true, .. } if *b == bytes)));
-    let [.., Event::Progress { entries_done, bytes_done, .. }, Event::Finished { stored, had, failed: 0, .. }] =
+    let [.., Event::Progress { entries_done, bytes_done, .. }, Event::Finished(Summary { stored, had, failed: 0, .. })] =
         &events[..]
     else {
         panic!("{events:?}")
