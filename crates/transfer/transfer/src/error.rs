@@ -90,6 +90,12 @@ pub enum Error {
         /// Why the last attempt failed.
         reason: String,
     },
+    /// The system starts no more threads.
+    #[error("cannot start a thread, raise the limit of processes (ulimit -u): {}", reason(source))]
+    NoThread {
+        /// The system's error.
+        source: std::io::Error,
+    },
     /// This machine's fault.
     #[error("cannot {doing}: {}", reason(source))]
     Io {

@@ -4,13 +4,10 @@ use crate::error::Error;
 use std::future::Future;
 use tokio::sync::oneshot;
 
-/// The failure, and the next step.
-pub(crate) const START_A_THREAD: &str = "start a thread, raise the limit of processes (ulimit -u)";
-
 /// Starts a thread for which nobody waits.
 pub(crate) fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
     let started = std::thread::Builder::new().name(format!("afteryou-{name}")).spawn(work);
-    started.map(drop).map_err(|source| Error::Io { doing: START_A_THREAD, source })
+    started.map(drop).map_err(|source| Error::NoThread { source })
 }
 
 /// Runs `work` on a thread of its own, at once: it may wait for the network, which tokio's blocking threads should not

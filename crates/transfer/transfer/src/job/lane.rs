@@ -84,12 +84,12 @@ impl Lane {
                 Ok(()) => return Ok(()),
                 Err(End::Failed(error)) => return Err(error),
                 Err(End::Lost(_)) if successor.is_some() => {}
-                Err(End::Lost(reason)) => {
+                Err(End::Lost(breakage)) => {
                     // A connection that breaks at once is no reason to hurry.
                     if started.elapsed() > BACKOFF_LAST {
                         backoff = Backoff::new();
                     }
-                    self.pause(&mut backoff, alone_since, reason).await?;
+                    self.pause(&mut backoff, alone_since, breakage.to_string()).await?;
                 }
             }
         }

@@ -24,7 +24,7 @@ use crate::guard::Guard;
 use crate::inside::Token;
 use crate::pace::Pace;
 use crate::printable::printable;
-use crate::session::{self, sink, source, Control, End};
+use crate::session::{self, sink, source, Breakage, Control, End};
 use crate::source::{Served, Source, SourceOptions};
 use crate::store::mirror::Mirror;
 use crate::store::Store;
@@ -217,7 +217,7 @@ impl Host {
         let greeted = tokio::select! {
             greeted = session::greeted(&connection) => greeted,
             // Nobody waits for a peer that may never greet.
-            _ = closing.wait_for(|closing| *closing) => Err(End::Lost("the program is shutting down".into())),
+            _ = closing.wait_for(|closing| *closing) => Err(End::Lost(Breakage::ShuttingDown)),
         };
         let (mut control, greeting) = match greeted {
             Ok(greeted) => greeted,
@@ -459,10 +459,10 @@ impl Host {
     /// reports that of every end by now.
     fn explained(&self, result: Result<(), End>) -> Result<(), End> {
         match result {
-            Err(End::Lost(reason)) if reason == ConnectionError::LocallyClosed.to_string() => {
+            Err(End::Lost(Breakage::Connection(ConnectionError::LocallyClosed))) => {
                 Err(End::Lost(match self.books().closing {
-                    true => "the program is shutting down".into(),
-                    false => "it was silent, and a newer connection came".into(),
+                    true => Breakage::ShuttingDown,
+                    false => Breakage::Outlived,
                 }))
             }
             result => result,
@@ -472,7 +472,7 @@ impl Host {
     fn tell_end(&self, job: &Job, result: &Result<(), End>) {
         let reason = match result {
             Ok(()) => return,
-            Err(End::Lost(reason)) => reason.clone(),
+            Err(End::Lost(breakage)) => breakage.to_string(),
             Err(End::Failed(error)) => error.to_string(),
         };
         job.tally.tell(Event::Disconnected { reason, retry_in_ms: 0 });

@@ -20,7 +20,7 @@ use crate::printable::printable;
 use crate::session::{self, End};
 use crate::store::Store;
 use crate::tally::Tally;
-use crate::threads::{on_thread, START_A_THREAD};
+use crate::threads::on_thread;
 use crate::wire::{Answer, Greeting, Wishes};
 use std::future::Future;
 use std::pin::Pin;
@@ -136,7 +136,7 @@ pub async fn probe(connection: &quinn::Connection) -> Result<Answer, Error> {
         Ok((_, Answer::Refused { reason })) => Err(Error::Refused(printable(&reason, 500))),
         Ok((_, answer)) => Ok(answer),
         Err(End::Failed(error)) => Err(error),
-        Err(End::Lost(reason)) => Err(Error::GaveUp { seconds: 0, reason }),
+        Err(End::Lost(breakage)) => Err(Error::GaveUp { seconds: 0, reason: breakage.to_string() }),
     }
 }
 
@@ -200,7 +200,7 @@ async fn tell_pace(pace: &Pace, tell: impl Fn(Event)) {
 pub(crate) async fn store_for_job(store: &Store, wishes: &Wishes) -> Result<Store, Error> {
     let (looking, wished) = (store.clone(), wishes.clone());
     match on_thread("open", move || looking.for_job(wished)).await {
-        Err(Error::Io { doing: START_A_THREAD, .. }) => store.for_job(wishes.clone()),
+        Err(Error::NoThread { .. }) => store.for_job(wishes.clone()),
         looked => looked?,
     }
 }

@@ -98,9 +98,38 @@ pub type StateOf = Arc<dyn Fn(&quinn::Connection) -> Option<ControllerState> + S
 #[derive(Debug)]
 pub(crate) enum End {
     /// The connection broke. A new one can continue.
-    Lost(String),
+    Lost(Breakage),
     /// Trying again will not help.
     Failed(Error),
+}
+
+/// Why a connection broke.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Breakage {
+    /// The peer closed it, and may come back.
+    #[error("the peer was shut down")]
+    PeerShutDown,
+    /// The peer closed it for a newer one of the same job.
+    #[error("a newer connection took its place")]
+    Replaced,
+    /// The peer closed it.
+    #[error("the peer went away")]
+    PeerLeft,
+    /// Nothing came for [`IDLE_TIMEOUT`].
+    #[error("nothing came from the peer")]
+    Silence,
+    /// The peer let the time for an answer to the greeting pass.
+    #[error("the peer did not answer the greeting")]
+    NoAnswer,
+    /// This side closed it because it ends.
+    #[error("the program is shutting down")]
+    ShuttingDown,
+    /// This side closed it: its peer was silent, and another connection came.
+    #[error("it was silent, and a newer connection came")]
+    Outlived,
+    /// Another end, as QUIC reports it.
+    #[error(transparent)]
+    Connection(ConnectionError),
 }
 
 impl End {
@@ -121,9 +150,9 @@ impl From<ConnectionError> for End {
                     Ok(TOO_MANY_FILES) => End::Failed(Error::TooManyFiles),
                     Ok(GONE) => End::Failed(RECEIVING_GONE),
                     Ok(BROKEN) => End::Failed(Error::FarEnd(reason)),
-                    Ok(SHUTDOWN) => End::Lost("the peer was shut down".into()),
-                    Ok(REPLACED) => End::Lost("a newer connection took its place".into()),
-                    _ => End::Lost("the peer went away".into()),
+                    Ok(SHUTDOWN) => End::Lost(Breakage::PeerShutDown),
+                    Ok(REPLACED) => End::Lost(Breakage::Replaced),
+                    _ => End::Lost(Breakage::PeerLeft),
                 }
             }
             ConnectionError::ConnectionClosed(close) if is_crypto(close.error_code) => {
@@ -134,8 +163,8 @@ impl From<ConnectionError> for End {
             }
             ConnectionError::TransportError(error) => End::Failed(Error::Protocol(error.to_string())),
             ConnectionError::VersionMismatch => End::violation("it has another version of QUIC"),
-            ConnectionError::TimedOut => End::Lost("nothing came from the peer".into()),
-            error => End::Lost(error.to_string()),
+            ConnectionError::TimedOut => End::Lost(Breakage::Silence),
+            error => End::Lost(Breakage::Connection(error)),
         }
     }
 }
@@ -202,7 +231,7 @@ pub(crate) async fn greet(
     };
     match tokio::time::timeout(GREETING_TIMEOUT, talk).await {
         Ok(result) => result,
-        Err(_) => Err(End::Lost("the peer did not answer the greeting".into())),
+        Err(_) => Err(End::Lost(Breakage::NoAnswer)),
     }
 }
 
@@ -242,7 +271,7 @@ pub(crate) async fn answer(control: &mut Control, answer: &Answer) -> Result<(),
 pub(crate) fn close(connection: &quinn::Connection, result: &Result<(), End>) {
     let (code, reason) = match result {
         Ok(()) => (DONE, String::new()),
-        Err(End::Lost(reason)) => (SHUTDOWN, reason.clone()),
+        Err(End::Lost(breakage)) => (SHUTDOWN, breakage.to_string()),
         Err(End::Failed(Error::Protocol(what))) => (VIOLATION, what.clone()),
         Err(End::Failed(Error::DiskFull)) => (DISK_FULL, "no space left on the disk".into()),
         Err(End::Failed(Error::TooManyFiles)) => (TOO_MANY_FILES, "too many open files".into()),
