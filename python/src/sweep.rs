@@ -4,7 +4,7 @@ use crate::errors;
 use crate::rules;
 use crate::scenario::Scenario;
 use crate::signals::Signals;
-use afteryou_engines::sweep::{self, Finished, Folder, Manifest};
+use afteryou_engines::sweep::{self, FinishedRun, Folder, Manifest};
 use afteryou_engines::{find, Choices, Engine, Error, Event, Jobs, Lineup, Point, Pool};
 use afteryou_report::{Folders, Parts, Record};
 use afteryou_scenario::content::ContentHash;
@@ -248,7 +248,7 @@ impl Sweep {
             folder.sort()?;
             let folders = Folders::new(folder.dir(), folder.manifest().runs, false).with_parquet(true);
             let record =
-                |run: Result<Finished, Error>| -> Result<Record, Failed> { Ok(record(&run?.content)?) };
+                |run: Result<FinishedRun, Error>| -> Result<Record, Failed> { Ok(record(&run?.content)?) };
             folders.finish(&folder.manifest().name, || folder.finished().map(record))
         });
         finished.map(|finished| finished.page).map_err(|Failed(error)| errors::of_run(py, &error))

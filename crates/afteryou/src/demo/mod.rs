@@ -9,7 +9,7 @@ mod timetable;
 
 use crate::demo_args::DemoArgs;
 use crate::live;
-use afteryou_bed::run::{self, End, Options, Progress, Source};
+use afteryou_bed::run::{self, BedProgress, End, Options, Source};
 use afteryou_bed::Error;
 use afteryou_files::ResultFolder;
 use afteryou_report as report;
@@ -45,7 +45,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     let no_color = afteryou_terminal::no_color();
     let mut view = live::view(stderr, no_color);
     let mut show = show::Show::new(&scenario, timetable::expected_s(&args, file_bytes));
-    let mut observe = |progress: &Progress| {
+    let mut observe = |progress: &BedProgress| {
         view.draw(&show.frame(progress));
         ControlFlow::Continue(()) // Ctrl-C ends the process
     };
@@ -72,7 +72,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
 fn run_real(
     scenario: &Checked,
     options: &Options,
-    observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    observe: &mut dyn FnMut(&BedProgress) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     afteryou_bed::testbed::run(scenario, options, observe)
 }
@@ -82,7 +82,7 @@ fn run_real(
 fn run_real(
     scenario: &Checked,
     options: &Options,
-    observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    observe: &mut dyn FnMut(&BedProgress) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     run::run(scenario, options, observe)
 }

@@ -2,7 +2,7 @@
 
 use super::timetable::{ALONE, BACKUP, CALL, UPLOAD};
 use crate::live::{Curve, Frame, Mark};
-use afteryou_bed::run::Progress;
+use afteryou_bed::run::BedProgress;
 use afteryou_scenario::Scenario;
 
 /// Below this rate a transfer counts as silent, Mbit/s.
@@ -76,7 +76,7 @@ impl Show {
     }
 
     /// Takes in a state and returns what to draw.
-    pub fn frame(&mut self, progress: &Progress) -> Frame {
+    pub fn frame(&mut self, progress: &BedProgress) -> Frame {
         if progress.is_baseline != self.is_baseline {
             // The baseline is a run of its own and gets curves of its own.
             (self.is_baseline, self.queue) = (progress.is_baseline, queue());
@@ -114,7 +114,7 @@ impl Show {
     }
 
     /// Takes in what the verdict's numbers are made of.
-    fn count(&mut self, progress: &Progress) {
+    fn count(&mut self, progress: &BedProgress) {
         let (came_s, left_s) = self.upload_s;
         let received = |name: &str| {
             let flow = progress.flows.iter().find(|flow| flow.name == name)?;
@@ -158,19 +158,19 @@ impl Show {
     }
 
     /// Returns the events that have happened.
-    fn marks(&self, progress: &Progress) -> Vec<Mark> {
+    fn marks(&self, progress: &BedProgress) -> Vec<Mark> {
         let marks = [(self.upload_s.0, "upload arrives"), (self.upload_s.1, "upload leaves")];
         let past = marks.into_iter().filter(|mark| mark.0 <= progress.at_s);
         past.map(|(at_s, text)| Mark { at_s, text }).collect()
     }
 
     /// Returns how long the run should take: the engine has a file's limit only.
-    fn total_s(&self, progress: &Progress) -> f64 {
+    fn total_s(&self, progress: &BedProgress) -> f64 {
         let baseline_s = self.upload_s.1 - self.upload_s.0 + 2.0;
         progress.total_s.min(self.expected_s + baseline_s).max(progress.elapsed_s)
     }
 
-    fn stage(&self, progress: &Progress) -> String {
+    fn stage(&self, progress: &BedProgress) -> String {
         if progress.is_baseline {
             return "for comparison: the same upload, without the backup".to_owned();
         }
@@ -203,7 +203,7 @@ mod tests {
     use afteryou_bed::run::FlowProgress;
     use afteryou_scenario::{Role, Scenario};
 
-    fn progress(at_s: f64, is_baseline: bool) -> Progress {
+    fn progress(at_s: f64, is_baseline: bool) -> BedProgress {
         let flow = |name: &str, role| FlowProgress {
             name: name.to_owned(),
             role,
@@ -211,7 +211,7 @@ mod tests {
             received_bytes: 1,
             controller: None,
         };
-        Progress {
+        BedProgress {
             is_baseline,
             at_s,
             elapsed_s: at_s,

@@ -7,7 +7,7 @@ use crate::run_args::RunArgs;
 use afteryou_engines::sweep::{self, Folder, Manifest};
 use afteryou_engines::{Error, Event, Jobs, AHEAD};
 use afteryou_files::ResultFolder;
-use afteryou_report::{Finished, Folders, Record};
+use afteryou_report::{FinishedSweep, Folders, Record};
 use afteryou_scenario::content::ContentHash;
 use afteryou_scenario::Outcome;
 use afteryou_terminal::{output, Failure};
@@ -89,9 +89,9 @@ pub(super) fn run(
 }
 
 /// Writes the tables and the page of everything that `folder` has.
-pub(super) fn finish(folder: &Folder, title: &str, parquet: bool) -> Result<Finished, Ended> {
+pub(super) fn finish(folder: &Folder, title: &str, parquet: bool) -> Result<FinishedSweep, Ended> {
     let record =
-        |run: Result<sweep::Finished, Error>| Ok::<Record, Ended>(serde_json::from_str(&run?.content)?);
+        |run: Result<sweep::FinishedRun, Error>| Ok::<Record, Ended>(serde_json::from_str(&run?.content)?);
     let manifest = folder.manifest();
     let folders = Folders::new(folder.dir(), manifest.runs, manifest.series).with_parquet(parquet);
     folders.finish(title, || folder.finished().map(record))

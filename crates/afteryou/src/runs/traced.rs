@@ -37,7 +37,7 @@ pub(super) fn run(
         tap: if traces.trace.is_some() { Some(&mut tap) } else { None },
         observers: logs.as_ref().map(Qlogs::observers),
     };
-    let mut watch = |progress: afteryou_engines::Progress| {
+    let mut watch = |progress: afteryou_engines::RunProgress| {
         let progress = PoolProgress { done: 0, work: progress.done, passed_s: progress.passed_s };
         ended = report(Event::Progress(progress));
         match ended.is_err() || stop.load(Ordering::Relaxed) || is_broken.get() {

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 /// The progress of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Progress {
+pub struct RunProgress {
     /// The part of the whole run that is done, baseline included: 0 to 1.
     pub done: f64,
     /// Time that has passed within the scenario, the baseline's added, s.
@@ -86,7 +86,7 @@ pub trait Engine: Sync {
     fn run(
         &self,
         scenario: &Checked,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        watch: &mut dyn FnMut(RunProgress) -> ControlFlow<()>,
     ) -> Result<Outcome, Error>;
 
     /// Runs as [`run`](Self::run) does, with `looks`, which do not see the baseline. The outcome is the same.
@@ -97,7 +97,7 @@ pub trait Engine: Sync {
     fn traced(
         &self,
         _scenario: &Checked,
-        _watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        _watch: &mut dyn FnMut(RunProgress) -> ControlFlow<()>,
         looks: Looks<'_>,
     ) -> Result<Outcome, Error> {
         let engine = self.name().to_owned();

@@ -58,7 +58,7 @@ mod point;
 mod pool;
 pub mod sweep;
 
-pub use engine::{Capabilities, Engine, Looks, Progress};
+pub use engine::{Capabilities, Engine, Looks, RunProgress};
 #[cfg(feature = "bed")]
 pub use engines::Bed;
 pub use engines::{find, Fluid, Simulator, ENGINES};

@@ -1,6 +1,6 @@
 //! A run to make, complete, as a value that a file or another machine can carry.
 
-use crate::engine::{Engine, Looks, Progress};
+use crate::engine::{Engine, Looks, RunProgress};
 use crate::engines;
 use crate::error::Error;
 use crate::Result;
@@ -54,7 +54,7 @@ impl Point {
     ///
     /// # Errors
     /// An engine that is not in the list, and as [`Engine::run`].
-    pub fn run(&self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<Outcome> {
+    pub fn run(&self, watch: &mut dyn FnMut(RunProgress) -> ControlFlow<()>) -> Result<Outcome> {
         self.run_with(engines::find(&self.engine)?, watch)
     }
 
@@ -65,7 +65,7 @@ impl Point {
     pub fn run_with(
         &self,
         engine: &dyn Engine,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        watch: &mut dyn FnMut(RunProgress) -> ControlFlow<()>,
     ) -> Result<Outcome> {
         self.check_engine(engine)?;
         Ok(self.placed(engine.run(&self.scenario, watch)?))
@@ -78,7 +78,7 @@ impl Point {
     pub fn traced(
         &self,
         engine: &dyn Engine,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        watch: &mut dyn FnMut(RunProgress) -> ControlFlow<()>,
         looks: Looks<'_>,
     ) -> Result<Outcome> {
         self.check_engine(engine)?;

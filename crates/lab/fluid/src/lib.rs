@@ -90,7 +90,7 @@ pub use error::Error;
 pub use network::{Network, Sender};
 pub use options::{Base, Feedback, Options, Pacing, RoundTrip};
 pub use plan::supports;
-pub use run::{run, Progress};
+pub use run::{run, FluidProgress};
 pub use trajectory::Trajectory;
 
 /// A controller or a queue that has a fluid model.

@@ -26,7 +26,7 @@
 use crate::entry::entered_s;
 use crate::history::{History, Spot};
 use crate::integrator::System;
-use crate::model::{Model, Signal, Slowdowns, State};
+use crate::model::{Model, ModelState, Signal, Slowdowns};
 use crate::options::{Base, Feedback, Options, RoundTrip};
 use crate::phase::{FlowState, Phase};
 
@@ -124,11 +124,11 @@ impl Network {
         }
     }
 
-    pub(crate) fn state_of(y: &[f64], flow: usize) -> State {
+    pub(crate) fn state_of(y: &[f64], flow: usize) -> ModelState {
         [y[1 + 2 * flow], y[2 + 2 * flow]]
     }
 
-    pub(crate) fn set_state(y: &mut [f64], flow: usize, state: State) {
+    pub(crate) fn set_state(y: &mut [f64], flow: usize, state: ModelState) {
         [y[1 + 2 * flow], y[2 + 2 * flow]] = state;
     }
 
@@ -145,7 +145,7 @@ impl Network {
 
     /// Returns the window in this state, with this queuing delay. CUBIC's grows with time alone, so it is bounded here and
     /// not in its drift.
-    fn window_of(&self, flow: usize, state: State, queuing_s: f64) -> f64 {
+    fn window_of(&self, flow: usize, state: ModelState, queuing_s: f64) -> f64 {
         let sender = &self.senders[flow];
         sender.model.window(state, self.round_trip_s(flow, queuing_s)).clamp(0.0, sender.most)
     }
@@ -243,7 +243,7 @@ impl Network {
         (rtt_s, spot, self.queuing_s(history.read(&spot, 0)), history.loss(&spot))
     }
 
-    fn drift(&self, flow: usize, y: &[f64], signal: &Signal) -> State {
+    fn drift(&self, flow: usize, y: &[f64], signal: &Signal) -> ModelState {
         let (sender, state) = (&self.senders[flow], Network::state_of(y, flow));
         let model = &sender.model;
         let drift = match self.flows[flow].phase {

@@ -9,9 +9,9 @@ use afteryou_scenario::outcome::{Outcome, Run};
 use afteryou_scenario::{Checked, Scenario};
 use std::ops::ControlFlow;
 
-/// The events of a run so far.
+/// How far a run is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
+pub struct FluidProgress {
     /// Time in the run, s.
     pub at_s: f64,
     /// Length of the whole run, s.
@@ -29,7 +29,7 @@ const WATCH_EVERY: u64 = 1 << 14;
 pub fn run(
     scenario: &Checked,
     options: &Options,
-    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    watch: &mut dyn FnMut(FluidProgress) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     let run = integrate(scenario, options, watch)?;
     let baseline = match scenario.baseline {
@@ -42,7 +42,7 @@ pub fn run(
 fn integrate(
     scenario: &Scenario,
     options: &Options,
-    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    watch: &mut dyn FnMut(FluidProgress) -> ControlFlow<()>,
 ) -> Result<Run, Error> {
     let Plan { network, step_s, steps, changes } = Plan::new(scenario, options)?;
     let of_s = scenario.duration.as_secs_f64();
@@ -88,7 +88,7 @@ fn integrate(
         if !trajectory.queue().is_finite() {
             return Err(Error::Diverged { at_s: trajectory.t_s() });
         }
-        let progress = Progress { at_s: trajectory.t_s(), of_s };
+        let progress = FluidProgress { at_s: trajectory.t_s(), of_s };
         if (step % WATCH_EVERY == 0 || step + 1 == steps) && watch(progress).is_break() {
             return Err(Error::Interrupted);
         }

@@ -87,7 +87,7 @@ mod totals;
 
 pub use batch::{index_html, Brief, MOST_SHOWN};
 #[cfg(feature = "parquet")]
-pub use batch::{Finished, Folders, Parts, Record};
+pub use batch::{FinishedSweep, Folders, Parts, Record};
 pub use compare::{short_names, Compared, ComparedMeans, ComparedSweeps, Comparison};
 pub use error::Error;
 pub use folder::{result_json, write_folder, write_outcome, Written};

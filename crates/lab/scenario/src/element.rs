@@ -19,7 +19,7 @@ mod steps;
 pub use delay::{Aggregate, Jitter, Propagation};
 pub use loss::{GilbertElliott, LossLaw};
 pub use markov::MOST_STATES;
-pub use markov::{Arq, Markov, State};
+pub use markov::{Arq, ChannelState, Markov};
 pub use rate::{RateLaw, OPPORTUNITY_BYTES};
 pub use steps::Steps;
 

@@ -91,7 +91,7 @@ mod world;
 
 pub use error::Error;
 pub use sample::Sample;
-pub use world::{Progress, Steps};
+pub use world::{SimProgress, Steps};
 
 use afteryou_base::Span;
 use afteryou_cc::Observers;
@@ -129,7 +129,10 @@ pub fn supports(scenario: &Checked) -> Result<(), Vec<Unsupported>> {
 ///
 /// # Errors
 /// Anything in the scenario that it does not [support](supports), an interruption, or a bug of the simulator that its own books show.
-pub fn run(scenario: &Checked, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<Outcome, Error> {
+pub fn run(
+    scenario: &Checked,
+    watch: &mut dyn FnMut(SimProgress) -> ControlFlow<()>,
+) -> Result<Outcome, Error> {
     sampled(scenario, watch, Span::ZERO, &mut |_| {})
 }
 
@@ -141,7 +144,7 @@ pub fn run(scenario: &Checked, watch: &mut dyn FnMut(Progress) -> ControlFlow<()
 /// As [`run`].
 pub fn sampled(
     scenario: &Checked,
-    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    watch: &mut dyn FnMut(SimProgress) -> ControlFlow<()>,
     every: Span,
     take: &mut dyn FnMut(Sample<'_>),
 ) -> Result<Outcome, Error> {
@@ -169,7 +172,7 @@ pub struct Watchers<'a> {
 /// As [`run`].
 pub fn watched(
     scenario: &Checked,
-    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    watch: &mut dyn FnMut(SimProgress) -> ControlFlow<()>,
     watchers: Watchers<'_>,
 ) -> Result<Outcome, Error> {
     if let Some(reason) = supports(scenario).err().into_iter().flatten().next() {

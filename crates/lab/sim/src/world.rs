@@ -27,9 +27,9 @@ const MOST_PACKETS: u64 = 5_000_000;
 /// Most connections that are open at once: beyond that, more is offered than the network carries.
 const MOST_CONNECTIONS: usize = 200_000;
 
-/// The events of a run so far.
+/// How far a run is.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct SimProgress {
     /// Simulated time, s.
     pub at_s: f64,
     /// Length of the whole run, s.
@@ -48,7 +48,7 @@ pub struct Looks<'a> {
 /// Runs a checked scenario. `watch` is called now and then; it may break the run off.
 pub fn run(
     scenario: &Checked,
-    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    watch: &mut dyn FnMut(SimProgress) -> ControlFlow<()>,
     sampler: &mut Sampler<'_>,
     looks: Looks<'_>,
 ) -> Result<Run, Error> {
@@ -86,7 +86,7 @@ impl<'a> World<'a> {
     fn go(
         &mut self,
         recorder: &mut Recorder<'_>,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        watch: &mut dyn FnMut(SimProgress) -> ControlFlow<()>,
         sampler: &mut Sampler<'_>,
     ) -> Result<(), Error> {
         // Windows that begin with the run begin before anything happens.
@@ -121,7 +121,7 @@ impl<'a> World<'a> {
                 if self.connections.number_of_open() > MOST_CONNECTIONS {
                     return Err(Error::TooManyConnections { limit: MOST_CONNECTIONS });
                 }
-                let progress = Progress { at_s: now.as_secs_f64(), of_s: self.end.as_secs_f64() };
+                let progress = SimProgress { at_s: now.as_secs_f64(), of_s: self.end.as_secs_f64() };
                 if watch(progress).is_break() {
                     return Err(Error::Interrupted);
                 }

@@ -148,7 +148,7 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use afteryou_engines::{Error as LabError, Progress};
+    use afteryou_engines::{Error as LabError, RunProgress};
     use afteryou_scenario::outcome::{Lateness, LinkFigures, Quantiles, Run as Figures, WindowFigures};
     use afteryou_scenario::support::Unsupported;
     use afteryou_scenario::{Checked, Link, Scenario};
@@ -175,7 +175,7 @@ mod tests {
         fn run(
             &self,
             scenario: &Checked,
-            _: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+            _: &mut dyn FnMut(RunProgress) -> ControlFlow<()>,
         ) -> Result<Outcome, LabError> {
             let p99_ms = if self.0.fetch_add(1, Ordering::Relaxed) == 0 { 9.0 } else { 0.1 };
             let departures = Quantiles { p99_ms, ..Quantiles::default() };

@@ -20,6 +20,6 @@ mod rate;
 mod timetable;
 
 pub use error::ParseError;
-pub use limiter::{Grant, Limiter, Pace};
+pub use limiter::{Grant, Limiter, WriterPace};
 pub use rate::Rate;
 pub use timetable::{Limits, Timetable, WeekTime, Weekday};

@@ -42,7 +42,7 @@ const NANOS: u128 = 1_000_000_000;
 
 /// A writer's limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
+pub enum WriterPace {
     /// As fast as it can.
     Unlimited,
     /// At most this fast.
@@ -52,9 +52,9 @@ pub enum Pace {
 }
 
 /// No limit where there is no rate, as in timetables.
-impl From<Option<Rate>> for Pace {
-    fn from(rate: Option<Rate>) -> Pace {
-        rate.map_or(Pace::Unlimited, Pace::At)
+impl From<Option<Rate>> for WriterPace {
+    fn from(rate: Option<Rate>) -> WriterPace {
+        rate.map_or(WriterPace::Unlimited, WriterPace::At)
     }
 }
 
@@ -69,10 +69,10 @@ pub enum Grant {
     Paused,
 }
 
-/// Keeps a writer to a [`Pace`].
+/// Keeps a writer to a [`WriterPace`].
 #[derive(Clone, Debug)]
 pub struct Limiter {
-    pace: Pace,
+    pace: WriterPace,
     /// Bytes × nanoseconds.
     tokens: u128,
     /// Up to when tokens have come in.
@@ -81,19 +81,19 @@ pub struct Limiter {
 
 impl Limiter {
     /// Creates a limiter whose bucket is full.
-    pub fn new(pace: Pace, now: Instant) -> Limiter {
+    pub fn new(pace: WriterPace, now: Instant) -> Limiter {
         let mut limiter = Limiter { pace, tokens: u128::MAX, counted_to: now };
         limiter.settle(now);
         limiter
     }
 
-    /// Returns the writer's limit.
-    pub fn pace(&self) -> Pace {
+    /// Returns how fast the writer may go.
+    pub fn pace(&self) -> WriterPace {
         self.pace
     }
 
     /// Changes the pace from now on. A writer that waits must ask again.
-    pub fn set_pace(&mut self, pace: Pace, now: Instant) {
+    pub fn set_pace(&mut self, pace: WriterPace, now: Instant) {
         self.settle(now);
         self.pace = pace;
         self.settle(now);
@@ -103,9 +103,9 @@ impl Limiter {
     pub fn take(&mut self, bytes: u64, now: Instant) -> Grant {
         self.settle(now);
         let rate = match self.pace {
-            Pace::Paused => return Grant::Paused,
-            Pace::Unlimited => return Grant::Bytes(bytes.max(1)),
-            Pace::At(rate) => rate,
+            WriterPace::Paused => return Grant::Paused,
+            WriterPace::Unlimited => return Grant::Bytes(bytes.max(1)),
+            WriterPace::At(rate) => rate,
         };
         let bytes = bytes.max(1);
         let enough = u128::from(bytes.min(burst(rate) / 2)) * NANOS;
@@ -127,7 +127,7 @@ impl Limiter {
     fn settle(&mut self, now: Instant) {
         let passed = now.saturating_duration_since(self.counted_to);
         self.counted_to = self.counted_to.max(now);
-        let Pace::At(rate) = self.pace else { return };
+        let WriterPace::At(rate) = self.pace else { return };
         let come_in = passed.as_nanos().saturating_mul(rate.bytes_per_second().into());
         self.tokens = self.tokens.saturating_add(come_in).min(u128::from(burst(rate)) * NANOS);
     }
@@ -155,8 +155,8 @@ mod tests {
         Instant::now()
     }
 
-    fn at(bytes_per_second: u64) -> Pace {
-        Rate::from_bytes_per_second(bytes_per_second).map_or(Pace::Paused, Pace::At)
+    fn at(bytes_per_second: u64) -> WriterPace {
+        Rate::from_bytes_per_second(bytes_per_second).map_or(WriterPace::Paused, WriterPace::At)
     }
 
     /// Returns the bytes granted until the limiter makes somebody wait.
@@ -173,7 +173,7 @@ mod tests {
         let now = begin();
         let mut limiter = Limiter::new(None.into(), now);
         assert_eq!(limiter.take(1 << 40, now), Grant::Bytes(1 << 40));
-        limiter.set_pace(Pace::Paused, now);
+        limiter.set_pace(WriterPace::Paused, now);
         assert_eq!(limiter.take(1, now), Grant::Paused);
     }
 
@@ -192,7 +192,7 @@ mod tests {
         drain(&mut limiter, now);
         now += hour;
         assert_eq!(drain(&mut limiter, now), 200_000, "idle");
-        for pace in [Pace::Paused, Pace::Unlimited] {
+        for pace in [WriterPace::Paused, WriterPace::Unlimited] {
             limiter.set_pace(pace, now);
             now += hour;
             limiter.set_pace(at(10_000_000), now);
@@ -276,7 +276,7 @@ mod tests {
                         most_burst = most_burst.max(u128::from(burst(Rate::from_bytes_per_second(new).unwrap())));
                     }
                     1 => {
-                        limiter.set_pace(Pace::Paused, now);
+                        limiter.set_pace(WriterPace::Paused, now);
                         rate = 0;
                     }
                     _ => granted += u128::from(drain(&mut limiter, now)),

@@ -53,9 +53,9 @@ impl Limit {
     }
 
     /// Returns the limit in the words of the limiter; a rate of nothing is a pause.
-    fn pace(self) -> afteryou_rate::Pace {
+    fn pace(self) -> afteryou_rate::WriterPace {
         match (self.paused, self.max_rate.map(Rate::from_bytes_per_second)) {
-            (true, _) | (_, Some(None)) => afteryou_rate::Pace::Paused,
+            (true, _) | (_, Some(None)) => afteryou_rate::WriterPace::Paused,
             (false, rate) => rate.flatten().into(),
         }
     }

@@ -85,7 +85,7 @@ impl Event {
 
 /// The state after an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct State {
+pub struct ScriptState {
     /// Time of the event.
     pub now: Time,
     /// Instructions for the transport until the next one.
@@ -130,7 +130,7 @@ impl<'a> Driver<'a> {
     ///
     /// # Errors
     /// An event that is earlier than the one before; the controller has not seen it.
-    pub fn apply(&mut self, event: &Event) -> Result<State, OutOfOrder> {
+    pub fn apply(&mut self, event: &Event) -> Result<ScriptState, OutOfOrder> {
         let at = event.at();
         if at < self.now {
             return Err(OutOfOrder { at, after: self.now });
@@ -155,8 +155,12 @@ impl<'a> Driver<'a> {
     }
 
     /// Returns the state now.
-    pub fn state(&self) -> State {
-        State { now: self.now, directive: self.controller.directive(), snapshot: self.controller.snapshot() }
+    pub fn state(&self) -> ScriptState {
+        ScriptState {
+            now: self.now,
+            directive: self.controller.directive(),
+            snapshot: self.controller.snapshot(),
+        }
     }
 
     fn wake_until(&mut self, end: Time) {

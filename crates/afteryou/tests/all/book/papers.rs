@@ -99,7 +99,7 @@ fn every_scenario_of_the_papers_runs() {
             tap: Some(&mut |_| packets += 1),
             observers: None,
         };
-        let mut watch = |progress: afteryou_sim::Progress| match progress.at_s < LONG_ENOUGH_S {
+        let mut watch = |progress: afteryou_sim::SimProgress| match progress.at_s < LONG_ENOUGH_S {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         };

@@ -1,6 +1,6 @@
 //! Logs of a run's flows, on the run's own clock.
 
-use super::watched::{State, Watched};
+use super::watched::{EndState, Watched};
 use crate::clock::Clock;
 use afteryou_base::{Span, Time};
 use afteryou_cc::Snapshot;
@@ -149,7 +149,7 @@ impl Log {
     pub(crate) fn sample(&self, at: Span) {
         let mut log = self.lock();
         if let Some(state) = log.sender.as_ref().and_then(|sender| sender.state()) {
-            let State { controller, smoothed_rtt, totals, .. } = state;
+            let EndState { controller, smoothed_rtt, totals, .. } = state;
             log.samples.push(Sample { at, controller, smoothed_rtt, timeouts: totals.timeouts });
             log.totals = Some(totals);
         }

@@ -79,7 +79,7 @@ pub enum Baseline {
 
 /// How far a run is; observers get it several times a second.
 #[derive(Clone, Debug)]
-pub struct Progress {
+pub struct BedProgress {
     /// This is the run without background.
     pub is_baseline: bool,
     /// Time within the scenario, s.
@@ -118,7 +118,7 @@ pub struct FlowProgress {
 pub fn run(
     scenario: &Checked,
     options: &Options,
-    observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    observe: &mut dyn FnMut(&BedProgress) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     check(supports(scenario))?;
     let whole = Part {
@@ -167,7 +167,7 @@ fn run_one(
     options: &Options,
     before: Span,
     after: Span,
-    observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    observe: &mut dyn FnMut(&BedProgress) -> ControlFlow<()>,
 ) -> Result<session::Ended, Error> {
     let runs = session::run(vec![part], options, (before, after), observe)?;
     Ok(runs.into_iter().next().unwrap_or_default())

@@ -4,7 +4,7 @@ use super::end::End;
 use super::ends::Place;
 use super::log::{Log, Timing};
 use super::measure::{self, LinkLog, Raw};
-use super::{cbr, transfer, FlowProgress, Options, Progress, Source};
+use super::{cbr, transfer, BedProgress, FlowProgress, Options, Source};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::relay::{self, FlowId, LinkId, Record, Relay};
@@ -78,7 +78,7 @@ pub(super) fn run(
     parts: Vec<Part>,
     options: &Options,
     around: (Span, Span),
-    observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    observe: &mut dyn FnMut(&BedProgress) -> ControlFlow<()>,
 ) -> Result<Vec<Ended>, Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(Error::Thread)?;
@@ -190,7 +190,7 @@ struct Session {
 
 impl Session {
     /// Samples and calls the observer until every part has ended or the observer breaks it off.
-    fn watch(&mut self, observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Result<(), Error> {
+    fn watch(&mut self, observe: &mut dyn FnMut(&BedProgress) -> ControlFlow<()>) -> Result<(), Error> {
         for tick in 0u32.. {
             std::thread::sleep(SAMPLE);
             let now = self.clock.now();
@@ -233,14 +233,14 @@ impl Session {
         }
     }
 
-    fn progress(&self, running: &Running, now: Time) -> Progress {
+    fn progress(&self, running: &Running, now: Time) -> BedProgress {
         let at = running.timing(self.clock, self.begins).scenario_time(now);
         let length = running.part.scenario.duration.0 - running.part.from;
         let flow = |(flow, log): (&afteryou_scenario::Flow, &Arc<Log>)| {
             let (rate_mbit, received_bytes, controller) = log.progress(at);
             FlowProgress { name: flow.name.clone(), role: flow.role, rate_mbit, received_bytes, controller }
         };
-        Progress {
+        BedProgress {
             is_baseline: running.part.is_baseline,
             at_s: at.as_secs_f64(),
             elapsed_s: (self.around.0 + now.since(self.begins)).as_secs_f64(),

@@ -2,7 +2,7 @@
 
 use super::controllers::{Controllers, Make, Zero};
 use super::ends::{Client, Server};
-use super::watched::{State, Watch, Watched};
+use super::watched::{EndState, Watch, Watched};
 use crate::error::Error;
 use afteryou_base::Time;
 use afteryou_cc::Observers;
@@ -93,9 +93,9 @@ impl Server for Endpoint {
 }
 
 impl Watch for Monitor {
-    fn state(&self) -> Option<State> {
+    fn state(&self) -> Option<EndState> {
         let statistics = self.statistics()?;
-        Some(State {
+        Some(EndState {
             controller: statistics.controller,
             smoothed_rtt: statistics.smoothed_rtt,
             totals: Totals {

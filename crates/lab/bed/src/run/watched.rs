@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// An end of a connection.
 pub(crate) trait Watch: Send + Sync {
     /// Returns the state now; none once the connection is gone.
-    fn state(&self) -> Option<State>;
+    fn state(&self) -> Option<EndState>;
 
     /// Ends the connection at once: what has not been sent is not sent.
     fn abort(&self);
@@ -18,7 +18,7 @@ pub(crate) trait Watch: Send + Sync {
 pub(crate) type Watched = Arc<dyn Watch>;
 
 /// The state of an end at a moment.
-pub(crate) struct State {
+pub(crate) struct EndState {
     pub(crate) controller: Snapshot,
     pub(crate) smoothed_rtt: Option<Span>,
     /// Counters of the sender.

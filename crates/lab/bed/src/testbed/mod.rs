@@ -27,7 +27,7 @@ pub use shown::Tap;
 use crate::error::Error;
 use crate::net::Side;
 use crate::run::log::{Log, Timing};
-use crate::run::{self, transfer, Options, Progress, QueueBy};
+use crate::run::{self, transfer, BedProgress, Options, QueueBy};
 use crate::wire;
 use afteryou_scenario::outcome::{Outcome, Run, Transfer};
 use afteryou_scenario::{Checked, Scenario};
@@ -62,7 +62,7 @@ const DRAIN: Duration = Duration::from_secs(60);
 pub fn run(
     scenario: &Checked,
     options: &Options,
-    observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    observe: &mut dyn FnMut(&BedProgress) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     tapped(scenario, options, observe, None)
 }
@@ -74,7 +74,7 @@ pub fn run(
 pub fn tapped(
     scenario: &Checked,
     options: &Options,
-    observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    observe: &mut dyn FnMut(&BedProgress) -> ControlFlow<()>,
     tap: Option<Tap<'_>>,
 ) -> Result<Outcome, Error> {
     run::check(supports(scenario))?;
@@ -98,7 +98,7 @@ fn run_one(
     scenario: &Checked,
     options: &Options,
     is_baseline: bool,
-    observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    observe: &mut dyn FnMut(&BedProgress) -> ControlFlow<()>,
     tap: Option<Tap<'_>>,
 ) -> Result<(Run, Vec<Transfer>), Error> {
     let network = scenario.network();

@@ -6,7 +6,7 @@ use super::shown::Shown;
 use super::Task;
 use crate::error::Error;
 use crate::run::log::{Log, Timing};
-use crate::run::{End, FlowProgress, Progress};
+use crate::run::{BedProgress, End, FlowProgress};
 use crate::wire::Wire;
 use afteryou_base::Span;
 use afteryou_scenario::outcome::Run;
@@ -67,7 +67,7 @@ impl Watching<'_, '_, '_> {
         mut self,
         direction: Direction<'_>,
         ending: Over,
-        observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+        observe: &mut dyn FnMut(&BedProgress) -> ControlFlow<()>,
     ) -> Result<(Vec<Ended>, Run, f64), Error> {
         thread::scope(|scope| {
             let director = Directed::start(scope, direction)?;
@@ -82,7 +82,7 @@ impl Watching<'_, '_, '_> {
     fn until_the_end(
         &mut self,
         director: &Directed<'_>,
-        observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+        observe: &mut dyn FnMut(&BedProgress) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         for tick in 0u32.. {
             thread::sleep(SAMPLE);
@@ -116,7 +116,7 @@ impl Watching<'_, '_, '_> {
         }
     }
 
-    fn progress(&self, now: Span) -> Progress {
+    fn progress(&self, now: Span) -> BedProgress {
         let of_flow = |(flow, log): (&Flow, &Arc<Log>)| {
             let (rate_mbit, received_bytes, controller) = log.progress(now);
             FlowProgress { name: flow.name.clone(), role: flow.role, rate_mbit, received_bytes, controller }
@@ -124,7 +124,7 @@ impl Watching<'_, '_, '_> {
         let length_s = self.scenario.duration.as_secs_f64();
         let runs = if self.scenario.baseline || self.is_baseline { 2.0 } else { 1.0 };
         let before_s = if self.is_baseline { length_s } else { 0.0 };
-        Progress {
+        BedProgress {
             is_baseline: self.is_baseline,
             at_s: now.as_secs_f64(),
             elapsed_s: before_s + now.as_secs_f64(),

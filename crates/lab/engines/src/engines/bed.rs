@@ -1,6 +1,6 @@
 //! Real packets over real sockets.
 
-use crate::engine::{Capabilities, Engine, Looks, Progress};
+use crate::engine::{Capabilities, Engine, Looks, RunProgress};
 use crate::error::Error;
 use afteryou_bed::run::{self, Options, QueueBy};
 use afteryou_scenario::support::Unsupported;
@@ -92,7 +92,7 @@ impl Engine for Bed {
     fn run(
         &self,
         scenario: &Checked,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        watch: &mut dyn FnMut(RunProgress) -> ControlFlow<()>,
     ) -> Result<Outcome, Error> {
         self.traced(scenario, watch, Looks::default())
     }
@@ -100,11 +100,11 @@ impl Engine for Bed {
     fn traced(
         &self,
         scenario: &Checked,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        watch: &mut dyn FnMut(RunProgress) -> ControlFlow<()>,
         Looks { tap, observers }: Looks<'_>,
     ) -> Result<Outcome, Error> {
         let options = Options { observers, queue_by: self.queue_by, ..Options::default() };
-        let mut observe = |at: &run::Progress| watch(progress(scenario, at));
+        let mut observe = |at: &run::BedProgress| watch(progress(scenario, at));
         if !self.leaves_relay(scenario, tap.is_some()) {
             return run::run(scenario, &options, &mut observe).map_err(failed);
         }
@@ -154,10 +154,10 @@ fn by_kernel_queues(_: &Checked) -> Result<(), Vec<Unsupported>> {
     Err(vec![Unsupported::new("link.queue", "the kernel queues on Linux alone: leave --queue-by out")])
 }
 
-fn progress(scenario: &Checked, at: &run::Progress) -> Progress {
+fn progress(scenario: &Checked, at: &run::BedProgress) -> RunProgress {
     let before_s = if at.is_baseline { scenario.duration.as_secs_f64() } else { 0.0 };
     let done = if at.total_s > 0.0 { at.elapsed_s / at.total_s } else { 0.0 };
-    Progress { done: done.clamp(0.0, 1.0), passed_s: at.at_s.max(0.0) + before_s }
+    RunProgress { done: done.clamp(0.0, 1.0), passed_s: at.at_s.max(0.0) + before_s }
 }
 
 fn failed(error: afteryou_bed::Error) -> Error {

@@ -1,7 +1,7 @@
 //! As differential equations.
 
 use super::passes::Passes;
-use crate::engine::{Capabilities, Engine, Progress};
+use crate::engine::{Capabilities, Engine, RunProgress};
 use crate::error::Error;
 use afteryou_fluid::Options;
 use afteryou_scenario::support::Unsupported;
@@ -39,10 +39,10 @@ impl Engine for Fluid {
     fn run(
         &self,
         scenario: &Checked,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        watch: &mut dyn FnMut(RunProgress) -> ControlFlow<()>,
     ) -> Result<Outcome, Error> {
         let mut passes = Passes::of(scenario);
-        let mut at = |at: afteryou_fluid::Progress| watch(passes.at(at.at_s));
+        let mut at = |at: afteryou_fluid::FluidProgress| watch(passes.at(at.at_s));
         afteryou_fluid::run(scenario, &Options::of(scenario), &mut at).map_err(failed)
     }
 

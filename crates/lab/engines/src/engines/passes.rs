@@ -1,6 +1,6 @@
 //! Progress of engines that report the time within a scenario alone: the baseline, a second pass, begins at zero again.
 
-use crate::engine::Progress;
+use crate::engine::RunProgress;
 use afteryou_scenario::Scenario;
 
 /// Counts the passes over a scenario.
@@ -22,13 +22,13 @@ impl Passes {
     }
 
     /// Returns the progress when the pass under way is at `at_s`.
-    pub fn at(&mut self, at_s: f64) -> Progress {
+    pub fn at(&mut self, at_s: f64) -> RunProgress {
         if at_s < self.at_s {
             self.before += 1.0;
         }
         self.at_s = at_s;
         let passed_s = self.before * self.length_s + at_s;
-        Progress { done: (passed_s / (self.number * self.length_s)).min(1.0), passed_s }
+        RunProgress { done: (passed_s / (self.number * self.length_s)).min(1.0), passed_s }
     }
 }
 

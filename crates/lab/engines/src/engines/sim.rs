@@ -1,7 +1,7 @@
 //! Packet by packet.
 
 use super::passes::Passes;
-use crate::engine::{Capabilities, Engine, Looks, Progress};
+use crate::engine::{Capabilities, Engine, Looks, RunProgress};
 use crate::error::Error;
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Checked, Outcome, Passage};
@@ -36,7 +36,7 @@ impl Engine for Simulator {
     fn run(
         &self,
         scenario: &Checked,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        watch: &mut dyn FnMut(RunProgress) -> ControlFlow<()>,
     ) -> Result<Outcome, Error> {
         let mut passes = Passes::of(scenario);
         afteryou_sim::run(scenario, &mut |at| watch(passes.at(at.at_s))).map_err(failed)
@@ -45,7 +45,7 @@ impl Engine for Simulator {
     fn traced(
         &self,
         scenario: &Checked,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        watch: &mut dyn FnMut(RunProgress) -> ControlFlow<()>,
         looks: Looks<'_>,
     ) -> Result<Outcome, Error> {
         let mut passes = Passes::of(scenario);

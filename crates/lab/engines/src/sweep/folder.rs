@@ -18,7 +18,7 @@ pub struct Folder {
 
 /// A finished run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finished {
+pub struct FinishedRun {
     /// Its index in the sweep, from 0.
     pub index: usize,
     /// The run's [key](super::key).
@@ -120,7 +120,7 @@ impl Folder {
     }
 
     /// Returns the finished runs in the order of the sweep, one in memory at a time.
-    pub fn finished(&self) -> impl Iterator<Item = Result<Finished, Error>> + '_ {
+    pub fn finished(&self) -> impl Iterator<Item = Result<FinishedRun, Error>> + '_ {
         (0..self.manifest.runs).filter_map(|index| self.get(index).transpose())
     }
 
@@ -128,10 +128,10 @@ impl Folder {
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn get(&self, index: usize) -> Result<Option<Finished>, Error> {
+    pub fn get(&self, index: usize) -> Result<Option<FinishedRun>, Error> {
         let Some(line) = self.journal.line(index)? else { return Ok(None) };
         let line = self.journal.parse(&line)?;
-        Ok(Some(Finished { index, key: line.key.to_owned(), content: line.content.to_owned() }))
+        Ok(Some(FinishedRun { index, key: line.key.to_owned(), content: line.content.to_owned() }))
     }
 
     /// Puts the journal in the order of the runs: the folder's bytes no longer depend on which run ended first.

@@ -1,13 +1,13 @@
 //! Parts of one sweep, made by other processes or on other machines, put together.
 
-use super::folder::{Finished, Folder};
+use super::folder::{FinishedRun, Folder};
 use crate::error::Error;
 use std::path::{Path, PathBuf};
 
 /// A run and the part that it comes from.
 pub struct Part<'a> {
     /// The run.
-    pub run: Finished,
+    pub run: FinishedRun,
     /// The folder of the part.
     pub dir: &'a Path,
 }
@@ -61,8 +61,8 @@ pub fn merge(
 }
 
 /// Returns the run with this index and the first part that has it, if all parts that have it measured the same.
-fn agreed(parts: &[Folder], index: usize) -> Result<Option<(&Folder, Finished)>, Error> {
-    let mut found: Option<(&Folder, Finished)> = None;
+fn agreed(parts: &[Folder], index: usize) -> Result<Option<(&Folder, FinishedRun)>, Error> {
+    let mut found: Option<(&Folder, FinishedRun)> = None;
     for part in parts {
         let Some(run) = part.get(index)? else { continue };
         match &found {

@@ -22,7 +22,7 @@ mod journal;
 mod manifest;
 mod merge;
 
-pub use folder::{Finished, Folder};
+pub use folder::{FinishedRun, Folder};
 pub use manifest::{Manifest, Shard};
 pub use merge::{merge, Part};
 

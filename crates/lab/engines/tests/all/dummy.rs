@@ -1,6 +1,6 @@
 //! An engine that a user could write: a run takes some steps and comes to a share that follows from the seed.
 
-use afteryou_engines::{Engine, Error, Progress};
+use afteryou_engines::{Engine, Error, RunProgress};
 use afteryou_scenario::outcome::{Outcome, Run};
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Checked, Scenario};
@@ -56,7 +56,7 @@ impl Engine for Dummy {
     fn run(
         &self,
         scenario: &Checked,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        watch: &mut dyn FnMut(RunProgress) -> ControlFlow<()>,
     ) -> Result<Outcome, Error> {
         self.begun.fetch_add(1, Ordering::SeqCst);
         let now = self.under_way.fetch_add(1, Ordering::SeqCst) + 1;
@@ -66,7 +66,7 @@ impl Engine for Dummy {
             // Later runs are faster, so that they overtake the earlier ones.
             std::thread::sleep(self.step / (1 + scenario.seed as u32));
             let done = f64::from(step) / f64::from(self.steps);
-            if watch(Progress { done, passed_s: done * scenario.duration.as_secs_f64() }).is_break() {
+            if watch(RunProgress { done, passed_s: done * scenario.duration.as_secs_f64() }).is_break() {
                 return Err(Error::Interrupted);
             }
         }

@@ -20,7 +20,7 @@
 //! Fast convergence and HyStart. α = 1 once the Reno window has passed M, so the friendly region is that of
 //! `friendly = linux`. The bound on growth of §4.2.
 
-use super::{Signal, State};
+use super::{ModelState, Signal};
 
 /// CUBIC.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,7 +45,7 @@ impl Cubic {
     }
 
     /// Returns the window with round trips of `rtt_s`, packets.
-    pub fn window(&self, [maximum, since_s]: State, rtt_s: f64) -> f64 {
+    pub fn window(&self, [maximum, since_s]: ModelState, rtt_s: f64) -> f64 {
         let reno = self.beta * maximum + self.alpha() * since_s / rtt_s;
         if maximum <= 0.0 {
             return reno;
@@ -59,11 +59,11 @@ impl Cubic {
         libm::pow(self.c / (1.0 - self.beta), 0.25) * libm::pow(rtt_s / loss, 0.75)
     }
 
-    pub(super) fn with_window(&self, window: f64) -> State {
+    pub(super) fn with_window(&self, window: f64) -> ModelState {
         [window / self.beta, 0.0]
     }
 
-    pub(super) fn drift(&self, [maximum, since_s]: State, signal: &Signal) -> State {
+    pub(super) fn drift(&self, [maximum, since_s]: ModelState, signal: &Signal) -> ModelState {
         [(signal.window - maximum) * signal.loss_events, 1.0 - since_s * signal.loss_events]
     }
 }

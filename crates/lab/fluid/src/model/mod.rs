@@ -18,7 +18,7 @@ pub use newreno::NewReno;
 pub(crate) use read::unsupported;
 
 /// State of a flow: the window; for CUBIC the last maximum and the time since the last loss event.
-pub type State = [f64; 2];
+pub type ModelState = [f64; 2];
 
 /// A sender's inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -89,7 +89,7 @@ pub enum Model {
 
 impl Model {
     /// Returns the window with round trips of `rtt_s`, packets.
-    pub fn window(&self, state: State, rtt_s: f64) -> f64 {
+    pub fn window(&self, state: ModelState, rtt_s: f64) -> f64 {
         match self {
             Model::Cubic(cubic) => cubic.window(state, rtt_s),
             _ => state[0],
@@ -97,7 +97,7 @@ impl Model {
     }
 
     /// Returns the state that has this window and no history.
-    pub fn with_window(&self, window: f64) -> State {
+    pub fn with_window(&self, window: f64) -> ModelState {
         match self {
             Model::Cubic(cubic) => cubic.with_window(window),
             _ => [window, 0.0],
@@ -105,7 +105,7 @@ impl Model {
     }
 
     /// Returns d(state)/dt in congestion avoidance.
-    pub fn drift(&self, state: State, signal: &Signal) -> State {
+    pub fn drift(&self, state: ModelState, signal: &Signal) -> ModelState {
         match self {
             Model::Ledbat(ledbat) => [ledbat.drift(signal), 0.0],
             Model::Fledbat(fledbat) => [fledbat.drift(signal), 0.0],
@@ -117,7 +117,7 @@ impl Model {
     }
 
     /// Returns the state after a loss event at this window, with the smallest window `least`.
-    pub fn cut(&self, window: f64, least: f64) -> State {
+    pub fn cut(&self, window: f64, least: f64) -> ModelState {
         match self {
             Model::Cubic(_) => [window, 0.0],
             _ => [(window / 2.0).max(least), 0.0],

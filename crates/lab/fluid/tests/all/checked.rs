@@ -1,6 +1,6 @@
 //! The engine's functions for scenarios without a fault.
 
-use afteryou_fluid::{Analysis, Error, Options, Progress};
+use afteryou_fluid::{Analysis, Error, FluidProgress, Options};
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Checked, Outcome, Scenario};
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ fn checked(scenario: &Scenario) -> Checked {
 pub fn run(
     scenario: &Scenario,
     options: &Options,
-    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    watch: &mut dyn FnMut(FluidProgress) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     afteryou_fluid::run(&checked(scenario), options, watch)
 }

@@ -42,7 +42,7 @@ pub struct Folders {
 
 /// The files that were written when all runs had ended.
 #[derive(Clone, Debug)]
-pub struct Finished {
+pub struct FinishedSweep {
     /// The page of all runs.
     pub page: PathBuf,
     /// The runs that it shows.
@@ -92,7 +92,7 @@ impl Folders {
     ///
     /// # Errors
     /// A file that cannot be written, and every error of `records`.
-    pub fn finish<E, Records>(&self, title: &str, records: impl Fn() -> Records) -> Result<Finished, E>
+    pub fn finish<E, Records>(&self, title: &str, records: impl Fn() -> Records) -> Result<FinishedSweep, E>
     where
         E: From<Error>,
         Records: Iterator<Item = Result<Record, E>>,
@@ -119,7 +119,7 @@ impl Folders {
         files.into_iter().try_for_each(|(_, file)| file.finish())?;
         folder.write(&[("report.html", index_html(title, &briefs, runs))]).map_err(Error::from)?;
         folder.finish().map_err(Error::from)?;
-        Ok(Finished { page: self.out.join("report.html"), briefs, runs })
+        Ok(FinishedSweep { page: self.out.join("report.html"), briefs, runs })
     }
 }
 

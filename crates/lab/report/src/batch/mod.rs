@@ -17,7 +17,7 @@ mod runs;
 
 pub use brief::Brief;
 #[cfg(feature = "parquet")]
-pub use folders::{Finished, Folders, Record};
+pub use folders::{FinishedSweep, Folders, Record};
 pub(crate) use headline::headline;
 pub use page::index_html;
 #[cfg(feature = "parquet")]

@@ -7,7 +7,7 @@ use crate::read::{
 };
 use crate::tree::{Node, Table, Value};
 use afteryou_notation::{unknown, Duration};
-use afteryou_scenario::element::{Arq, Markov, Propagation, RateLaw, State, Steps, MOST_STATES};
+use afteryou_scenario::element::{Arq, ChannelState, Markov, Propagation, RateLaw, Steps, MOST_STATES};
 use rand_pcg::Pcg64;
 
 /// `rate.markov`, if it is a table.
@@ -103,14 +103,14 @@ fn chain(node: &Node) -> Result<Markov> {
     Markov::new(states).map_err(|(i, why)| Problem::new(&nodes.get(i).unwrap_or(node).place, why))
 }
 
-fn state(node: &Node, name: &str, names: &[String]) -> Result<State> {
+fn state(node: &Node, name: &str, names: &[String]) -> Result<ChannelState> {
     let fields = table(node)?;
     check_keys(fields, "a state", STATE)?;
     let next = match fields.get("next") {
         Some(node) => weights(node, table(node)?, names)?,
         None => names.iter().map(|other| if other == name { 0.0 } else { 1.0 }).collect(),
     };
-    Ok(State {
+    Ok(ChannelState {
         name: name.to_owned(),
         rate: quantity(needed(fields, "rate", node, "\"5 Mbit/s\"")?)?,
         dwell: quantity(needed(fields, "dwell", node, "\"2 s\"")?)?,

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 /// A state of the channel.
 #[derive(Clone, Debug, PartialEq)]
-pub struct State {
+pub struct ChannelState {
     /// The state's name.
     pub name: String,
     /// Its rate; 0 if nothing gets through.
@@ -40,7 +40,7 @@ pub struct State {
 /// A chain of states.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Markov {
-    states: Vec<State>,
+    states: Vec<ChannelState>,
     /// Share of the time in each.
     occupancy: Vec<f64>,
 }
@@ -65,7 +65,7 @@ const ITERATIONS: usize = 10_000;
 
 impl Markov {
     /// Creates the chain of these states. The error names a state by its index and has the reason.
-    pub fn new(states: Vec<State>) -> Result<Markov, (usize, String)> {
+    pub fn new(states: Vec<ChannelState>) -> Result<Markov, (usize, String)> {
         for (i, state) in states.iter().enumerate() {
             if state.dwell.0 < Span::from_millis(1) {
                 return Err((i, format!("a dwell time of {} is too short: use 1 ms or more", state.dwell)));
@@ -83,7 +83,7 @@ impl Markov {
     /// Returns the channel of the preset `satellite`: mean 2.3 Mbit/s.
     pub fn satellite() -> Option<Markov> {
         let state = |name: &str, kbit: u64, dwell_ms, error, next: [f64; 3]| {
-            Some(State {
+            Some(ChannelState {
                 name: name.to_owned(),
                 rate: Rate::from_bits(kbit * 1000),
                 dwell: Duration::from_millis(dwell_ms),
@@ -100,7 +100,7 @@ impl Markov {
     }
 
     /// Returns the chain's states.
-    pub fn states(&self) -> &[State] {
+    pub fn states(&self) -> &[ChannelState] {
         &self.states
     }
 
@@ -111,7 +111,7 @@ impl Markov {
 
     /// Returns the mean rate, bit/s.
     pub fn mean_rate(&self) -> f64 {
-        let of = |(state, share): (&State, &f64)| state.rate.bits_per_second() as f64 * share;
+        let of = |(state, share): (&ChannelState, &f64)| state.rate.bits_per_second() as f64 * share;
         self.states.iter().zip(&self.occupancy).map(of).sum()
     }
 
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_chain_that_goes_nowhere_is_refused() {
-        let state = |dwell, next: [f64; 2]| State {
+        let state = |dwell, next: [f64; 2]| ChannelState {
             name: String::new(),
             rate: Rate::from_mbit(1),
             dwell: Duration::from_millis(dwell),

@@ -99,7 +99,7 @@ pub enum Phase {
 }
 
 /// Reports a phase, its runs, those that were there already, and how far the others are.
-pub type Progress<'a> = dyn FnMut(Phase, usize, usize, PoolProgress) + 'a;
+pub type PhaseProgress<'a> = dyn FnMut(Phase, usize, usize, PoolProgress) + 'a;
 
 /// Returns the set.
 ///
@@ -211,7 +211,7 @@ pub fn run(
     chosen: &[Chosen],
     setting: &Setting,
     cache: &mut Cache,
-    progress: &mut Progress<'_>,
+    progress: &mut PhaseProgress<'_>,
 ) -> Result<Vec<EntryVerdict>> {
     let set = set()?;
     let tested = set.tested(chosen)?;
@@ -268,7 +268,7 @@ impl Batch {
         setting: &Setting,
         cache: &mut Cache,
         phase: Phase,
-        progress: &mut Progress<'_>,
+        progress: &mut PhaseProgress<'_>,
     ) -> Result<(Vec<Vec<Kept>>, usize)> {
         let making = Making {
             engine,

@@ -11,7 +11,7 @@
 
 use super::file_system::is_border;
 use super::place::{self, writable, There};
-use super::root::{Root, Work};
+use super::root::{Root, RootUse};
 use super::{components, descent, link, names, partial, Store};
 use crate::entry::{Entry, EntryPath, Kind};
 use crate::extras::Keep;
@@ -31,7 +31,7 @@ impl Store {
     pub(super) fn check_backups(&self, directory: &EntryPath) -> Result<(), String> {
         let refused = |reason| format!("\"{directory}\" is refused: {reason}");
         let steps = self.steps(directory).map_err(refused)?;
-        let _work = Work::begin(&self.inner.root);
+        let _work = RootUse::begin(&self.inner.root);
         match place::find(&self.inner.root, &steps) {
             Err(Why::Refused(reason) | Why::Io(reason)) => Err(format!("no backups can be kept: {reason}")),
             _ => Ok(()),

@@ -3,7 +3,7 @@
 use super::names;
 use super::path::STATE;
 use super::place::{self, Attributes};
-use super::root::{Root, Work};
+use super::root::{Root, RootUse};
 use super::Inner;
 use crate::entry::EntryPath;
 use cap_std::fs::Dir;
@@ -97,7 +97,7 @@ pub(super) struct Claim {
     path: EntryPath,
     is_expected: bool,
     /// Given up last.
-    _work: Work,
+    _work: RootUse,
 }
 
 /// Whether a small file may come without a partial file.
@@ -113,7 +113,7 @@ pub(super) enum Expected {
 impl Claim {
     pub(super) fn new(inner: Arc<Inner>, path: &EntryPath) -> Self {
         *inner.active().paths.entry(path.0.clone()).or_default() += 1;
-        let work = Work::begin(&inner.root);
+        let work = RootUse::begin(&inner.root);
         Self { inner, path: path.clone(), is_expected: false, _work: work }
     }
 
@@ -130,7 +130,7 @@ impl Claim {
         active.paths.insert(path.0.clone(), 1);
         active.expected.insert(path.0.clone(), *root);
         drop(active);
-        let work = Work::begin(&inner.root);
+        let work = RootUse::begin(&inner.root);
         Expected::New(Self { inner, path: path.clone(), is_expected: true, _work: work })
     }
 

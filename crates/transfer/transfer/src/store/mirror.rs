@@ -28,7 +28,7 @@
 mod sweep;
 
 use super::descent::Descent;
-use super::root::{Root, Work};
+use super::root::{Root, RootUse};
 use super::{components, Store};
 use crate::entry::{bytes, Entry, EntryPath, Kind};
 use crate::error::Error;
@@ -213,7 +213,7 @@ impl Mirror {
     /// Notes whether something is at this path, before the job makes anything there.
     pub(crate) fn before(&self, path: &EntryPath) {
         let Some(MaxDelete::Percent(_)) = self.store.wishes.max_delete else { return };
-        let _work = Work::begin(&self.store.inner.root);
+        let _work = RootUse::begin(&self.store.inner.root);
         let missing = first_missing(&self.store.inner.root, path);
         let mut seen = self.seen();
         for path in missing {
@@ -245,7 +245,7 @@ impl Mirror {
                     .to_owned(),
             ));
         }
-        let _work = Work::begin(&self.store.inner.root);
+        let _work = RootUse::begin(&self.store.inner.root);
         let is_early = !seen.listed.all.is_empty();
         let only_places = is_early && !self.lacks_room.load(Ordering::Relaxed);
         let sweep = |does, free: Option<&HashSet<_>>, tell: &mut Tell<'_>| {

@@ -73,7 +73,7 @@ pub(crate) use path::{components, link_stays_inside, STATE};
 use place::{refused, why, Attributes, There};
 pub use reception::{Arriving, Reception};
 use renamed::BySize;
-use root::{Root, Work};
+use root::{Root, RootUse};
 pub(crate) use small::{keep_all, with_whole, Arrived};
 pub(crate) use state::lock;
 use state::States;
@@ -406,7 +406,7 @@ impl Store {
 
     /// Decides on an entry that may be beside the last.
     pub fn consider_near(&self, entry: &Entry, near: &mut Near) -> Result<Verdict, Why> {
-        let _work = Work::begin(&self.inner.root);
+        let _work = RootUse::begin(&self.inner.root);
         self.keep_backups_apart(entry)?;
         let target = self.target(&entry.path, (entry.mode, entry.mtime, entry.extras.as_deref()))?;
         if self.wishes.update && self.is_newer(entry, &target)? {

@@ -6,8 +6,8 @@
 //! found when the entry gets its name.
 
 use super::place;
-use super::root::{Root, Work};
-use super::state::State;
+use super::root::{Root, RootUse};
+use super::state::StateDir;
 use super::{Store, Target};
 use crate::wire::Why;
 use cap_std::fs::Dir;
@@ -21,12 +21,12 @@ pub struct Near(Option<Known>);
 #[derive(Debug)]
 struct Known {
     /// An entry that was opened stays open for its owner.
-    _work: Work,
+    _work: RootUse,
     steps: Vec<OsString>,
     /// None: it is not there.
     dir: Option<Arc<Dir>>,
     /// Where partial files of what goes there lie, once somebody asks.
-    state: Option<Arc<State>>,
+    state: Option<Arc<StateDir>>,
 }
 
 impl Near {
@@ -37,7 +37,7 @@ impl Near {
 
     fn keep(&mut self, root: &Arc<Root>, steps: &[OsString], dir: Option<Arc<Dir>>) {
         let state = self.0.take().filter(|known| known.steps == steps).and_then(|known| known.state);
-        self.0 = Some(Known { _work: Work::begin(root), steps: steps.to_vec(), dir, state });
+        self.0 = Some(Known { _work: RootUse::begin(root), steps: steps.to_vec(), dir, state });
     }
 }
 
@@ -53,7 +53,7 @@ impl Store {
     }
 
     /// Returns the directory of partial files for an entry.
-    pub(super) fn state_near(&self, target: &Target, near: &mut Near) -> Result<Arc<State>, Why> {
+    pub(super) fn state_near(&self, target: &Target, near: &mut Near) -> Result<Arc<StateDir>, Why> {
         let Some(known) = near.0.as_mut().filter(|known| known.steps == target.parents) else {
             return self.state_of(target);
         };
@@ -66,7 +66,7 @@ impl Store {
     }
 
     /// Returns the directory of partial files when nothing near is known.
-    pub(super) fn state_of(&self, target: &Target) -> Result<Arc<State>, Why> {
+    pub(super) fn state_of(&self, target: &Target) -> Result<Arc<StateDir>, Why> {
         self.state(&target.parents).map_err(|error| place::why("look for partial files", error))
     }
 

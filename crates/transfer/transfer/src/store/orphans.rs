@@ -14,7 +14,7 @@
 
 use super::names::{self, LINK, PART, TREE};
 use super::partial;
-use super::state::State;
+use super::state::StateDir;
 use super::{Inner, Store, STATE};
 use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, Metadata};
@@ -171,7 +171,7 @@ fn mounted_below(_: &Dir) -> Vec<Dir> {
 }
 
 /// Notes that one more partial file was left: the oldest go if there are too many.
-pub(super) fn left_one_more(inner: &Inner, state: &State) {
+pub(super) fn left_one_more(inner: &Inner, state: &StateDir) {
     let mut left = state.left.lock().unwrap_or_else(PoisonError::into_inner);
     let known = left.map(|left| left + 1);
     if known.is_some_and(|known| known <= MOST + MOST / 4) {

@@ -25,7 +25,7 @@ use super::burst::Burst;
 use super::file_system::identity;
 use super::names::{any_base, base, names_in, prefix, PART, TREE};
 use super::place::{Attributes, There};
-use super::state::{lock, unlock, State, ATTEMPTS};
+use super::state::{lock, unlock, StateDir, ATTEMPTS};
 use super::valid::valid_ranges;
 use super::{ranges, unnamed};
 use crate::entry::{EntryPath, Wanted, GROUP};
@@ -82,7 +82,7 @@ pub(crate) struct Partial {
 impl Partial {
     /// Opens and locks the files, which may be new. None: another session holds them.
     pub(crate) fn open(
-        state: &State,
+        state: &StateDir,
         path: &EntryPath,
         content: Content,
         private: bool,
@@ -129,7 +129,7 @@ impl Partial {
     /// Makes the file for a content that is at hand: without a name, or else as a partial file. A file of another owner cannot be
     /// linked by everyone who can give it away, so such a one has a name from the beginning.
     pub(crate) fn create(
-        state: &State,
+        state: &StateDir,
         path: &EntryPath,
         content: Content,
         attributes: &Attributes,
@@ -163,7 +163,7 @@ impl Partial {
     }
 
     /// Gives a file without a name the one of a partial file, or another where that is taken.
-    pub(crate) fn name_as_part(&mut self, state: &State, path: &EntryPath) -> io::Result<()> {
+    pub(crate) fn name_as_part(&mut self, state: &StateDir, path: &EntryPath) -> io::Result<()> {
         if self.is_named() {
             return Ok(());
         }
@@ -312,7 +312,7 @@ impl Partial {
     }
 
     /// Removes the partial files of other contents of this path that nobody holds.
-    pub(crate) fn remove_older(&self, state: &State, path: &EntryPath) -> io::Result<()> {
+    pub(crate) fn remove_older(&self, state: &StateDir, path: &EntryPath) -> io::Result<()> {
         let (dir, prefix) = (state.get()?, prefix(path));
         for name in names_in(&dir)? {
             let is_own = self.names.as_ref().is_some_and(|own| name.starts_with(&own.base));
@@ -450,7 +450,7 @@ mod tests {
     fn a_descriptor_that_a_child_inherited_does_not_keep_the_lock() {
         let dir = tempfile::tempdir().expect("a directory");
         let root = Dir::open_ambient_dir(dir.path(), cap_std::ambient_authority()).expect("opens");
-        let state = State::of(&root).expect("a copy");
+        let state = StateDir::of(&root).expect("a copy");
         let open = || {
             let content = Content { size: 1, root: [7; 32] };
             Partial::open(&state, &EntryPath(b"file".to_vec()), content, true).expect("opens")
@@ -475,7 +475,7 @@ mod tests {
             for thread in 0..4 {
                 scope.spawn(move || {
                     let root = open();
-                    let state = State::of(&root).expect("a copy");
+                    let state = StateDir::of(&root).expect("a copy");
                     for n in 0..3000 {
                         if let Some(partial) = Partial::open(&state, &path(), content, true).expect("opens") {
                             let named = format!("{thread}-{n}");

@@ -3,7 +3,7 @@
 use super::file_system::is_border;
 use super::partial::{self, Content, Partial};
 use super::place::{self, why, There};
-use super::state::State;
+use super::state::StateDir;
 use super::{orphans, ranges};
 use super::{Claim, Kept, Near, Store, Target};
 use crate::entry::{Mtime, Wanted, GROUP_BYTES};
@@ -74,7 +74,7 @@ pub struct Reception {
     content: Content,
     wanted: Wanted,
     target: Box<Target>,
-    state: Arc<State>,
+    state: Arc<StateDir>,
     claim: Claim,
     store: Box<Store>,
     named: bool,
@@ -87,7 +87,7 @@ impl Reception {
         partial: Option<Partial>,
         content: Content,
         wanted: Wanted,
-        (target, state, claim): (Target, Arc<State>, Claim),
+        (target, state, claim): (Target, Arc<StateDir>, Claim),
         store: Store,
     ) -> Self {
         let (partial, target, store) = (partial.map(Box::new), Box::new(target), Box::new(store));
@@ -334,7 +334,7 @@ impl Reception {
     /// during the job.
     fn carry_over(&mut self, parent: &Dir) -> Result<(), Why> {
         let Target { path, attributes, .. } = &*self.target;
-        let state = State::of(parent).map_err(not_named)?;
+        let state = StateDir::of(parent).map_err(not_named)?;
         let mut there = Partial::create(&state, path, self.content, attributes).map_err(not_named)?;
         let from = self.part().ok_or_else(|| why("write", not_open()))?;
         let copied = place::copy(from, &mut there.file, self.content.size);

@@ -2,7 +2,7 @@
 //!
 //! # Model
 //! A sender's directory may have a mode that forbids its owner to look into it, and a file one that forbids its owner to read it. For root
-//! that means nothing. For anyone else such a directory gets the owner's bits while somebody works there ([`Work`]), and its mode back
+//! that means nothing. For anyone else such a directory gets the owner's bits while somebody works there ([`RootUse`]), and its mode back
 //! when nobody does. A file gets its mode back as soon as it is open. Only the owner's bits change, and never those of another user's file.
 //!
 //! Each mode is noted in `.afteryou` before it is changed, in a file that is locked as long as the process lives. [`Root::open`] puts back what
@@ -40,16 +40,16 @@ impl Deref for Root {
 
 /// Somebody works below a root as long as this lives.
 #[derive(Debug)]
-pub(crate) struct Work(Arc<Root>);
+pub(crate) struct RootUse(Arc<Root>);
 
-impl Work {
+impl RootUse {
     pub(crate) fn begin(root: &Arc<Root>) -> Self {
         root.opened().workers += 1;
         Self(root.clone())
     }
 }
 
-impl Drop for Work {
+impl Drop for RootUse {
     fn drop(&mut self) {
         let mut opened = self.0.opened();
         opened.workers -= 1;

@@ -29,14 +29,14 @@ pub(super) const ATTEMPTS: usize = 16;
 pub(super) struct States {
     root: Dir,
     system: FileSystem,
-    top: Arc<State>,
+    top: Arc<StateDir>,
     /// Those that somebody uses.
-    below: Mutex<HashMap<FileSystem, Weak<State>>>,
+    below: Mutex<HashMap<FileSystem, Weak<StateDir>>>,
 }
 
 impl States {
     pub(super) fn of(root: &Dir) -> io::Result<Self> {
-        let (system, top) = (FileSystem::of(root)?, Arc::new(State::of(root)?));
+        let (system, top) = (FileSystem::of(root)?, Arc::new(StateDir::of(root)?));
         Ok(Self { root: root.try_clone()?, system, top, below: Mutex::default() })
     }
 
@@ -47,15 +47,15 @@ impl States {
     }
 
     /// Returns the state of files in the directory that these steps lead to. `found` is called with the bases of the partial
-    /// files that are there from earlier.
-    fn at(&self, steps: &[OsString], found: impl FnOnce(&[String])) -> io::Result<Arc<State>> {
+    /// files that lie there from earlier.
+    fn at(&self, steps: &[OsString], found: impl FnOnce(&[String])) -> io::Result<Arc<StateDir>> {
         let Some((system, dir)) = self.topmost(steps)? else { return Ok(self.top.clone()) };
         let mut below = self.below.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(state) = below.get(&system).and_then(Weak::upgrade) {
             return Ok(state);
         }
         below.retain(|_, state| state.strong_count() > 0);
-        let state = Arc::new(State::in_dir(dir));
+        let state = Arc::new(StateDir::in_dir(dir));
         below.insert(system, Arc::downgrade(&state));
         if let Ok(dir) = state.root.open_dir_nofollow(STATE) {
             found(&names::bases(&dir)?);
@@ -122,7 +122,7 @@ fn may_write(_: &Dir) -> bool {
 
 impl Store {
     /// Returns the directory of partial files of what gets its name in the directory that these steps lead to.
-    pub(super) fn state(&self, steps: &[OsString]) -> io::Result<Arc<State>> {
+    pub(super) fn state(&self, steps: &[OsString]) -> io::Result<Arc<StateDir>> {
         self.inner.states.at(steps, |bases| self.inner.active().left_earlier(bases))
     }
 
@@ -132,10 +132,10 @@ impl Store {
         &self,
         steps: &[OsString],
         parent: &Dir,
-        make: impl Fn(&State) -> io::Result<()>,
+        make: impl Fn(&StateDir) -> io::Result<()>,
     ) -> io::Result<()> {
         match make(&*self.state(steps)?) {
-            Err(error) if is_border(&error) => make(&State::of(parent)?),
+            Err(error) if is_border(&error) => make(&StateDir::of(parent)?),
             other => other,
         }
     }
@@ -143,7 +143,7 @@ impl Store {
 
 /// A directory of partial files, open once for all of them as long as there is one.
 #[derive(Debug)]
-pub(crate) struct State {
+pub(crate) struct StateDir {
     root: Dir,
     open: Mutex<Weak<Dir>>,
     /// Whether files can be made that have no name at first.
@@ -152,7 +152,7 @@ pub(crate) struct State {
     pub(super) left: Mutex<Option<usize>>,
 }
 
-impl State {
+impl StateDir {
     pub(crate) fn of(root: &Dir) -> io::Result<Self> {
         Ok(Self::in_dir(root.try_clone()?))
     }
@@ -203,7 +203,7 @@ impl State {
     }
 }
 
-impl Drop for State {
+impl Drop for StateDir {
     fn drop(&mut self) {
         // Succeeds only when it is empty.
         _ = self.root.remove_dir(STATE);

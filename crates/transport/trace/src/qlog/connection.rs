@@ -3,7 +3,7 @@
 //! The order of calls for a packet received: [`arriving`](Connection::arriving), the events that the controller gets for it,
 //! [`handled`](Connection::handled). For a packet sent: the controller's event, [`leaving`](Connection::leaving).
 
-use super::records::{Closed, Packet, Progress, Started};
+use super::records::{Closed, Packet, Started, StateChange};
 use super::sender::Sender;
 use super::wire::{Arriving, Leaving, Shown, Wire};
 use afteryou_cc::script::Event;
@@ -60,7 +60,7 @@ impl Connection {
 
     /// Logs that the handshake is complete.
     pub fn connected(&self, at: Time) {
-        let progress = Progress { old: "attempted", new: "handshake_completed" };
+        let progress = StateChange { old: "attempted", new: "handshake_completed" };
         let mut sender = self.sender();
         sender.out.connected();
         sender.write(at, "connectivity:connection_state_updated", progress);

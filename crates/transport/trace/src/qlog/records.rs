@@ -186,7 +186,7 @@ pub struct Started<'a> {
 
 /// `connectivity:connection_state_updated`.
 #[derive(Serialize)]
-pub struct Progress {
+pub struct StateChange {
     pub old: &'static str,
     pub new: &'static str,
 }

@@ -1,6 +1,6 @@
 //! An end of a connection of QUIC: its counters, and the bytes that arrive there.
 
-use super::super::watched::{State, Watch};
+use super::super::watched::{EndState, Watch};
 use afteryou_quic::Monitor;
 use afteryou_scenario::outcome::Totals;
 use std::io;
@@ -24,9 +24,9 @@ impl End {
 }
 
 impl Watch for End {
-    fn state(&self) -> Option<State> {
+    fn state(&self) -> Option<EndState> {
         let (status, path) = (self.monitor.status(), self.connection.stats().path);
-        Some(State {
+        Some(EndState {
             controller: status.snapshot,
             smoothed_rtt: status.smoothed_rtt,
             totals: Totals {
