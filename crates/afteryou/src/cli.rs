@@ -94,6 +94,9 @@ Exit codes:
 
 impl Command {
     /// Runs the command.
+    ///
+    /// # Errors
+    /// As the subcommand: arguments that contradict each other, a file that cannot be read or written, a verdict that `--check` fails.
     pub fn run(self) -> Result<(), Failure> {
         match self {
             Command::Transfer(command) => command.run(),

@@ -98,6 +98,9 @@ Exit codes:
 
 impl DemoArgs {
     /// Checks that the values make sense together. Each alone was checked as it was read.
+    ///
+    /// # Errors
+    /// A buffer that holds no full packet at this rate, and a queue discipline that the buffer or the rate does not suit.
     pub fn check(&self) -> Result<(), Failure> {
         self.check_buffer()?;
         let refused = |error: afteryou_scenario::Error| Failure::usage(format!("--queue: {error}"));

@@ -26,6 +26,9 @@ Examples:
   afteryou lab --out lab.html   writes it, for a colleague or a web server";
 
 /// Writes the page, and opens it unless `--out` names a file.
+///
+/// # Errors
+/// A build without the page, a file that cannot be written, and a system that opens no browser.
 pub fn run(args: &LabArgs) -> Result<(), Failure> {
     if PAGE.is_empty() {
         return Err(Failure::from(anyhow!(

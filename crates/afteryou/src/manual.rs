@@ -48,11 +48,17 @@ Examples:
 pub type Page = (String, Vec<u8>);
 
 /// Runs `afteryou completions`; `command` is the whole command line.
+///
+/// # Errors
+/// A standard output that cannot be written.
 pub fn completions(args: &CompletionsArgs, command: Command) -> Result<(), Failure> {
     output::print(&String::from_utf8_lossy(&completion(command, args.shell)))
 }
 
 /// Runs `afteryou man`; `command` is the whole command line.
+///
+/// # Errors
+/// A subcommand that does not exist, a folder or file that cannot be written.
 pub fn man(args: &ManArgs, command: Command) -> Result<(), Failure> {
     let pages = man_pages(command)?;
     if let Some(folder) = &args.out {
@@ -83,6 +89,9 @@ pub fn completion(mut command: Command, shell: Shell) -> Vec<u8> {
 }
 
 /// Returns the page of `command` and one of each subcommand.
+///
+/// # Errors
+/// None so far: a page is written to memory, whose interface may fail.
 pub fn man_pages(command: Command) -> std::io::Result<Vec<Page>> {
     let mut command = command.disable_help_subcommand(true);
     command.build();

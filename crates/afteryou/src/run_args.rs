@@ -269,12 +269,19 @@ impl RunArgs {
     }
 
     /// Reads a scenario file.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is no scenario, with the line, a `--set` that it has no key for, and with `--untrusted` more than a
+    /// stranger's file may ask for.
     pub fn read(&self, file: &Path) -> Result<Experiment, Failure> {
         let read = if self.untrusted { Experiment::read_untrusted } else { Experiment::read };
         read(file, &self.sets).map_err(Failure::usage)
     }
 
     /// Returns a folder name for each file: no two may be the same.
+    ///
+    /// # Errors
+    /// Two files of the same name, if results are kept: they would share a folder.
     pub fn folders(&self) -> Result<Vec<String>, Failure> {
         let mut names: Vec<String> = Vec::new();
         for file in &self.files {

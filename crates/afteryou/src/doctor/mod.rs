@@ -83,6 +83,9 @@ impl Check {
 }
 
 /// Checks the machine and prints the findings.
+///
+/// # Errors
+/// A word that is no ticket, a standard output that cannot be written, and any check that failed.
 pub fn run(args: &DoctorArgs) -> Result<(), Failure> {
     // A word that is no ticket is reported at once.
     let far_end = args.word.as_ref().or(args.ticket.as_ref()).map(|word| read_ticket(word)).transpose()?;

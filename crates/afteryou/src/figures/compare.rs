@@ -44,6 +44,10 @@ intervals, and the differences from the first. Of many intervals, 5 % exclude ze
 
 impl CompareArgs {
     /// Prints the comparison, and draws it if a file is named.
+    ///
+    /// # Errors
+    /// Results that cannot be read, a run beside a sweep, too many of either, a figure that they do not have, and a page that cannot be
+    /// written.
     pub fn run(&self) -> Result<(), Failure> {
         let paths: Vec<&Path> = self.results.iter().map(PathBuf::as_path).collect();
         let sweeps: Vec<&Path> = paths.iter().copied().filter(|path| is_of_a_sweep(path)).collect();

@@ -33,6 +33,9 @@ Results stay as they are; report.html and figure.svg are written anew.";
 
 impl ReportArgs {
     /// Draws the pages again and prints where they are.
+    ///
+    /// # Errors
+    /// A directory without results, results that cannot be read, pages that cannot be written, and `--png` for a sweep without curves.
     pub fn run(&self) -> Result<(), Failure> {
         let page = match crate::runs::redraw_tables(&self.dir, self.png)? {
             Some(page) => page,

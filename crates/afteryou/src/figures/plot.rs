@@ -66,6 +66,10 @@ fn only(words: &str) -> Result<(String, String), String> {
 
 impl PlotArgs {
     /// Draws the figure.
+    ///
+    /// # Errors
+    /// A file name that ends in neither .svg nor .png, a result that cannot be read, columns that it does not have, and a file that cannot be
+    /// written.
     pub fn run(&self) -> Result<(), Failure> {
         let is_png = match self.out.extension().and_then(|extension| extension.to_str()) {
             Some("svg") => false,

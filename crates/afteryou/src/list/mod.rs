@@ -168,6 +168,9 @@ impl Listed {
 }
 
 /// Prints the list.
+///
+/// # Errors
+/// A standard output that cannot be written.
 pub fn run(args: &ListArgs) -> Result<(), Failure> {
     let entries = match args.what {
         Some(choice) => choice.entries(),

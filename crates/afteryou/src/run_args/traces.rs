@@ -15,6 +15,9 @@ pub struct Traces {
 
 impl Traces {
     /// Returns whether `engine` can write what was asked for.
+    ///
+    /// # Errors
+    /// A trace of packets or senders from an engine that has none.
     pub fn check(&self, engine: &dyn Engine) -> Result<(), Failure> {
         let Some(option) = self.option().filter(|_| !engine.capabilities().traces) else { return Ok(()) };
         let reason = format!("{option} is not for afteryou {}, which has no packets", engine.name());

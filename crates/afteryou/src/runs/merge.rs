@@ -15,6 +15,9 @@ use std::path::{Component, Path};
 const MOST_NAMED: usize = 10;
 
 /// Joins the parts.
+///
+/// # Errors
+/// Parts of different sweeps, a part that cannot be read, a folder that cannot be written, and runs that are in no part.
 pub fn run(args: &MergeArgs) -> Result<(), Failure> {
     let take = &mut |part: &Part| bring_files(part, &args.out);
     let folder = sweep::merge(&args.parts, &args.out, take).map_err(Ended::from)?;

@@ -99,6 +99,9 @@ pub(super) fn finish(folder: &Folder, title: &str, parquet: bool) -> Result<Fini
 
 /// Writes the tables and the page of a sweep anew whose runs have no files of their own, and returns the page. None if `dir` holds
 /// something else.
+///
+/// # Errors
+/// `png` for runs without curves, a sweep that another process is running, tables that cannot be read or written.
 pub fn redraw_tables(dir: &Path, png: bool) -> Result<Option<PathBuf>, Failure> {
     if !Folder::holds_sweep(dir) {
         return Ok(None);

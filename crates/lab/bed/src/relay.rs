@@ -84,6 +84,9 @@ pub struct Relay {
 
 impl Relay {
     /// Opens the sockets of all flows and starts to relay. Times in records are those of `clock`.
+    ///
+    /// # Errors
+    /// Two links of one name, a link without a rate, a server that is not on loopback, and a system that gives no socket or no thread.
     pub fn start(config: Config, clock: Clock) -> Result<Relay, Error> {
         config.check()?;
         let ports = Ports::open(config.flows.iter().map(|flow| flow.server), config.hosts)?;
@@ -125,11 +128,17 @@ impl Relay {
 
     /// Stops it. Packets that wait or travel are not delivered. Records not drained yet are lost: see
     /// [`Relay::stop_with_records`].
+    ///
+    /// # Errors
+    /// [`Error::Crashed`] if the relay's thread panicked.
     pub fn stop(self) -> Result<Statistics, Error> {
         self.stop_with_records().map(|(statistics, _)| statistics)
     }
 
     /// Stops it and returns the rest of the records too.
+    ///
+    /// # Errors
+    /// [`Error::Crashed`] if the relay's thread panicked.
     pub fn stop_with_records(mut self) -> Result<(Statistics, Vec<Record>), Error> {
         let (links, strangers) = self.join().ok_or(Error::Crashed)?;
         let lateness = self.shared.lateness_in_all();

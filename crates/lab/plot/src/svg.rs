@@ -36,6 +36,9 @@ const BAND_ROW: f64 = 15.0;
 const UPPER_SHARE: f64 = 0.58;
 
 /// Draws `outcome` as one SVG document of 900 × 520 px.
+///
+/// # Errors
+/// [`Error::Figure`] if the drawing library fails: a fault of this program, not of the outcome.
 pub fn svg(outcome: &Outcome) -> Result<String, Error> {
     let plan = Plan::of(outcome);
     let mut body = String::new();

@@ -32,6 +32,9 @@ struct Embedded {
 }
 
 /// Draws `outcome` as one HTML document that needs no network.
+///
+/// # Errors
+/// As [`svg`], and [`Error::Json`] for an outcome that JSON cannot hold.
 pub fn html(outcome: &Outcome) -> Result<String, Error> {
     page(outcome, None)
 }

@@ -68,6 +68,9 @@ impl FlowSet {
     }
 
     /// Returns whether its step suits a window of this length.
+    ///
+    /// # Errors
+    /// A step longer than the window, or so short that the curve would have too many points.
     pub fn check_step(&self, length: Duration) -> Result<(), Error> {
         let least = Duration((length.0 / MOST_STEPS).max(SHORTEST_STEP));
         match (least..=length).contains(&self.step) {

@@ -138,6 +138,9 @@ impl<Q: Quantity> Law<Q> {
     }
 
     /// Checks that it is a law. If not, returns what is wrong.
+    ///
+    /// # Errors
+    /// A range that ends before it begins, a parameter out of its range, both or neither of median and mean, an empty list.
     pub fn check(&self) -> Result<(), Error> {
         let Law::Drawn(drawn) = self else { return Ok(()) };
         let wrong = |what: &str| Err(Error::Contradiction(what.to_owned()));

@@ -11,6 +11,9 @@ const SHORTEST_SAMPLE: Span = Span::from_millis(1);
 
 impl Scenario {
     /// Checks the sampling step: the points of a curve are bounded, since each flow has several curves.
+    ///
+    /// # Errors
+    /// A step longer than the run, or so short that the curves would have too many points.
     pub fn check_sample(&self) -> Result<(), Error> {
         let Some(sample) = self.sample else { return Ok(()) };
         let least = Duration((self.duration.0 / MOST_SAMPLES).max(SHORTEST_SAMPLE));

@@ -12,11 +12,17 @@ const WIDTH: usize = 110;
 
 /// Writes `text` to stdout, without the secret of a ticket that may be in it. A reader that has seen enough, as in
 /// `afteryou list | head`, is no failure.
+///
+/// # Errors
+/// A standard output that cannot be written, such as a file on a full disk.
 pub fn print(text: &str) -> Result<(), Failure> {
     print_whole(&redact(text))
 }
 
 /// Prints text with its tickets: for the one that is handed over.
+///
+/// # Errors
+/// As [`print`].
 pub fn print_whole(text: &str) -> Result<(), Failure> {
     print_to(&mut io::stdout().lock(), text)
 }

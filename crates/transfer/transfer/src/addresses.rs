@@ -19,6 +19,9 @@ use std::net::{IpAddr, Ipv6Addr};
 const LOCAL_BRIDGES: [&str; 8] = ["docker", "br-", "veth", "virbr", "lxcbr", "lxdbr", "cni", "podman"];
 
 /// Returns the addresses for a ticket: `named` ones first (with their own port or `port`), then the interfaces'.
+///
+/// # Errors
+/// The system does not list its interfaces.
 pub fn of_this_machine(named: &[Address], port: u16) -> io::Result<Vec<Address>> {
     let interfaces = if_addrs::get_if_addrs()?;
     let usable = interfaces.into_iter().filter(|found| found.is_oper_up() || !is_link_local(&found.ip()));

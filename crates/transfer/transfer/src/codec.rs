@@ -47,6 +47,9 @@ pub enum CodecError {
 }
 
 /// Appends the encoding of `message`, with its length before it.
+///
+/// # Errors
+/// A message longer than [`MAX_MESSAGE`]; then `out` is as before.
 pub fn encode(message: &impl Serialize, out: &mut BytesMut) -> Result<(), CodecError> {
     let start = out.len();
     out.put_u32(0);
@@ -63,6 +66,9 @@ pub fn encode(message: &impl Serialize, out: &mut BytesMut) -> Result<(), CodecE
 }
 
 /// Reads one message that `body` must be the whole encoding of.
+///
+/// # Errors
+/// Bytes that are no such message, or more of them than it has.
 pub fn decode<M: DeserializeOwned>(body: &[u8]) -> Result<M, CodecError> {
     let (message, rest) = postcard::take_from_bytes(body).map_err(CodecError::Malformed)?;
     match rest.len() {
@@ -98,6 +104,9 @@ pub struct Outgoing(BytesMut);
 
 impl Outgoing {
     /// Adds a message.
+    ///
+    /// # Errors
+    /// A message longer than [`MAX_MESSAGE`], which is not added.
     pub fn push(&mut self, message: &impl Serialize) -> Result<(), CodecError> {
         encode(message, &mut self.0)
     }
@@ -113,6 +122,9 @@ impl Outgoing {
     }
 
     /// Sends some of what waits. When cancelled, nothing was sent.
+    ///
+    /// # Errors
+    /// The connection is lost, or the peer stopped the stream.
     pub async fn flush_some(&mut self, stream: &mut quinn::SendStream) -> Result<(), quinn::WriteError> {
         let sent = stream.write(&self.0).await?;
         self.0.advance(sent);
@@ -120,6 +132,9 @@ impl Outgoing {
     }
 
     /// Sends everything that waits.
+    ///
+    /// # Errors
+    /// As [`flush_some`](Self::flush_some).
     pub async fn flush(&mut self, stream: &mut quinn::SendStream) -> Result<(), quinn::WriteError> {
         while !self.is_empty() {
             self.flush_some(stream).await?;
@@ -171,12 +186,18 @@ impl<R: AsyncRead + Unpin> Incoming<R> {
     }
 
     /// Returns the next message; `None` when the stream ends between two. When cancelled, nothing is lost.
+    ///
+    /// # Errors
+    /// A message that is too long or no such message, a stream that breaks or ends inside one.
     pub async fn next<M: DeserializeOwned>(&mut self) -> Result<Option<M>, CodecError> {
         let body = poll_fn(|context| Pin::new(&mut self.0).poll_next(context)).await;
         body.map(|body| decode(&body?)).transpose()
     }
 
     /// Returns the next message, if all of it is in the buffer.
+    ///
+    /// # Errors
+    /// A message that is too long or no such message.
     pub fn ready<M: DeserializeOwned>(&mut self) -> Result<Option<M>, CodecError> {
         let mut buffer = std::mem::take(self.0.read_buffer_mut());
         let body = self.0.decoder_mut().decode(&mut buffer);

@@ -115,6 +115,9 @@ impl fmt::Display for Tried<'_> {
 }
 
 /// Binds a UDP socket for an endpoint, IPv6 and IPv4 at once where the system can. Port 0: any.
+///
+/// # Errors
+/// A port that is taken or not allowed, and a system without UDP.
 pub fn udp_socket(port: u16) -> io::Result<UdpSocket> {
     let both = || -> io::Result<UdpSocket> {
         let socket =
@@ -151,6 +154,9 @@ type Asked = Arc<Mutex<HashSet<SocketAddr>>>;
 impl Dialer {
     /// Creates a dialer. `endpoint` may be any; its default configuration is not used. `transport` makes the settings of
     /// connections to an address.
+    ///
+    /// # Errors
+    /// No certificate can be made of the ticket's secret.
     pub fn new(
         endpoint: Endpoint,
         ticket: &Ticket,
@@ -172,6 +178,10 @@ impl Dialer {
     }
 
     /// Opens a connection that both sides have agreed to.
+    ///
+    /// # Errors
+    /// [`DialError::Refused`] if a peer at any address refuses the ticket, [`DialError::Unreachable`] if each address failed, with the reason
+    /// of each.
     pub async fn dial(&self) -> Result<Connection, DialError> {
         let (mut failed, asked) = (Vec::new(), Asked::default());
         let mut waiting = self.addresses.iter();
@@ -219,6 +229,9 @@ impl Dialer {
     }
 
     /// Tries this one address and no other.
+    ///
+    /// # Errors
+    /// The reason: silence, a name that cannot be looked up, a peer that refuses the ticket, is another one or has another protocol.
     pub async fn attempt(&self, address: &Address) -> Result<Connection, Failure> {
         self.attempt_new(address, &Asked::default()).await
     }

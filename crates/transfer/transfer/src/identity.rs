@@ -112,6 +112,9 @@ impl std::fmt::Debug for Identity {
 
 /// Returns the identity's default directory: `$STATE_DIRECTORY` (systemd), `$XDG_STATE_HOME/afteryou`,
 /// `%LOCALAPPDATA%\afteryou` on Windows, `~/.local/state/afteryou`.
+///
+/// # Errors
+/// [`IdentityError::NoPlace`] if none of these is set and the user has no home.
 pub fn default_directory() -> Result<PathBuf, IdentityError> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     place(variable, std::env::home_dir()).ok_or(IdentityError::NoPlace)
@@ -134,6 +137,10 @@ fn place(variable: impl Fn(&str) -> Option<PathBuf>, home: Option<PathBuf>) -> O
 
 impl Identity {
     /// Opens the identity in directory `state`; makes one if there is none.
+    ///
+    /// # Errors
+    /// A directory or file that cannot be read or written, is damaged, is of a newer version or may be read by others, and a system without
+    /// random numbers.
     pub fn open(state: &Path) -> Result<Identity, IdentityError> {
         create_private(state).map_err(at("create", state))?;
         let _lock = lock(state)?;
@@ -149,6 +156,9 @@ impl Identity {
     }
 
     /// Creates a new identity that is forgotten with the process.
+    ///
+    /// # Errors
+    /// A system without random numbers.
     pub fn ephemeral() -> Result<Identity, IdentityError> {
         Ok(Identity { state: None, kept: generate()? })
     }
@@ -170,6 +180,9 @@ impl Identity {
 
     /// Returns a client's knowledge of this service. `directory` must exist: links in its path are followed, so that two
     /// names of one directory are one service.
+    ///
+    /// # Errors
+    /// A directory that does not exist or cannot be looked up.
     pub fn secret(&self, role: Role, directory: &Path) -> Result<Secret, IdentityError> {
         let directory = canonical(directory)?;
         let generation = self.find(role, &directory).map_or(0, |service| service.generation);
@@ -185,11 +198,17 @@ impl Identity {
     }
 
     /// Returns the UDP port that this service had last.
+    ///
+    /// # Errors
+    /// A directory that does not exist or cannot be looked up.
     pub fn port(&self, role: Role, directory: &Path) -> Result<Option<u16>, IdentityError> {
         Ok(self.find(role, &canonical(directory)?).and_then(|service| service.port))
     }
 
     /// Returns whether another service had this port last, and asks for it again.
+    ///
+    /// # Errors
+    /// A directory that does not exist or cannot be looked up.
     pub fn is_of_another(&self, port: u16, role: Role, directory: &Path) -> Result<bool, IdentityError> {
         let directory = canonical(directory)?;
         let is_other = |service: &&KeptService| service.role != role || service.directory != directory;
@@ -197,11 +216,17 @@ impl Identity {
     }
 
     /// Keeps the port, which this service shall have next time, too, so that its ticket stays the same.
+    ///
+    /// # Errors
+    /// A directory that does not exist, and an identity that cannot be read or written or is damaged.
     pub fn remember_port(&mut self, role: Role, directory: &Path, port: u16) -> Result<(), IdentityError> {
         self.change(role, directory, |service| service.port = Some(port))
     }
 
     /// Gives the service a new secret: tickets given out for it stop working (when it is started the next time).
+    ///
+    /// # Errors
+    /// A directory that does not exist, and an identity that cannot be read or written or is damaged.
     pub fn renew(&mut self, role: Role, directory: &Path) -> Result<(), IdentityError> {
         self.change(role, directory, |service| service.generation += 1)
     }

@@ -40,6 +40,9 @@ pub struct Path {
 }
 
 /// Looks at one address of the ticket, within about eight seconds.
+///
+/// # Errors
+/// As [`Dialer::attempt`]. A peer that connects and does not answer is no failure: see [`Path::answer`].
 pub async fn look(dialer: &Dialer, address: &Address) -> Result<Path, Failure> {
     let began = Instant::now();
     let connection = timeout(HANDSHAKE, dialer.attempt(address)).await.map_err(|_| Failure::Silent)??;

@@ -120,6 +120,9 @@ pub struct Via {
 
 impl Via {
     /// Reads `HOST`, `USER@HOST`, `HOST:DIR` or `[V6]:DIR`.
+    ///
+    /// # Errors
+    /// [`SshError::Place`] if there is no host, or it has characters that no host has: none becomes an option of ssh.
     pub fn parse(place: &str) -> Result<Via, SshError> {
         let wrong = || SshError::Place(place.escape_debug().to_string());
         let (host, directory) = split(place).ok_or_else(wrong)?;
@@ -153,6 +156,10 @@ impl Via {
     }
 
     /// Starts the peer and waits for its ticket.
+    ///
+    /// # Errors
+    /// No ssh, no connection, no afteryou there, a peer that ends before it gives a ticket, and one that gives none in time or an unreadable
+    /// one.
     pub async fn start(&self, role: Role) -> Result<FarEnd, SshError> {
         let mut child = self
             .command()?
@@ -309,11 +316,17 @@ impl FarEnd {
     }
 
     /// Returns when the peer or the ssh connection has ended.
+    ///
+    /// # Errors
+    /// The system cannot wait for the process.
     pub async fn ended(&mut self) -> Result<ExitStatus, SshError> {
         Ok(self.child.wait().await?)
     }
 
     /// Lets the peer go, and ends it if it does not. Its exit status, if it went by itself.
+    ///
+    /// # Errors
+    /// The system cannot wait for the process or end it.
     pub async fn finish(mut self) -> Result<Option<ExitStatus>, SshError> {
         drop(self.stdin.take());
         match timeout(FAREWELL, self.child.wait()).await {

@@ -166,6 +166,9 @@ impl fmt::Display for Address {
 impl Address {
     /// Reads `HOST`, `HOST:PORT`, `[V6]:PORT` or a bare v6 address. A link-local one may have `%` and an interface of this machine,
     /// which is left out.
+    ///
+    /// # Errors
+    /// A text that is no address, port 0, and an interface that this machine does not have.
     pub fn parse(text: &str, default_port: u16) -> Result<Address, TicketError> {
         let wrong = || TicketError::Address(text.escape_debug().to_string());
         if let Some((bare, zone)) = interfaces::split_zone(text) {
@@ -262,6 +265,9 @@ impl Ticket {
     pub(crate) const PREFIX: &'static str = "afteryou";
 
     /// Returns the line to hand over. It holds the secret: anyone who reads it may use the service.
+    ///
+    /// # Errors
+    /// No addresses or more than [`MAX_ADDRESSES`], and a name that is no host's.
     pub fn to_line(&self) -> Result<String, TicketError> {
         if self.addresses.is_empty() || self.addresses.len() > MAX_ADDRESSES {
             return Err(TicketError::Addresses(self.addresses.len()));
@@ -288,6 +294,9 @@ impl Ticket {
     }
 
     /// Reads `TICKET` or `TICKET/path`: the path as written, without the first `/`.
+    ///
+    /// # Errors
+    /// A ticket that is cut off, too long, mistyped or of a newer version, and what is no ticket.
     pub fn with_path(text: &str) -> Result<(Ticket, Option<&str>), TicketError> {
         match text.split_once('/') {
             Some((ticket, path)) => Ok((ticket.parse()?, Some(path))),

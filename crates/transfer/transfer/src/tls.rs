@@ -78,6 +78,9 @@ pub struct Admission {
 }
 
 /// Returns how the listening side answers handshakes.
+///
+/// # Errors
+/// A key or certificate of the identity that cannot be used, and secrets of which no key can be made.
 pub fn server(identity: &Identity, admissions: &[Admission]) -> Result<quinn::ServerConfig, TlsError> {
     let verifier = PinnedClients { keys: public_keys(admissions)?, provider: provider() };
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(identity.key().to_vec()));
@@ -94,6 +97,9 @@ pub fn server(identity: &Identity, admissions: &[Admission]) -> Result<quinn::Se
 }
 
 /// Returns how the owner of a ticket begins handshakes.
+///
+/// # Errors
+/// A secret of which no key or certificate can be made.
 pub fn client(ticket: &Ticket) -> Result<quinn::ClientConfig, TlsError> {
     let verifier = PinnedServer { fingerprint: ticket.fingerprint, provider: provider() };
     let key = client_key(ticket.role, &ticket.secret);

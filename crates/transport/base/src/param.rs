@@ -89,6 +89,10 @@ impl Param {
     }
 
     /// Checks that `value` is of the right kind and in range. If not, returns the reason.
+    ///
+    /// # Errors
+    /// [`ParamError::WrongKind`] for a value of another kind, [`ParamError::OutOfRange`] for one below the least, above the most or not among
+    /// the words.
     pub fn check(&'static self, value: Value) -> Result<(), ParamError> {
         let in_range = match (self.kind, value, self.min, self.max) {
             (Kind::Time, Value::Time(v), Value::Time(min), Value::Time(max)) => min <= v && v <= max,

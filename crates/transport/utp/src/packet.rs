@@ -131,6 +131,9 @@ impl Kind {
 
 impl<'a> Packet<'a> {
     /// Reads a datagram.
+    ///
+    /// # Errors
+    /// Fewer bytes than a header has, another version, an unknown type, and an extension that overruns the packet.
     pub fn decode(datagram: &'a [u8]) -> Result<Packet<'a>, PacketError> {
         let Some((fixed, rest)) = datagram.split_first_chunk::<HEADER_LEN>() else {
             return Err(PacketError::Short(datagram.len()));

@@ -17,6 +17,9 @@ pub struct Tun {
 
 impl Tun {
     /// Makes one in the calling thread's namespace. It blocks nobody.
+    ///
+    /// # Errors
+    /// A kernel without `/dev/net/tun`, a user who may not make a device, and a namespace that has this one.
     pub fn open() -> io::Result<Tun> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).custom_flags(nix::libc::O_NONBLOCK | nix::libc::O_CLOEXEC);
@@ -26,6 +29,9 @@ impl Tun {
     }
 
     /// Reads the next packet; none if there is none.
+    ///
+    /// # Errors
+    /// The device is down, or its namespace is gone.
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match (&self.file).read(buffer) {
             Ok(length) => Ok(Some(length)),
@@ -35,6 +41,9 @@ impl Tun {
     }
 
     /// Writes a packet, which the kernel receives.
+    ///
+    /// # Errors
+    /// The device is down, what is written is no IP packet, and [`io::ErrorKind::WouldBlock`] if the kernel has no room.
     pub fn write(&self, packet: &[u8]) -> io::Result<()> {
         (&self.file).write(packet).map(drop)
     }

@@ -59,6 +59,9 @@ pub struct Config {
 
 impl Link {
     /// Returns the link of a scenario with both directions; `seed` is that of the queues' random numbers.
+    ///
+    /// # Errors
+    /// [`Error::Queue`] if the queue discipline does not suit the link's rate or buffer.
     pub fn of_scenario(name: &str, link: &scenario::Link, seed: u64) -> Result<Link, Error> {
         let direction = |way: Way, link: &scenario::Link| {
             let queue = link.build_queue(seed, &format!("queue {name} {way}"));

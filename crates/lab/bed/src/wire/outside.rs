@@ -41,6 +41,9 @@ impl Outside {
     }
 
     /// Takes the next packet that has come out, and gives it back to the link at `at`; false if there is none.
+    ///
+    /// # Errors
+    /// [`Error::Tun`] if the device cannot be read.
     pub fn take(&mut self, live: &mut Live<'_>, at: Time, buffer: &mut [u8]) -> Result<bool, Error> {
         let Some(length) = self.tun.read(buffer).map_err(Error::Tun)? else { return Ok(false) };
         let packet = &buffer[..length];

@@ -19,12 +19,18 @@ impl<T: Copy> Steps<T> {
     }
 
     /// Creates the steps of `points`. The error has the index of the first point that is wrong and the reason.
+    ///
+    /// # Errors
+    /// No points, a first one that is not at 0, times that do not ascend.
     pub fn new(points: Vec<(Duration, T)>) -> Result<Steps<T>, (usize, &'static str)> {
         let steps = Steps(points.into());
         steps.check().map(|()| steps)
     }
 
     /// Returns whether it begins at 0 with ascending times.
+    ///
+    /// # Errors
+    /// No points, a first one that is not at 0, times that do not ascend; with the index of the point.
     pub fn check(&self) -> Result<(), (usize, &'static str)> {
         match self.0.first() {
             None => return Err((0, "there are no steps: write one at least")),

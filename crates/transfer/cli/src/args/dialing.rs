@@ -162,6 +162,9 @@ While it runs: `afteryou ctl`.";
 
 impl SendArgs {
     /// Returns the paths to send, which exist, and the target.
+    ///
+    /// # Errors
+    /// A target that is no ticket and no host, or both at once, nothing to send, and a path that does not exist.
     pub fn paths_and_target(&self) -> Result<(Vec<PathBuf>, Target), Failure> {
         let mut words = self.words.clone();
         let target = match self.dialing.ssh()? {
@@ -266,6 +269,9 @@ impl GetArgs {
     }
 
     /// Returns the files to get, their source, and the directory for them.
+    ///
+    /// # Errors
+    /// A source that is no ticket and no host, or both at once, a word too many, and a directory that does not suit what is got.
     pub fn target_and_directory(&self) -> Result<(Target, PathBuf), Failure> {
         let mut words = self.words.iter().peekable();
         let target = match self.dialing.ssh()? {

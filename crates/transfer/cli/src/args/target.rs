@@ -78,6 +78,9 @@ pub fn repeated(word: &OsStr) -> String {
 }
 
 /// Reads a ticket of either role, with what follows a slash; or @FILE with that in it.
+///
+/// # Errors
+/// A word that is no ticket, a ticket cut off or with a typing error, and a file that cannot be read.
 pub fn read_ticket(word: &OsStr) -> Result<(Ticket, String), Failure> {
     let text = word.to_string_lossy();
     let text = match bare(&text).strip_prefix('@') {
@@ -97,6 +100,9 @@ pub fn read_ticket(word: &OsStr) -> Result<(Ticket, String), Failure> {
 
 impl Target {
     /// Reads a ticket for what a `role` does, a ticket with a path behind a slash, or @FILE with either in it.
+    ///
+    /// # Errors
+    /// As [`read_ticket`], a ticket of the other role, and one for sending with a path behind it.
     pub fn ticket(word: &OsStr, role: Role) -> Result<Target, Failure> {
         let (ticket, path) = read_ticket(word)?;
         match (role, ticket.role) {
@@ -123,11 +129,17 @@ impl Target {
     }
 
     /// Returns the directory at HOST\[:DIR\] that things are sent to.
+    ///
+    /// # Errors
+    /// A place that is no host, and a ticket in its stead.
     pub fn ssh_directory(place: &str) -> Result<Target, Failure> {
         Ok(Target::Ssh { via: via(place)?, path: String::new() })
     }
 
-    /// Returns the path of HOST:PATH, from the directory that it is in, so that it arrives under its own name as with scp.
+    /// Returns the path of HOST:PATH, from the directory that it lies in, so that it arrives under its own name as with scp.
+    ///
+    /// # Errors
+    /// A host without a path, a place that is no host, and a ticket in its stead.
     pub fn ssh_path(place: &str) -> Result<Target, Failure> {
         // An address of IPv6 has colons, too, in brackets.
         let after_brackets = place.find(']').map_or(0, |at| at + 1);

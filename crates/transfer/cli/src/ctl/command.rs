@@ -166,6 +166,9 @@ impl What {
 }
 
 /// Runs `afteryou ctl`.
+///
+/// # Errors
+/// No such job, no job or several where one is meant, a job that does not answer, a system without Unix sockets.
 pub fn run(args: &CtlArgs) -> Result<(), Failure> {
     log::start(&args.log, false);
     let answers = answers(args)?;

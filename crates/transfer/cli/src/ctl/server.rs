@@ -33,6 +33,9 @@ struct Answerer {
 
 impl Server {
     /// Answers at this process's socket in `directory` (None: the usual one), and sends `true` into `stop` when asked to.
+    ///
+    /// # Errors
+    /// A directory that cannot be made, belongs to somebody else or is open to others, and a socket that cannot be bound there.
     pub fn start(
         directory: Option<&Path>,
         job: Job,

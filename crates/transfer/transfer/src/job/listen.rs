@@ -118,6 +118,9 @@ impl Default for ListenOptions {
 
 /// Serves every client that comes through the door until `shutdown` becomes true, or the endpoint is closed. Gives what was done for
 /// all jobs together.
+///
+/// # Errors
+/// None so far: a session that fails ends alone.
 pub async fn listen(
     mut door: Guard,
     service: Service,

@@ -129,6 +129,9 @@ impl JobOptions {
 }
 
 /// Asks the listening side how our packets arrive, and closes the connection.
+///
+/// # Errors
+/// [`Error::Refused`] with the peer's reason, a connection that is lost, and a peer that breaks the protocol.
 pub async fn probe(connection: &quinn::Connection) -> Result<Answer, Error> {
     let result = session::greet(connection, &Greeting::Probe).await;
     session::close(connection, &Ok(()));

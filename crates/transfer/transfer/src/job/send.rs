@@ -14,6 +14,9 @@ use tracing::{info_span, Instrument};
 
 /// Sends files and directories, and returns when all are settled. Dropping the future gives the job up; what arrived
 /// is kept by the peer.
+///
+/// # Errors
+/// As [`Outgoing::begin`] and [`Outgoing::send`].
 pub async fn send(dial: Arc<dyn Dial>, source: Source, options: JobOptions) -> Result<Summary, Error> {
     Outgoing::begin(source, options)?.send(dial).await
 }
@@ -27,6 +30,9 @@ pub struct Outgoing {
 
 impl Outgoing {
     /// Begins to walk and hash. Dropping the value gives the job up.
+    ///
+    /// # Errors
+    /// A system that gives no threads.
     pub fn begin(source: Source, options: JobOptions) -> Result<Self, Error> {
         let wishes = Wishes { keep: source.keep(), ..options.wishes.clone() };
         let tally = Tally::new(options.listener.clone(), options.groups_in_events);
@@ -35,6 +41,10 @@ impl Outgoing {
     }
 
     /// Sends everything to this peer, as [`send`] does.
+    ///
+    /// # Errors
+    /// A peer that refuses or breaks the protocol, and no connection for as long as [`JobOptions::give_up_after`]. A file that fails is in the
+    /// summary.
     pub async fn send(self, dial: Arc<dyn Dial>) -> Result<Summary, Error> {
         let Self { work, options, wishes } = self;
         let tally = work.tally().clone();

@@ -17,6 +17,9 @@ pub struct Input(pub(super) File);
 
 impl Input {
     /// Keeps everything that `from` gives in the file system of `directory`. Blocks.
+    ///
+    /// # Errors
+    /// An input that cannot be read, and a directory that cannot be written or has no room.
     pub fn keep(directory: &Path, mut from: impl Read) -> io::Result<Self> {
         let mut file = unnamed(directory)?;
         io::copy(&mut from, &mut file)?;

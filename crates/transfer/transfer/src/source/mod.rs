@@ -163,6 +163,9 @@ pub struct Served(Named);
 
 impl Served {
     /// Remembers the directory's name. The directory must be there.
+    ///
+    /// # Errors
+    /// A path that is no directory or cannot be opened.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let failed = |source| Error::File { doing: "open", path: path.display().to_string(), source };
         Ok(Self(Named::open_first(path, "served").map_err(failed)?.0))
@@ -171,6 +174,9 @@ impl Served {
 
 impl Source {
     /// Creates a source of these files and directories.
+    ///
+    /// # Errors
+    /// A path that does not exist, cannot be read or has no name, two that would arrive under one name, and a directory of partial files.
     pub fn of(paths: &[PathBuf], options: SourceOptions) -> Result<Self, Error> {
         let mut tops = Vec::new();
         let mut names = HashSet::new();
@@ -203,6 +209,9 @@ impl Source {
     }
 
     /// Adds an input that arrives under this name.
+    ///
+    /// # Errors
+    /// A name that another path arrives under, or that of the directory of partial files.
     pub fn with_input(mut self, name: &str, input: Input) -> Result<Self, Error> {
         let mut names = self.names.take().map(Arc::unwrap_or_clone).unwrap_or_default();
         let path = arrives_as(name.as_bytes().to_vec(), &mut names)?;
@@ -214,6 +223,9 @@ impl Source {
 
     /// Returns the entries at a peer's `path` below a served directory; for the path of no components, all of its contents.
     /// Never anything outside the directory, whatever path and links are.
+    ///
+    /// # Errors
+    /// A path that leads outside, does not exist, is excluded or names partial files, and a served directory that is gone.
     pub fn within(served: &Served, path: &[u8], options: SourceOptions) -> Result<Self, Error> {
         let dir = Arc::new(served.0.open()?);
         let shown = EntryPath(path.to_vec());
@@ -279,7 +291,10 @@ impl Source {
         Extent { entries, whole: self.names.is_none(), below, patterns, empty }
     }
 
-    /// Creates a source of what is below a directory that is opened for this.
+    /// Creates a source of what lies below a directory that is opened for this.
+    ///
+    /// # Errors
+    /// As [`Served::open`] and [`within`](Self::within).
     pub fn below(served: &Path, path: &[u8], options: SourceOptions) -> Result<Self, Error> {
         Self::within(&Served::open(served)?, path, options)
     }

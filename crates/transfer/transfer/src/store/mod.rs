@@ -291,6 +291,9 @@ impl Target {
 
 impl Store {
     /// Opens a store below `dir`, which is made if it is not there.
+    ///
+    /// # Errors
+    /// A directory that cannot be made, opened or written, and partial files in it that cannot be listed.
     pub fn open(dir: &Path, options: StoreOptions) -> Result<Self, Error> {
         let failed = |source| Error::File { doing: "open", path: dir.display().to_string(), source };
         std::fs::create_dir_all(dir).map_err(failed)?;
@@ -400,11 +403,17 @@ impl Store {
     }
 
     /// Decides on an entry. Directories and links are made at once. Blocks: hashes what is there.
+    ///
+    /// # Errors
+    /// A path that leads outside or through a link, something in its place that must stay, a full disk, and what cannot be read or written.
     pub fn consider(&self, entry: &Entry) -> Result<Verdict, Why> {
         self.consider_near(entry, &mut Near::default())
     }
 
-    /// Decides on an entry that may be beside the last.
+    /// Decides on an entry that may lie beside the last.
+    ///
+    /// # Errors
+    /// As [`consider`](Self::consider).
     pub fn consider_near(&self, entry: &Entry, near: &mut Near) -> Result<Verdict, Why> {
         let _work = RootUse::begin(&self.inner.root);
         self.keep_backups_apart(entry)?;
@@ -534,7 +543,10 @@ fn look_at(parent: &Dir, target: &Target) -> Result<Option<There>, Why> {
     There::if_any(parent, &target.name).map_err(|error| why("look at what is there", error))
 }
 
-/// Removes everything that is in a directory, however deep it is.
+/// Removes everything that lies in a directory, however deep it is.
+///
+/// # Errors
+/// A directory that cannot be opened, and something in it that cannot be removed.
 pub fn empty(dir: &Path) -> io::Result<()> {
     descent::empty(&Dir::open_ambient_dir(dir, cap_std::ambient_authority())?)
 }

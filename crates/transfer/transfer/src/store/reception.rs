@@ -19,6 +19,9 @@ use std::sync::Arc;
 /// Encoded content that is arriving.
 pub trait Arriving: Read {
     /// Reads at most what is at hand. `None`: nothing is, and reading would wait.
+    ///
+    /// # Errors
+    /// Those of the reader, as for [`Read::read`].
     fn read_at_hand(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>>;
 }
 
@@ -155,6 +158,9 @@ impl Reception {
     }
 
     /// Receives as [`Self::receive_from`] does, from a reader of which nothing is known: each group is written as it comes.
+    ///
+    /// # Errors
+    /// As [`receive_from`](Self::receive_from).
     pub fn receive(self, encoded: impl Read, on_group: &mut dyn FnMut(u64, u64)) -> Result<Kept, Why> {
         self.receive_from(Unknown(encoded), on_group)
     }
@@ -162,6 +168,10 @@ impl Reception {
     /// Takes the encoding of the requested ranges, writes the verified content and gives the file its final name.
     /// `on_group` is called with offset and length of each group that came in and verified, before it is written.
     /// Written content stays for the next time if something goes wrong.
+    ///
+    /// # Errors
+    /// [`Why::Mismatch`] for content that does not hash to the offered root, an encoding that breaks off, a full disk, and a place that was
+    /// taken meanwhile.
     pub fn receive_from(
         mut self,
         mut encoded: impl Arriving,

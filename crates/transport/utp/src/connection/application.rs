@@ -47,6 +47,9 @@ impl Connection {
     }
 
     /// Takes bytes to send and returns how many.
+    ///
+    /// # Errors
+    /// [`Error::Finished`] after [`finish`](Connection::finish) or the connection's end, and the error that ended it. No room is none: `Ok(0)`.
     pub fn write(&mut self, data: &[u8]) -> Result<usize, Error> {
         let n = data.len().min(self.room()?);
         self.unsent.write(&data[..n]);
@@ -57,6 +60,9 @@ impl Connection {
 
     /// Takes up to `n` zeros to send and returns how many. They take no memory, however many they are: for simulations,
     /// whose packets have no content.
+    ///
+    /// # Errors
+    /// As [`write`](Connection::write).
     pub fn write_zeros(&mut self, n: u64) -> Result<u64, Error> {
         let taken = n.min(self.room()? as u64);
         self.unsent.write_zeros(taken);
@@ -105,6 +111,9 @@ impl Connection {
 
     /// Takes received bytes into `buf`; `Ok(0)` with room in `buf` means none yet, see
     /// [`is_at_end`](Connection::is_at_end).
+    ///
+    /// # Errors
+    /// The error that ended the connection, after everything that arrived in order has been read.
     pub fn read(&mut self, now: Time, buf: &mut [u8]) -> Result<usize, Error> {
         let n = self.receiver.read(now, buf);
         self.note_read();
