@@ -1,6 +1,7 @@
 //! One user of libutp at a time in this process.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use afteryou_base::lock::EvenPoisoned;
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 pub(crate) struct Turn(());
 
 fn starter() -> MutexGuard<'static, Option<ThreadId>> {
-    STARTER.lock().unwrap_or_else(PoisonError::into_inner)
+    STARTER.lock().even_poisoned()
 }
 
 impl Turn {
@@ -34,7 +35,7 @@ impl Turn {
             if other == me || left.is_zero() {
                 return Err(Error::Busy);
             }
-            holder = FREED.wait_timeout(holder, left).unwrap_or_else(PoisonError::into_inner).0;
+            holder = FREED.wait_timeout(holder, left).even_poisoned().0;
         }
         *holder = Some(me);
         Ok(Turn(()))

@@ -5,6 +5,7 @@
 
 use crate::errors;
 use crate::events::{AckView, IdleView, LossView, SpuriousLossView, TimeoutView};
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_base::param::{Key, Settings, Value};
 use afteryou_base::{About, Time};
 use afteryou_cc::list::{Class, Entry};
@@ -19,7 +20,7 @@ use pyo3::types::PyDict;
 use pyo3::IntoPyObjectExt;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// A parameter of every rule, whose default names the rule: makers of entries carry no data.
 const RULE: &str = "rule";
@@ -49,7 +50,7 @@ pub fn register(
     parameters: Vec<(String, f64)>,
     background: bool,
 ) -> PyResult<()> {
-    let mut rules = RULES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut rules = RULES.lock().even_poisoned();
     if let Some(known) = rules.get_mut(name) {
         if known.parameters != parameters {
             let reason = format!(
@@ -94,7 +95,7 @@ fn entry(name: &str, parameters: &[(String, f64)], background: bool) -> &'static
 
 /// Returns the first flow of `scenario` whose controller is a rule in Python, and the name of the rule.
 pub fn used(scenario: &Scenario) -> Option<(String, String)> {
-    let rules = RULES.lock().unwrap_or_else(PoisonError::into_inner);
+    let rules = RULES.lock().even_poisoned();
     scenario.flow.iter().find_map(|flow| {
         let rule = &flow.controller.as_ref()?.kind;
         rules.contains_key(rule).then(|| (flow.name.clone(), rule.clone()))
@@ -134,7 +135,7 @@ struct Instance {
 impl Instance {
     fn of(py: Python<'_>, name: &str, settings: &Settings<'_>, setup: &Setup) -> PyResult<Instance> {
         let (class, parameters) = {
-            let rules = RULES.lock().unwrap_or_else(PoisonError::into_inner);
+            let rules = RULES.lock().even_poisoned();
             let rule = rules.get(name).ok_or_else(|| PyValueError::new_err("not registered"))?;
             (
                 rule.class.clone_ref(py),

@@ -5,6 +5,7 @@
 
 use crate::errors;
 use crate::scenario::Scenario;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_base::{About, Span, Time};
 use afteryou_cc::list::{Class, Entry};
 use afteryou_cc::{Ack, Controller, Directive, Loss, Setup, Snapshot, Timeout};
@@ -15,8 +16,7 @@ use afteryou_sim::Steps;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::cell::RefCell;
-use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 const NAME: &str = "steered";
 /// Events between two looks for Ctrl-C.
@@ -82,7 +82,7 @@ struct Helm {
 }
 
 fn lock(helm: &Mutex<Helm>) -> MutexGuard<'_, Helm> {
-    helm.lock().unwrap_or_else(PoisonError::into_inner)
+    helm.lock().even_poisoned()
 }
 
 impl std::fmt::Debug for Round {

@@ -4,7 +4,8 @@ use crate::errors;
 use crate::rules;
 use crate::scenario::Scenario;
 use crate::signals::Signals;
-use afteryou_engines::sweep::{self, FinishedRun, Folder, Manifest};
+use afteryou_base::lock::EvenPoisoned;
+use afteryou_engines::sweep::{self, Finished, Folder, Manifest};
 use afteryou_engines::{find, Choices, Engine, Error, Event, Jobs, Lineup, Point, Pool};
 use afteryou_report::{Folders, Parts, Record};
 use afteryou_scenario::content::ContentHash;
@@ -17,7 +18,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Time between two calls of a progress function.
@@ -135,7 +136,7 @@ fn failed(error: impl std::error::Error + Send + Sync + 'static) -> Error {
 
 impl Sweep {
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock().even_poisoned()
     }
 }
 

@@ -4,6 +4,7 @@ use super::ended::Ended;
 use super::show::Show;
 use super::{without_curves, words_of_all, Job};
 use crate::run_args::RunArgs;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_engines::sweep::{self, Folder, Manifest};
 use afteryou_engines::{Error, Event, Jobs, AHEAD};
 use afteryou_files::ResultFolder;
@@ -16,7 +17,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 /// Runs what `out` does not have yet, and writes the tables and the page of everything that it has then.
 pub(super) fn run(
@@ -42,7 +43,7 @@ pub(super) fn run(
         let key = sweep::key(&build, &outcome.content_hash, outcome.scenario.seed);
         let record = folders.write(index, &outcome, key)?;
         let line = serde_json::to_string(&record)?;
-        folder.lock().unwrap_or_else(PoisonError::into_inner).keep(index, &key, &line)?;
+        folder.lock().even_poisoned().keep(index, &key, &line)?;
         Ok(args.json.then(|| Box::new(if series { outcome } else { without_curves(outcome) })))
     };
     let jobs = Jobs {
@@ -64,7 +65,7 @@ pub(super) fn run(
         }
     });
     show.clear();
-    let mut folder = folder.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut folder = folder.into_inner().even_poisoned();
     if let Err(Ended::InLab(Error::Interrupted)) = ended {
         let done = all - folder.pending().len();
         let out = out.display();

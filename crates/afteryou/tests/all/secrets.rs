@@ -2,11 +2,12 @@
 //! found in the command line's own description.
 
 use afteryou::cli::Cli;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_transfer::ticket::{Address, Fingerprint, Role, Secret, Ticket};
 use clap::{Arg, Command, CommandFactory};
 use std::path::Path;
 use std::process::{Output, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// A command that accepts the ticket, say as the name of a directory, is ended after this time.
@@ -110,7 +111,7 @@ fn a_ticket_in_the_wrong_place_is_not_printed_back() {
     assert!(tries.len() > 300, "{}", tries.len());
     // Some wait for a peer until they are ended.
     let next = Mutex::new(tries.iter());
-    let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let take = || next.lock().even_poisoned().next();
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {

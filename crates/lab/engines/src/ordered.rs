@@ -1,9 +1,10 @@
 //! Work on several threads whose results come back in the order of the jobs, whichever ends first.
 
+use afteryou_base::lock::EvenPoisoned;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 /// Wall time between two calls of `report` while nothing ends.
@@ -40,11 +41,11 @@ impl Turns {
         if index >= self.jobs {
             return None;
         }
-        let handed_over = self.handed_over.lock().unwrap_or_else(PoisonError::into_inner);
+        let handed_over = self.handed_over.lock().even_poisoned();
         let early =
             |handed_over: &mut usize| index >= handed_over.saturating_add(self.ahead) && !self.is_over();
         let waited = self.changed.wait_while(handed_over, early);
-        drop(waited.unwrap_or_else(PoisonError::into_inner));
+        drop(waited.even_poisoned());
         (!self.is_over()).then_some(index)
     }
 
@@ -60,13 +61,13 @@ impl Turns {
 
     /// Notes that the caller has got the first `results`.
     fn hand_over(&self, results: usize) {
-        *self.handed_over.lock().unwrap_or_else(PoisonError::into_inner) = results;
+        *self.handed_over.lock().even_poisoned() = results;
         self.changed.notify_all();
     }
 
     fn end(&self) {
         // Under the lock: a thread that has just looked would miss it.
-        let _held = self.handed_over.lock().unwrap_or_else(PoisonError::into_inner);
+        let _held = self.handed_over.lock().even_poisoned();
         self.over.store(true, Ordering::Relaxed);
         self.changed.notify_all();
     }

@@ -9,11 +9,12 @@ use crate::error::Problem;
 use crate::folder::{Folder, MISSING};
 use crate::read::{text, Result};
 use crate::tree::Node;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_notation::{Duration, Error, Rate};
 use afteryou_scenario::draw::Samples;
 use afteryou_scenario::element::{RateLaw, Steps};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Most lines that are taken.
 const MOST_LINES: usize = 1_000_000;
@@ -103,14 +104,14 @@ impl Outside {
 
     /// Returns the texts that have been read, by their names.
     pub(crate) fn texts(&self) -> BTreeMap<String, String> {
-        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = self.read.lock().even_poisoned();
         read.texts.iter().map(|(name, text)| (name.clone(), text.to_string())).collect()
     }
 
     fn content(&self, node: &Node, kind: Kind) -> Result<Content> {
         let name = text(node)?;
         let key = (name.to_owned(), kind);
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut read = self.read.lock().even_poisoned();
         if let Some(content) = read.contents.get(&key) {
             return Ok(content.clone());
         }

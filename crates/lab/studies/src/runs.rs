@@ -4,12 +4,13 @@ use crate::cache::{Cache, Kept};
 use crate::entry::Call;
 use crate::error::{Error, Result};
 use crate::measure;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_engines::{sweep, Engine, Event, Jobs, Point, Pool, PoolProgress};
 use afteryou_scenario::content::ContentHash;
 use afteryou_scenario::Outcome;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::thread::{self, ThreadId};
 
 /// A run, and the measures that are taken of it.
@@ -63,13 +64,13 @@ pub fn make(
         if let Some(reason) = invalid(&outcome) {
             let readings = measures.keys().map(|name| (name.clone(), Err(reason.clone()))).collect();
             let kept = Kept { readings, cpu_s: clock.end() };
-            spoiled.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_string(), kept);
+            spoiled.lock().even_poisoned().insert(key.to_string(), kept);
             return Ok(());
         }
         let read = |call: &Call| measure::take(&outcome, call).map_err(|error| error.to_string());
         let readings = measures.iter().map(|(name, call)| (name.clone(), read(call))).collect();
         let kept = Kept { readings, cpu_s: clock.end() };
-        shared.lock().unwrap_or_else(PoisonError::into_inner).put(key, kept)
+        shared.lock().even_poisoned().put(key, kept)
     };
     making.pool.each(&jobs, &finish, making.stop, &mut |event| {
         if let Event::Progress(done) = event {
@@ -77,7 +78,7 @@ pub fn make(
         }
         Ok::<(), Error>(())
     })?;
-    let spoiled = spoiled.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let spoiled = spoiled.into_inner().even_poisoned();
     let found = |place: &usize| {
         let (key, _) = &singles.all[*place];
         let kept = spoiled.get(&key.to_string()).or_else(|| cache.get(key, &[])).cloned();
@@ -134,13 +135,13 @@ struct Clock {
 
 impl Clock {
     fn begin(&self) {
-        let mut began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut began = self.began.lock().even_poisoned();
         began.insert(thread::current().id(), (self.cpu_s)());
     }
 
     /// Returns the time since the beginning of the calling thread's run, s.
     fn end(&self) -> f64 {
-        let began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
+        let began = self.began.lock().even_poisoned();
         began.get(&thread::current().id()).map_or(0.0, |began| (self.cpu_s)() - began)
     }
 }

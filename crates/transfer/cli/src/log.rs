@@ -13,11 +13,12 @@
 //! stalls. `--json` has stdout for itself. A ticket never gets into a line: see [`redact`].
 
 use crate::queue::{Message, Sender};
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_terminal::output::{complain, printable};
 use afteryou_terminal::redact;
 use clap::{ArgAction, Args};
 use std::io::{self, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::{self, MakeWriter};
@@ -92,7 +93,7 @@ pub fn show_in(messages: Sender) {
 }
 
 fn view() -> MutexGuard<'static, Option<Sender>> {
-    VIEW.lock().unwrap_or_else(PoisonError::into_inner)
+    VIEW.lock().even_poisoned()
 }
 
 struct Lines;

@@ -2,6 +2,7 @@
 
 use super::args::Common;
 use super::qlogs::Logs;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_cc::group::Shared;
 use afteryou_cc::list::Tuned;
 use afteryou_quic::{path_mtu, Factory, Monitor, Socket, MAX_ACK_DELAY};
@@ -14,7 +15,7 @@ use quinn::{AckFrequencyConfig, MtuDiscoveryConfig, ServerConfig, TransportConfi
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Hosts that are remembered. Strangers can fill this, and it costs them a handshake each.
@@ -99,7 +100,7 @@ fn factory(common: &Common, many: bool, logs: &Logs) -> Result<Arc<Factory>, Fai
 fn together(tuned: Tuned) -> Arc<Factory> {
     let current: Mutex<Option<Shared>> = Mutex::new(None);
     Factory::of(move |setup| {
-        let mut current = current.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = current.lock().even_poisoned();
         if let Some(group) = current.as_ref().filter(|group| group.members() > 0) {
             return group.member(setup.mss);
         }

@@ -8,6 +8,7 @@
 //! # Known bad cases
 //! A job that is ended cannot continue where it was, since its input is gone. A kill leaves what was got.
 
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_terminal::failure::reason;
 use afteryou_terminal::Failure;
 use afteryou_transfer::source::Input;
@@ -16,7 +17,7 @@ use anyhow::{anyhow, Context};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use tempfile::TempDir;
 
 /// The word that means standard input or output.
@@ -35,7 +36,7 @@ pub fn keep(input: impl Read) -> Result<Input, Failure> {
 static DIRECTORIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn directories() -> MutexGuard<'static, Vec<PathBuf>> {
-    DIRECTORIES.lock().unwrap_or_else(PoisonError::into_inner)
+    DIRECTORIES.lock().even_poisoned()
 }
 
 /// A directory of temporary files that goes when it is dropped.

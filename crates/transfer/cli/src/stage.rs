@@ -8,6 +8,7 @@ use super::summary::{stats, summary};
 use super::tally::JobTally;
 use super::{ready, signals, timetable};
 use crate::log;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_cc::list::Class;
 use afteryou_terminal::output::{self, complain};
 use afteryou_terminal::redact;
@@ -18,7 +19,7 @@ use anyhow::Context;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
@@ -169,8 +170,8 @@ impl Stage {
         self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
         self.messages.send(Message::End);
         let output = self.shown.recv_timeout(LAST_WORDS).unwrap_or(Ok(()));
-        let tally = locked(&self.tally).clone();
-        if let Some(end) = &tally.end {
+        let tally = self.tally.lock().even_poisoned().clone();
+        if let Some(end) = tally.end {
             ready::status(&summary(self.done, end, &tally, Instant::now()));
         }
         (
@@ -208,7 +209,7 @@ fn show(mut view: Box<dyn View>, tally: &Mutex<JobTally>, messages: &queue::Rece
         let message = messages.next(TICK);
         let now = Instant::now();
         // A copy, since a terminal that is stopped (Ctrl-S) stops its writer, and the job and `ctl` continue.
-        let tally = locked(tally).clone();
+        let tally = tally.lock().even_poisoned().clone();
         match message {
             Ok(Message::Event(event)) => view.event(&event, &tally, now),
             // The user may have named a path by a ticket. Names of files stay as they are.
@@ -232,7 +233,7 @@ fn show(mut view: Box<dyn View>, tally: &Mutex<JobTally>, messages: &queue::Rece
 /// Adds an event; at the end of a job, gives the sentences about it.
 fn added(tally: &Mutex<JobTally>, event: &Event, done: &str, has_stats: bool) -> Vec<String> {
     let now = Instant::now();
-    let mut tally = locked(tally);
+    let mut tally = tally.lock().even_poisoned();
     tally.add(event, now);
     if !matches!(event, Event::Finished(_)) {
         return Vec::new();
@@ -245,11 +246,6 @@ fn added(tally: &Mutex<JobTally>, event: &Event, done: &str, has_stats: bool) ->
         .map(str::to_owned)
         .chain([summary(done, &end, &tally, now)])
         .collect()
-}
-
-/// Locks a mutex. The state after a panic is whole: no thread panics between two writes to it.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Prints a chunk group at once, for tests that count the bytes received by a killed process. The thread that received a

@@ -5,12 +5,13 @@
 
 use super::figures::RateUnit;
 use super::tally::JobTally;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_rate::{Limits, Timetable, WeekTime};
 use afteryou_transfer::pace::{Limit, Owner, Pace};
 use jiff::{SignedDuration, Zoned};
 use std::future::Future;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A machine that wakes up keeps to the old limit for so long at most.
@@ -78,7 +79,7 @@ pub async fn follow(
         let now = clock.now();
         let (limits, wait) = at(&timetable, &now);
         let until = wait.map(|wait| time_of_day(&now, wait));
-        tally.lock().unwrap_or_else(PoisonError::into_inner).set_until(until);
+        tally.lock().even_poisoned().set_until(until);
         let rate = rate(limits, direction);
         if said != Some(rate) {
             set(&pace, rate, wait.is_some());

@@ -1,9 +1,10 @@
 //! Users and groups of this machine: names and numbers, each looked up once, unless a peer names very many.
 
 use crate::extras::{Account, Naming, Owner};
+use afteryou_base::lock::EvenPoisoned;
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Accounts of each kind that are kept: a peer may name any.
 const MOST: usize = 1024;
@@ -56,7 +57,7 @@ impl<K, V> Default for Known<K, V> {
 
 impl<K: Eq + Hash, V: Clone> Known<K, V> {
     fn get(&self, key: K, find: impl Fn(&K) -> Option<V>) -> Option<V> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock().even_poisoned();
         if let Some(found) = known.get(&key) {
             return found.clone();
         }

@@ -22,12 +22,13 @@
 use crate::interfaces;
 use crate::ticket::{Address, Fingerprint, Host, Role, Ticket};
 use crate::tls::{self, TlsError, ACCESS_DENIED, SERVER_NAME};
+use afteryou_base::lock::EvenPoisoned;
 use quinn::{Connection, ConnectionError, Endpoint, TransportConfig, TransportErrorCode};
 use std::collections::HashSet;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use thiserror::Error;
 use tokio::task::JoinSet;
@@ -241,8 +242,7 @@ impl Dialer {
     async fn attempt_new(&self, address: &Address, asked: &Asked) -> Result<Connection, Failure> {
         let mut last = Failure::Known;
         let mut remotes = resolve(address).await?;
-        remotes
-            .retain(|remote| asked.lock().unwrap_or_else(PoisonError::into_inner).insert(canonical(*remote)));
+        remotes.retain(|remote| asked.lock().even_poisoned().insert(canonical(*remote)));
         if matches!(address.host, Host::Ip(IpAddr::V6(ip)) if ip.is_unicast_link_local()) {
             return self.attempt_at_once(remotes).await;
         }

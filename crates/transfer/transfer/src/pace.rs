@@ -7,8 +7,9 @@
 //!
 //! Rates limit the content of files. Headers, hashes, retransmissions and control messages come on top (3 to 5 %).
 
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_rate::{Grant, Limiter, Rate};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -89,14 +90,14 @@ impl Pace {
 
     /// Replaces the limit of `owner`. Holds at once, also for waiting tasks.
     pub fn set(&self, owner: Owner, limit: Limit) {
-        let mut limits = locked(&self.0.limits);
+        let mut limits = self.0.limits.lock().even_poisoned();
         limits[owner as usize] = limit;
         let all = limits.iter().fold(Limit::NONE, |all, one| all.and(*one));
         if all == self.current() {
             return;
         }
         tracing::info!(by = ?owner, max_rate = all.max_rate, paused = all.paused, "another pace, bytes a second");
-        locked(&self.0.limiter).set_pace(all.pace(), now());
+        self.0.limiter.lock().even_poisoned().set_pace(all.pace(), now());
         self.0.current.send_replace(all);
     }
 
@@ -107,12 +108,12 @@ impl Pace {
 
     /// Returns the limit of `owner`.
     pub fn of(&self, owner: Owner) -> Limit {
-        locked(&self.0.limits)[owner as usize]
+        self.0.limits.lock().even_poisoned()[owner as usize]
     }
 
     /// Returns the limit of all owners except `owner`.
     pub fn without(&self, owner: Owner) -> Limit {
-        let limits = locked(&self.0.limits);
+        let limits = self.0.limits.lock().even_poisoned();
         let others = limits.iter().enumerate().filter(|(index, _)| *index != owner as usize);
         others.fold(Limit::NONE, |all, (_, one)| all.and(*one))
     }
@@ -135,7 +136,7 @@ impl Pace {
         loop {
             // Before the limiter is asked, so that no change is missed.
             changed.borrow_and_update();
-            let grant = locked(&self.0.limiter).take(bytes, now());
+            let grant = self.0.limiter.lock().even_poisoned().take(bytes, now());
             match grant {
                 Grant::Bytes(granted) => return granted,
                 Grant::Wait(wait) => tokio::select! {
@@ -150,18 +151,13 @@ impl Pace {
 
     /// Gives back what was taken and not sent.
     pub fn give_back(&self, bytes: u64) {
-        locked(&self.0.limiter).give_back(bytes);
+        self.0.limiter.lock().even_poisoned().give_back(bytes);
     }
 }
 
 /// Returns the time of Tokio's clock, which tests can stop.
 fn now() -> std::time::Instant {
     Instant::now().into_std()
-}
-
-/// Locks a mutex; what a panicking thread left in it is whole, since nobody panics between two writes to it.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::event::{shown, Event, Listener, Outcome, Summary};
 use crate::filter::Filter;
 use crate::printable::printable;
 use crate::wire::{Change, LeftOut, Spared};
+use afteryou_base::lock::EvenPoisoned;
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard};
@@ -89,7 +90,7 @@ impl Tally {
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.counts.lock().even_poisoned()
     }
 
     /// Reports to the listener.

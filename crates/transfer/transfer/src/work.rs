@@ -32,6 +32,7 @@ use crate::source::{Item, Prepared, Source, Stopper, Totals};
 use crate::tally::Tally;
 use crate::threads::start_thread;
 use crate::wire::{Extent, LeftOut, Unsettled, MAX_LISTED};
+use afteryou_base::lock::EvenPoisoned;
 use gather::Gathered;
 use state::State;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -286,7 +287,7 @@ impl Drop for Work {
 
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.state.lock().even_poisoned()
     }
 
     /// Runs the thread that prepares entries.
@@ -316,7 +317,7 @@ impl Shared {
         let full = |state: &mut State| {
             state.ready.len() + state.waiting_links + state.unread.len() >= PREPARED && !state.abandoned
         };
-        let state = self.room.wait_while(self.state(), full).unwrap_or_else(|poisoned| poisoned.into_inner());
+        let state = self.room.wait_while(self.state(), full).even_poisoned();
         !state.abandoned
     }
 
@@ -331,7 +332,7 @@ impl Shared {
     fn totals(&self) -> Option<Totals> {
         let waits = |state: &mut State| !state.exhausted;
         let waited = self.prepared.wait_timeout_while(self.state(), SCAN_AFTER, waits);
-        let (state, _) = waited.unwrap_or_else(|poisoned| poisoned.into_inner());
+        let (state, _) = waited.even_poisoned();
         state.exhausted.then_some(state.totals)
     }
 
@@ -343,7 +344,7 @@ impl Shared {
                 (state.unread.is_empty() || is_full) && !state.abandoned && !state.is_over()
             };
             let waited = self.unread.wait_while(self.state(), idle);
-            let mut state = waited.unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut state = waited.even_poisoned();
             if state.abandoned || state.is_over() {
                 return;
             }

@@ -14,14 +14,20 @@
 //! - [`param`] has parameter tables: an algorithm declares its own, and all other code reads it.
 //! - [`about`] has the entry under which a controller, a queue or a transport is listed.
 //! - [`dscp`] has the differentiated services code points.
+//! - [`lock`] has the answer to poisoned locks; it needs the feature `std`.
 //! - [`nearest`] finds the name that a mistyped one meant.
 //! - [`shown`] makes text from elsewhere fit for terminals, logs and pages.
 //!
-//! The crate has no `std`, so that `afteryou-cc` needs none.
+//! The crate has no `std` by default, so that `afteryou-cc` needs none.
 #![cfg_attr(not(test), no_std)]
+
+#[cfg(all(feature = "std", not(test)))]
+extern crate std;
 
 pub mod about;
 pub mod dscp;
+#[cfg(feature = "std")]
+pub mod lock;
 pub mod nearest;
 pub mod param;
 pub mod shown;

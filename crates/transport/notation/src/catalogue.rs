@@ -29,9 +29,10 @@
 //! ```
 
 use crate::error::Error;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_base::param::Param;
 use afteryou_cc::list::{self, Entry};
-use std::sync::{PoisonError, RwLock};
+use std::sync::RwLock;
 
 /// The registered entries, in that order. Entries are only ever added.
 static REGISTERED: RwLock<Vec<&'static Entry>> = RwLock::new(Vec::new());
@@ -53,7 +54,7 @@ pub fn register(entry: &'static Entry) -> Result<(), Error> {
     check_name(entry.name).map_err(refused)?;
     check_params(entry.params).map_err(refused)?;
     // Between the look and the push nobody else may register the name.
-    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    let mut registered = REGISTERED.write().even_poisoned();
     match find_in(&registered, entry.name) {
         None => registered.push(entry),
         Some(other) if std::ptr::eq(other, entry) => {}
@@ -66,13 +67,13 @@ pub fn register(entry: &'static Entry) -> Result<(), Error> {
 
 /// Returns every controller: the built-in ones, then the registered ones in the order of their registration.
 pub fn controllers() -> Vec<&'static Entry> {
-    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+    let registered = REGISTERED.read().even_poisoned();
     list::CONTROLLERS.iter().chain(registered.iter().copied()).collect()
 }
 
 /// Returns the controller of that name.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    find_in(&REGISTERED.read().unwrap_or_else(PoisonError::into_inner), name)
+    find_in(&REGISTERED.read().even_poisoned(), name)
 }
 
 fn find_in(registered: &[&'static Entry], name: &str) -> Option<&'static Entry> {

@@ -1,9 +1,10 @@
 //! The inputs of a connection's controller, for programs to read while it runs.
 
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_base::Span;
 use afteryou_cc::Snapshot;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Shows what the controller of one connection sees. Cheap to clone, and outlives the connection.
 ///
@@ -63,7 +64,6 @@ impl Monitor {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Status> {
-        // A panic elsewhere while it was locked is no reason to panic here, too.
-        self.status.lock().unwrap_or_else(PoisonError::into_inner)
+        self.status.lock().even_poisoned()
     }
 }

@@ -5,11 +5,12 @@
 
 mod writer;
 
+use afteryou_base::lock::EvenPoisoned;
 use std::collections::HashMap;
 use std::fmt::{self, Debug};
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use writer::Target;
 
 /// Most bytes that wait to be written.
@@ -131,7 +132,7 @@ impl Spool {
         while !state.is_closed && (state.is_writing || !state.changed.is_empty()) {
             state.is_urgent = true;
             shared.news.notify_one();
-            state = shared.written.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = shared.written.wait(state).even_poisoned();
         }
         state.error.take().map_or(Ok(()), Err)
     }
@@ -185,7 +186,7 @@ impl Drop for Owner {
 
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().even_poisoned()
     }
 }
 

@@ -2,6 +2,7 @@
 //! large, a mean of few runs means little.
 
 use super::rows::{Row, ROWS};
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_bed::run::Options;
 use afteryou_bed::testbed;
 use afteryou_scenario::outcome::{Lateness, Run};
@@ -9,7 +10,7 @@ use afteryou_scenario::Checked;
 use afteryou_scenario_file::Experiment;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::thread;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -90,17 +91,17 @@ fn run() -> Result<bool, Failure> {
     let spoiled = Mutex::new(Vec::new());
     // Notes a run; false if it was the last of a row that misses.
     let note = |row: usize, figures| {
-        let mut done = lock(&done);
+        let mut done = done.lock().even_poisoned();
         done[row].push(figures);
         done[row].len() as u64 != runs[row] || print(rows[row], &done[row], &simulated[row])
     };
     let work = || -> Result<bool, Failure> {
         let mut holds = true;
         loop {
-            let next = lock(&queue).pop();
+            let next = queue.lock().even_poisoned().pop();
             let Some((row, seed)) = next else { return Ok(holds) };
             let Some(figures) = real(rows[row], seed, settings.seconds)? else {
-                lock(&spoiled).push((row, seed));
+                spoiled.lock().even_poisoned().push((row, seed));
                 continue;
             };
             holds &= note(row, figures);
@@ -115,7 +116,7 @@ fn run() -> Result<bool, Failure> {
     for holds in results {
         all_hold &= holds?;
     }
-    for (row, seed) in lock(&spoiled).drain(..) {
+    for (row, seed) in spoiled.lock().even_poisoned().drain(..) {
         let name = rows[row].name();
         let Some(figures) = real(rows[row], seed, settings.seconds)? else {
             println!("invalid measurement: the host was too slow for {name}");
@@ -125,10 +126,6 @@ fn run() -> Result<bool, Failure> {
         all_hold &= note(row, figures);
     }
     Ok(all_hold || !settings.check)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn settings() -> Result<Settings, Failure> {

@@ -2,10 +2,11 @@
 
 use super::record::Record;
 use crate::lateness::Distribution;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_base::Span;
 use afteryou_scenario::outcome::Lateness;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// Output that the timing thread has not handed over yet.
 pub(super) struct Fresh {
@@ -95,6 +96,6 @@ impl Shared {
     }
 
     fn lock(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+        self.told.lock().even_poisoned()
     }
 }

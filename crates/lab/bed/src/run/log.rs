@@ -2,10 +2,11 @@
 
 use super::watched::{EndState, Watched};
 use crate::clock::Clock;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_base::{Span, Time};
 use afteryou_cc::Snapshot;
 use afteryou_scenario::outcome::Totals;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// "Lately" for rates shown while running.
 const LATELY: Span = Span::from_millis(1000);
@@ -78,7 +79,7 @@ pub(crate) struct Sample {
 
 impl Log {
     pub(crate) fn lock(&self) -> MutexGuard<'_, LogInner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().even_poisoned()
     }
 
     pub(crate) fn received(&self, at: Span, bytes: u64) {

@@ -27,13 +27,14 @@ use crate::run::log::{Log, Timing};
 use crate::run::quic::Quic;
 use crate::run::utp::Utp;
 use crate::wire::Laid;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_cc::Observers;
 use afteryou_scenario::{Flow, Traffic, TransportKind};
 use afteryou_sim::director::{Id, Opening, Remote};
 use course::Course;
 use receiving::Receiver;
 use std::net::IpAddr;
-use std::sync::{mpsc, Arc, Mutex, PoisonError};
+use std::sync::{mpsc, Arc, Mutex};
 use tokio::runtime::Handle;
 
 /// State that all flows share.
@@ -59,12 +60,12 @@ pub(super) struct Broken(Arc<Mutex<Option<Error>>>);
 impl Broken {
     fn set(&self, flow: &str, reason: impl ToString) {
         let error = Error::Flow { flow: flow.to_owned(), reason: reason.to_string() };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.0.lock().even_poisoned().get_or_insert(error);
     }
 
     /// Returns it once.
     pub(super) fn take(&self) -> Option<Error> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.lock().even_poisoned().take()
     }
 }
 

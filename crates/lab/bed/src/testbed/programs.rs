@@ -8,6 +8,7 @@
 
 use crate::error::Error;
 use crate::net::{Family, Side, Topology};
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_base::Span;
 use afteryou_scenario::traffic::Command as Words;
 use afteryou_scenario::{Flow, Scenario, Traffic};
@@ -18,7 +19,7 @@ use std::net::IpAddr;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 /// A program has this long to end after SIGTERM.
@@ -146,7 +147,7 @@ impl Program {
     /// Returns one clause if it has ended without success.
     fn failure(&mut self) -> Option<String> {
         let status = self.child.try_wait().ok().flatten().filter(|status| !status.success())?;
-        let complaint = self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
+        let complaint = self.complaint.lock().even_poisoned();
         let name = &self.name;
         Some(match complaint.is_empty() {
             true => format!("{name} ended with {status}"),
@@ -230,7 +231,7 @@ fn keep_newest(errors: impl BufRead, newest: &Mutex<String>) {
     for line in errors.split(b'\n').map_while(io::Result::ok) {
         let line = String::from_utf8_lossy(&line).trim().to_owned();
         if !line.is_empty() {
-            *newest.lock().unwrap_or_else(PoisonError::into_inner) = line;
+            *newest.lock().even_poisoned() = line;
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The cores of threads: the wire has one to itself where there are several.
 
+use afteryou_base::lock::EvenPoisoned;
 use nix::sched::{sched_getaffinity, sched_setaffinity, CpuSet};
 use nix::unistd::Pid;
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The calling thread.
 const SELF: Pid = Pid::from_raw(0);
@@ -26,7 +27,7 @@ pub struct Claim {
 impl Claim {
     /// Claims the last free core; none if no other one would be left for the rest of the program.
     pub fn last_free() -> Option<Claim> {
-        let mut claimed = CLAIMED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut claimed = CLAIMED.lock().even_poisoned();
         let mut free = allowed();
         free.retain(|core| !claimed.contains(core));
         let core = free.pop().filter(|_| !free.is_empty())?;
@@ -42,7 +43,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        CLAIMED.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.core);
+        CLAIMED.lock().even_poisoned().remove(&self.core);
     }
 }
 

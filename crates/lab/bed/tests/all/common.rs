@@ -1,6 +1,7 @@
 //! What the tests of the relay share: links, paced senders, and patience with a busy machine.
 
 use afteryou_aqm::droptail::DropTail;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_base::{Span, Time};
 use afteryou_bed::relay::{Direction, Link, Statistics, TOS_IS_KEPT};
 use afteryou_bed::Clock;
@@ -10,7 +11,7 @@ use socket2::SockRef;
 use std::net::{SocketAddr, UdpSocket};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,12 +28,12 @@ static MACHINE: RwLock<()> = RwLock::new(());
 
 /// Waits until no other test uses the machine.
 pub fn alone() -> RwLockWriteGuard<'static, ()> {
-    MACHINE.write().unwrap_or_else(PoisonError::into_inner)
+    MACHINE.write().even_poisoned()
 }
 
 /// Waits until no test has the machine to itself.
 pub fn beside_others() -> RwLockReadGuard<'static, ()> {
-    MACHINE.read().unwrap_or_else(PoisonError::into_inner)
+    MACHINE.read().even_poisoned()
 }
 
 pub fn direction(rate: &str, buffer: &str, loss: &str) -> Direction {

@@ -18,11 +18,12 @@
 use super::delays::StepMean;
 use super::levels::{Held, Level};
 use super::Delays;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_base::{Span, Time};
 use afteryou_cc::{Ack, Sent, Snapshot};
 use afteryou_scenario::outcome::{round, Exact, PhaseSpan, SenderFigures, Stalls};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Time without progress of the cumulative ack from which on it is a stall by default: the least RTO of Linux.
 pub const STALL: Span = Span::from_millis(200);
@@ -269,7 +270,7 @@ impl SenderLog {
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().even_poisoned()
     }
 }
 

@@ -3,9 +3,10 @@
 use super::protocol::{obey, Answer, Job, Question, Status, LONGEST};
 use super::{metrics, place};
 use crate::tally::JobTally;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_transfer::pace::Pace;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
@@ -113,7 +114,7 @@ impl Answerer {
     }
 
     fn status(&self) -> Status {
-        let tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let tally = self.tally.lock().even_poisoned();
         Status::of(&self.job, &tally, &self.pace, Instant::now())
     }
 }

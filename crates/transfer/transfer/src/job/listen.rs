@@ -32,6 +32,7 @@ use crate::tally::Tally;
 use crate::threads::on_thread;
 use crate::wire::{Answer, Greeting, Wishes};
 use crate::work::Work;
+use afteryou_base::lock::EvenPoisoned;
 use books::{Books, Entered, Entry, Running};
 use quinn::{Connection, ConnectionError, VarInt};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -196,7 +197,7 @@ struct Host {
 
 impl Host {
     fn books(&self) -> MutexGuard<'_, Books> {
-        self.books.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.books.lock().even_poisoned()
     }
 
     fn close_all(&self) {

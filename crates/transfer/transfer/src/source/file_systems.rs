@@ -20,9 +20,10 @@
 //! Elsewhere than on Linux every file system counts as one that sets times.
 
 use super::place::Facts;
+use afteryou_base::lock::EvenPoisoned;
 use std::collections::HashMap;
 use std::fs::File;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::SystemTime;
 
 /// ext2, ext3 and ext4; XFS; Btrfs; F2FS; bcachefs; NILFS2; JFS.
@@ -50,7 +51,7 @@ impl FileSystems {
     /// Takes a file to the disk that was settled at `now`, a moment ago. True if each later change sets its times.
     pub(super) fn flush(&self, file: &File, facts: &Facts, now: SystemTime) -> bool {
         let Some((device, _)) = facts.id else { return false };
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock().even_poisoned();
         let known = known.entry(device).or_insert_with(|| Known {
             sets_times: sets_times(file),
             flushed: 0,

@@ -11,6 +11,7 @@ use super::place::Facts;
 use super::remembered::Remembered;
 use super::turns::{Patient, Stopper, TURNS};
 use crate::entry::{EntryPath, GROUP};
+use afteryou_base::lock::EvenPoisoned;
 use bao_tree::io::outboard::{PreOrderMemOutboard, PreOrderOutboard};
 use bao_tree::io::sync::{outboard, WriteAt};
 use bao_tree::BaoTree;
@@ -18,7 +19,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
 
 /// Larger files have their trees in a file: 1/256 of what they hold.
@@ -72,11 +73,11 @@ impl Trees {
     }
 
     fn roots(&self) -> MutexGuard<'_, Roots> {
-        self.roots.lock().unwrap_or_else(PoisonError::into_inner)
+        self.roots.lock().even_poisoned()
     }
 
     fn remembered(&self) -> Option<MutexGuard<'_, Remembered>> {
-        self.remembered.as_ref().map(|remembered| remembered.lock().unwrap_or_else(PoisonError::into_inner))
+        self.remembered.as_ref().map(|remembered| remembered.lock().even_poisoned())
     }
 
     /// Returns the root of a file that was read in an earlier run.
@@ -183,7 +184,7 @@ impl Trees {
 
     /// Reserves room in the spool.
     fn reserve(&self, bytes: u64) -> io::Result<(Arc<File>, u64)> {
-        let mut spool = self.spool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spool = self.spool.lock().even_poisoned();
         let (file, length) = match spool.take() {
             Some(known) => known,
             None => (Arc::new(tempfile::tempfile()?), 0),

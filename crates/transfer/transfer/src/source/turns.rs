@@ -10,10 +10,11 @@
 //! Four readers keep a disk and two or four cores busy; more would only compete. A turn of 16 MiB takes about 10 ms from
 //! memory and 0.1 s from a disk that turns, so moving its head between files costs little.
 
+use afteryou_base::lock::EvenPoisoned;
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Files that are hashed at the same time.
@@ -62,7 +63,7 @@ impl Turns {
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queue.lock().even_poisoned()
     }
 
     /// Waits for a turn; an error when stopped.
@@ -85,7 +86,7 @@ impl Turns {
                 return Ok(Turn { turns: self, left: TURN_BYTES });
             }
             let waited = self.moved.wait_timeout(queue, STOP_POLL);
-            queue = waited.unwrap_or_else(PoisonError::into_inner).0;
+            queue = waited.even_poisoned().0;
         }
     }
 }

@@ -22,12 +22,13 @@ use super::place::{self, refused, why, There};
 use super::{Kept, Store, Target, Verdict};
 use crate::entry::EntryPath;
 use crate::wire::Why;
+use afteryou_base::lock::EvenPoisoned;
 use cap_std::fs::Dir;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A file's root, if it is known. Locked while it is hashed, so that nobody hashes it beside.
 type Known = Arc<Mutex<Option<Hashed>>>;
@@ -47,7 +48,7 @@ impl Roots {
     /// Returns the root of this file of `bytes`. It is hashed if that is not known.
     pub(super) fn root(&self, file: &File, identity: (u64, u64), bytes: u64) -> Option<[u8; 32]> {
         let known = self.of(identity);
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = known.lock().even_poisoned();
         let changed = changed(file);
         if changed.is_none() || known.as_ref().is_none_or(|known| known.changed != changed) {
             let root = partial::hash(file, bytes).ok().flatten();
@@ -59,14 +60,14 @@ impl Roots {
     /// Notes another name and other attributes, which change the inode, and not the content.
     pub(super) fn linked(&self, first: &First) {
         let known = self.of(first.identity);
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = known.lock().even_poisoned();
         if let Some(known) = &mut *known {
             known.changed = changed(&first.file);
         }
     }
 
     fn of(&self, identity: (u64, u64)) -> Known {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(identity).or_default().clone()
+        self.0.lock().even_poisoned().entry(identity).or_default().clone()
     }
 }
 

@@ -35,12 +35,13 @@ use crate::error::Error;
 use crate::event::Outcome;
 use crate::filter::{Filter, Filters};
 use crate::wire::{Because, Extent, MaxDelete, Spared, Unsettled, Wishes, MAX_LISTED};
+use afteryou_base::lock::EvenPoisoned;
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use sweep::{Does, Goes, Sweep};
 
 /// Takes the report about each entry that is removed, would be, or cannot be. It breaks when nobody listens any more, and the rest is kept.
@@ -227,7 +228,7 @@ impl Mirror {
     /// # Errors
     /// Nothing was removed, and why.
     pub(crate) fn remove_others(&self, extent: &Extent, tell: &mut Tell<'_>) -> Result<Option<Swept>, Error> {
-        let mut is_done = self.is_done.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_done = self.is_done.lock().even_poisoned();
         if *is_done {
             return Ok(None);
         }

@@ -61,6 +61,7 @@ use crate::extras::Extras;
 use crate::inside::{self, Naming};
 use crate::named::{self, Named};
 use crate::wire::{Change, Why, Wishes, SMALL};
+use afteryou_base::lock::EvenPoisoned;
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 use claim::{Active, Claim};
@@ -81,7 +82,7 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::SystemTime;
 use std::{fmt, io};
 use sync::Directories;
@@ -206,12 +207,12 @@ struct Home {
 impl Home {
     /// Returns the directory that was opened last.
     fn opened(&self) -> Arc<Inner> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.current.lock().even_poisoned().clone()
     }
 
     /// Returns the directory to which the name leads now, for a job that begins.
     fn for_job(&self) -> Result<(Arc<Inner>, Arc<()>), Error> {
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.current.lock().even_poisoned();
         let root = self.named.open().map_err(|error| match error {
             Error::File { source, .. } if is_out_of_descriptors(&source) => Error::TooManyFiles,
             error => error,
@@ -255,7 +256,7 @@ impl Inner {
     }
 
     fn active(&self) -> MutexGuard<'_, Active> {
-        self.active.lock().unwrap_or_else(PoisonError::into_inner)
+        self.active.lock().even_poisoned()
     }
 }
 
@@ -512,7 +513,7 @@ impl Store {
     }
 
     fn made(&self) -> MutexGuard<'_, Made> {
-        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+        self.made.lock().even_poisoned()
     }
 
     /// Opens the directory that these steps lead to, and makes what is missing: see [`place::make`].
@@ -531,7 +532,7 @@ impl Store {
     }
 
     fn seen(&self) -> MutexGuard<'_, mirror::Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+        self.seen.lock().even_poisoned()
     }
 
     fn claim(&self, path: &EntryPath) -> Claim {

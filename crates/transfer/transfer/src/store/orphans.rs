@@ -16,11 +16,11 @@ use super::names::{self, LINK, PART, TREE};
 use super::partial;
 use super::state::StateDir;
 use super::{Inner, Store, STATE};
+use afteryou_base::lock::EvenPoisoned;
 use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, Metadata};
 use std::collections::HashSet;
 use std::io;
-use std::sync::PoisonError;
 use std::time::{Duration, SystemTime};
 
 /// Partial files stay so long after their last write.
@@ -171,8 +171,8 @@ fn mounted_below(_: &Dir) -> Vec<Dir> {
 }
 
 /// Notes that one more partial file was left: the oldest go if there are too many.
-pub(super) fn left_one_more(inner: &Inner, state: &StateDir) {
-    let mut left = state.left.lock().unwrap_or_else(PoisonError::into_inner);
+pub(super) fn left_one_more(inner: &Inner, state: &State) {
+    let mut left = state.left.lock().even_poisoned();
     let known = left.map(|left| left + 1);
     if known.is_some_and(|known| known <= MOST + MOST / 4) {
         *left = known;

@@ -17,6 +17,7 @@ use crate::beneath;
 use crate::entry::{EntryPath, Mtime, MODE_BITS};
 use crate::error::is_out_of_descriptors;
 use crate::wire::Why;
+use afteryou_base::lock::EvenPoisoned;
 use cap_std::fs::Dir;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileTimes};
@@ -180,10 +181,10 @@ pub(crate) fn writable(dir: &Dir, act: impl Fn() -> io::Result<()>) -> io::Resul
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        use std::sync::{Mutex, PoisonError};
+        use std::sync::Mutex;
         // One at a time: nobody may take the opened mode for the one to return to.
         static OPENED: Mutex<()> = Mutex::new(());
-        let _one = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = OPENED.lock().even_poisoned();
         let Ok(handle) = dir.open(".") else { return Err(denied) };
         let handle = handle.into_std();
         let before = handle.metadata()?.permissions();

@@ -22,10 +22,11 @@ use super::root::Root;
 use super::{place, Claim, Kept, Store, Target, Verdict, STATE};
 use crate::entry::{bytes, EntryPath, Mtime, Wanted};
 use crate::wire::{Why, MAX_PATH};
+use afteryou_base::lock::EvenPoisoned;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Smallest file that is looked for, bytes.
 const LEAST: u64 = 1024 * 1024;
@@ -154,7 +155,7 @@ impl Store {
             return Vec::new();
         };
         // Locked while they are read, so that nobody reads them beside.
-        let mut alike = alike.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut alike = alike.lock().even_poisoned();
         alike.with(content.root, mtime, |path| {
             let (file, there) = self.open_file(path)?;
             (there.bytes == content.size).then(|| self.root_of(&file, &there))?
@@ -208,7 +209,7 @@ fn add_all(root: &Root, found: &mut BySize) -> io::Result<()> {
             let Some(left) = room.checked_sub(path.0.len() + ENTRY) else { break };
             room = left;
             let alike = found.entry(there.bytes).or_default();
-            alike.get_mut().unwrap_or_else(PoisonError::into_inner).add(path, there.mtime);
+            alike.get_mut().even_poisoned().add(path, there.mtime);
         }
     }
     Ok(())

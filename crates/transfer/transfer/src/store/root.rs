@@ -15,13 +15,14 @@
 use super::names;
 use super::state;
 use crate::entry::EntryPath;
+use afteryou_base::lock::EvenPoisoned;
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The receiving directory.
 #[derive(Debug)]
@@ -90,7 +91,7 @@ impl Root {
     }
 
     fn opened(&self) -> MutexGuard<'_, Opened> {
-        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+        self.opened.lock().even_poisoned()
     }
 
     /// Opens a directory to work in, not through a link.

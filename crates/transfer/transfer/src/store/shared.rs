@@ -14,10 +14,11 @@ use super::reception::Reception;
 use super::{Store, Target, Verdict};
 use crate::entry::{EntryPath, Wanted};
 use crate::wire::Why;
+use afteryou_base::lock::EvenPoisoned;
 use cap_std::fs::Dir;
 use std::collections::HashMap;
 use std::fs::File;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The path that has taken an inode.
 #[derive(Debug)]
@@ -40,7 +41,7 @@ impl Taken {
     /// Returns whether another entry holds the inode, and this one needs its own. Otherwise it may have it.
     pub(super) fn by_another(&self, target: &Target, there: &There) -> bool {
         let Some(identity) = there.identity.filter(|_| there.names > 1) else { return false };
-        let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.0.lock().even_poisoned();
         let (path, attributes) = (blake3::hash(&target.path.0), Some(hash(&target.attributes)));
         let held = taken.entry(identity).or_insert(Holder { path, attributes });
         held.path != path && held.attributes != attributes
@@ -48,7 +49,7 @@ impl Taken {
 
     /// Returns whether this job has given the inode to another entry.
     fn is_renamed(&self, there: &There) -> bool {
-        let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = self.0.lock().even_poisoned();
         let held = there.identity.and_then(|identity| taken.get(&identity));
         held.is_some_and(|held| held.attributes.is_none())
     }
@@ -56,7 +57,7 @@ impl Taken {
     /// Notes that this entry has got the inode of a file that may be another one at the source.
     pub(super) fn take(&self, path: &EntryPath, identity: (u64, u64)) {
         let holder = Holder { path: blake3::hash(&path.0), attributes: None };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(identity, holder);
+        self.0.lock().even_poisoned().insert(identity, holder);
     }
 }
 

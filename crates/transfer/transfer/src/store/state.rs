@@ -13,13 +13,14 @@ use super::names::{self, any_hash, PART};
 use super::path::STATE;
 use super::{unnamed, Store};
 use crate::beneath;
+use afteryou_base::lock::EvenPoisoned;
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 /// Times that a file may slip away between being opened and being locked before we call it busy.
 pub(super) const ATTEMPTS: usize = 16;
@@ -50,7 +51,7 @@ impl States {
     /// files that lie there from earlier.
     fn at(&self, steps: &[OsString], found: impl FnOnce(&[String])) -> io::Result<Arc<StateDir>> {
         let Some((system, dir)) = self.topmost(steps)? else { return Ok(self.top.clone()) };
-        let mut below = self.below.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut below = self.below.lock().even_poisoned();
         if let Some(state) = below.get(&system).and_then(Weak::upgrade) {
             return Ok(state);
         }
@@ -162,7 +163,7 @@ impl StateDir {
     }
 
     pub(super) fn get(&self) -> io::Result<Arc<Dir>> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock().even_poisoned();
         if let Some(dir) = open.upgrade() {
             return Ok(dir);
         }
@@ -173,7 +174,7 @@ impl StateDir {
 
     /// Forgets the directory, which has gone: the next opens it anew.
     pub(super) fn forget(&self) {
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Weak::new();
+        *self.open.lock().even_poisoned() = Weak::new();
     }
 
     /// Makes an entry with a name of its own in it, and returns it. Something of that name was left by a killed process, or another

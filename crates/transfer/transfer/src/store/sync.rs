@@ -14,11 +14,12 @@
 //! all of them.
 
 use super::file_system::identity;
+use afteryou_base::lock::EvenPoisoned;
 use cap_std::fs::Dir;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
 
 /// Files for which one flush of the file system costs less than their own.
 const TOGETHER: usize = 4;
@@ -102,7 +103,7 @@ pub(crate) struct Directories {
 impl Directories {
     /// Returns when what was done to these directories is on the disk.
     pub(crate) fn sync(&self, dirs: Vec<Dir>) -> io::Result<()> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().even_poisoned();
         state.next.dirs.extend(dirs);
         let mine = state.next.outcome.clone();
         loop {
@@ -113,14 +114,14 @@ impl Directories {
                 };
             }
             if state.under_way {
-                state = self.done.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = self.done.wait(state).even_poisoned();
                 continue;
             }
             state.under_way = true;
             let batch = std::mem::take(&mut state.next);
             drop(state);
             let outcome = flush(batch.dirs).err().map(|error| (error.kind(), error.to_string()));
-            state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state = self.state.lock().even_poisoned();
             _ = batch.outcome.set(outcome);
             state.under_way = false;
             self.done.notify_all();

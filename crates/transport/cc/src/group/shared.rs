@@ -3,9 +3,10 @@
 use super::{Group, MemberId};
 use crate::controller::{Controller, Directive, Needs, Snapshot};
 use crate::event::{Ack, Delivered, Idle, Loss, Sent, SpuriousLoss, Timeout};
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_base::units::Time;
 use alloc::boxed::Box;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// One window for the connections of a job, from wherever they are made. Clones are the same group.
 ///
@@ -60,9 +61,8 @@ impl Shared {
         self.lock().inner().snapshot()
     }
 
-    /// Locks the group. A member that panicked left plain numbers behind, no broken structure: the others continue.
     fn lock(&self) -> MutexGuard<'_, Group> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().even_poisoned()
     }
 }
 

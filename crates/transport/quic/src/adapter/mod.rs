@@ -53,6 +53,7 @@ mod tests;
 
 use crate::factory::Factory;
 use crate::monitor::{Monitor, Status};
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_base::{Span, Time};
 use afteryou_cc::rtt::RttEstimator;
 use afteryou_cc::{Ack, Controller, Delivered, Idle, Loss, Marks, Pacing, Sent, Timeout};
@@ -62,7 +63,7 @@ use quinn::congestion::{self, ControllerMetrics};
 use sent_log::SentLog;
 use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Instant;
 
 /// A transmission of no more bytes is taken for acknowledgements alone: it is not what ends an idle time.
@@ -146,12 +147,12 @@ impl Adapter {
     }
 
     fn cwnd(&self) -> u64 {
-        let mut controller = self.controller.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut controller = self.controller.lock().even_poisoned();
         controller.get_or_insert_with(|| self.factory.make(self.mtu.into(), &self.monitor)).directive().cwnd
     }
 
     fn controller(&mut self) -> &mut dyn Controller {
-        let controller = self.controller.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let controller = self.controller.get_mut().even_poisoned();
         controller.get_or_insert_with(|| self.factory.make(self.mtu.into(), &self.monitor)).as_mut()
     }
 
@@ -385,7 +386,7 @@ impl congestion::Controller for Adapter {
     }
 
     fn metrics(&self) -> ControllerMetrics {
-        let mut controller = self.controller.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut controller = self.controller.lock().even_poisoned();
         let controller = controller.get_or_insert_with(|| self.factory.make(self.mtu.into(), &self.monitor));
         let mut metrics = ControllerMetrics::default();
         let directive = controller.directive();

@@ -18,6 +18,7 @@ mod tests;
 
 pub use afteryou_sockets::TOS_IS_CARRIED as DSCP_IS_SENT;
 
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_sockets::{Control, Families, Messages, Options, Outgoing};
 use quinn::udp::{EcnCodepoint, RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, EndpointConfig, ServerConfig, TokioRuntime, UdpPoller};
@@ -29,7 +30,7 @@ use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{ready, Context, Poll};
 use tokio::io::Interest;
 
@@ -108,8 +109,7 @@ impl Socket {
     }
 
     fn inbox(&self) -> MutexGuard<'_, Inbox> {
-        // A panic elsewhere while it was locked is no reason to panic here, too.
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inbox.lock().even_poisoned()
     }
 
     /// Sends one datagram or several of equal size. One that could not be sent counts as lost.

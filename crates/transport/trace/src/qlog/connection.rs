@@ -6,10 +6,11 @@
 use super::records::{Closed, Packet, Started, StateChange};
 use super::sender::Sender;
 use super::wire::{Arriving, Leaving, Shown, Wire};
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_cc::script::Event;
 use afteryou_cc::{Controller, Observed, Observer, Time};
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The ends of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ impl Connection {
     }
 
     fn sender(&self) -> MutexGuard<'_, Sender> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().even_poisoned()
     }
 
     /// Returns the controller under observation.

@@ -2,11 +2,12 @@
 //! files.
 
 use super::Output;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_files::{settle, temporary};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use tempfile::TempPath;
 
 /// Bytes that are written at once.
@@ -160,7 +161,7 @@ impl Growing {
     }
 
     fn file(&self) -> MutexGuard<'_, File> {
-        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+        self.file.lock().even_poisoned()
     }
 }
 

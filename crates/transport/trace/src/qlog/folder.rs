@@ -3,12 +3,13 @@
 use super::file::{File, Growing, Waits};
 use super::records::{About, Vantage};
 use super::sender::Sender;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_base::shown::Shown;
 use afteryou_cc::{NewSender, Observer, Observers};
 use afteryou_files::{check_writable, unwritten, Error, ResultFolder};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// End of the names of qlog files that are JSON text sequences.
 const EXTENSION: &str = "sqlog";
@@ -125,10 +126,10 @@ impl Qlogs {
         if let Some(error) = error {
             return Err(error);
         }
-        let mut list = self.0.list.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut list = self.0.list.lock().even_poisoned().take();
         let mut paths = Vec::new();
         for file in files {
-            let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut file = file.lock().even_poisoned();
             if let (Some(list), Some(name)) =
                 (&mut list, file.path().file_name().and_then(|name| name.to_str()))
             {
@@ -146,7 +147,7 @@ impl Qlogs {
 
 impl Shared {
     fn files(&self) -> MutexGuard<'_, Files> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+        self.files.lock().even_poisoned()
     }
 
     /// Returns the path of the next file of a flow.

@@ -1,10 +1,11 @@
 //! The thread that writes.
 
 use super::{Pending, Shared, State, ENOUGH};
+use afteryou_base::lock::EvenPoisoned;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 use std::time::Duration;
 
 /// How long a record may wait for others.
@@ -51,10 +52,10 @@ pub(super) fn run(shared: &Shared) {
 /// Waits for something to write, and then a moment for more of it.
 fn gather<'a>(shared: &Shared, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
     let is_idle = |state: &mut State| state.changed.is_empty() && !state.is_closed;
-    let state = shared.news.wait_while(state, is_idle).unwrap_or_else(PoisonError::into_inner);
+    let state = shared.news.wait_while(state, is_idle).even_poisoned();
     let may_wait = |state: &mut State| state.waiting < ENOUGH && !state.is_closed && !state.is_urgent;
     let waited = shared.news.wait_timeout_while(state, GATHER, may_wait);
-    waited.unwrap_or_else(PoisonError::into_inner).0
+    waited.even_poisoned().0
 }
 
 fn take(state: &mut State) -> Vec<Job> {

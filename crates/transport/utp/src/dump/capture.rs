@@ -1,11 +1,12 @@
 //! The capture file of an endpoint's datagrams.
 
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_trace::pcapng::{self, Packet};
 use afteryou_trace::spool::File;
 use afteryou_trace::udp::Datagram;
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Memory of the buffers at the beginning, bytes: a datagram fits.
@@ -54,7 +55,7 @@ impl Capture {
     }
 
     fn growing(&self) -> MutexGuard<'_, Growing> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().even_poisoned()
     }
 }
 

@@ -21,6 +21,7 @@ pub use stream::{Monitor, Stream};
 use crate::config::Config;
 use crate::error::Error;
 use afteryou_base::dscp;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_base::param::Settings;
 use afteryou_base::Time;
 use afteryou_cc::cubic::Cubic;
@@ -172,8 +173,7 @@ impl Inner {
     }
 
     fn table(&self) -> MutexGuard<'_, table::Table> {
-        // A panic elsewhere while it was locked is no reason to panic here, too.
-        self.table.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.table.lock().even_poisoned()
     }
 
     /// Returns whether the endpoint is dropped and all its connections have ended.

@@ -1,5 +1,6 @@
 //! How far a connection is, seen by the director, the sender's task and the receiver's.
 
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_scenario::network::Route;
 use afteryou_scenario::outcome::Totals;
 use afteryou_sim::director::{Id, Remote};
@@ -7,7 +8,7 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{mpsc, Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{mpsc, Arc, Mutex, MutexGuard};
 use std::task::{ready, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
@@ -65,7 +66,7 @@ impl Course {
     }
 
     fn sent(&self) -> MutexGuard<'_, Sent> {
-        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sent.lock().even_poisoned()
     }
 
     pub(super) fn give(&self, bytes: u64) {

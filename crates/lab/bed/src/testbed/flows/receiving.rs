@@ -7,13 +7,14 @@ use crate::net::{Side, Topology};
 use crate::run::ends::Server;
 use crate::run::log::Log;
 use crate::run::quic::Quic;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_utp::{Endpoint, EndpointConfig};
 use socket2::{Domain, Socket, Type};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::{TcpListener, UdpSocket};
 
@@ -46,11 +47,11 @@ impl Receiver {
 
     /// Expects a connection from this port.
     pub(super) fn expect(&self, port: u16, course: &Arc<Course>) {
-        self.courses.lock().unwrap_or_else(PoisonError::into_inner).insert(port, Arc::clone(course));
+        self.courses.lock().even_poisoned().insert(port, Arc::clone(course));
     }
 
     fn take(&self, from: SocketAddr) -> Option<Arc<Course>> {
-        self.courses.lock().unwrap_or_else(PoisonError::into_inner).remove(&from.port())
+        self.courses.lock().even_poisoned().remove(&from.port())
     }
 }
 

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::run::log::Timing;
 use crate::system::{self, TcpInfo};
 use crate::testbed::recorded::FlowLog;
+use afteryou_base::lock::EvenPoisoned;
 use afteryou_base::Span;
 use afteryou_scenario::outcome::Totals;
 use afteryou_scenario::{Flow, Traffic};
@@ -17,7 +18,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinHandle;
@@ -199,7 +200,7 @@ impl Tcp {
 }
 
 fn lock(probes: &Mutex<Probes>) -> MutexGuard<'_, Probes> {
-    probes.lock().unwrap_or_else(PoisonError::into_inner)
+    probes.lock().even_poisoned()
 }
 
 async fn run(
