@@ -3,7 +3,7 @@
 //!
 //! `cargo run --example quinn_background`
 
-use afteryou_base::dscp;
+use afteryou_base::Dscp;
 use afteryou_quic::{background_transport, endpoint, Monitor, Socket};
 use quinn::rustls::pki_types::PrivatePkcs8KeyDer;
 use quinn::rustls::RootCertStore;
@@ -17,8 +17,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     // All there is to it: the transport's settings for each side, and a socket that marks.
     server.transport_config(Arc::new(background_transport()));
     client.transport_config(Arc::new(background_transport()));
-    let far = Socket::bind("127.0.0.1:0".parse()?, dscp::LE)?;
-    let near = Socket::bind("127.0.0.1:0".parse()?, dscp::LE)?;
+    let far = Socket::bind("127.0.0.1:0".parse()?, Dscp::LE)?;
+    let near = Socket::bind("127.0.0.1:0".parse()?, Dscp::LE)?;
     let far = endpoint(far, EndpointConfig::default(), Some(server))?;
     let near = endpoint(near, EndpointConfig::default(), None)?;
 

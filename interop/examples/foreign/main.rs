@@ -11,6 +11,7 @@
 mod network;
 mod peers;
 
+use afteryou_base::Dscp;
 use afteryou_cc::list;
 use afteryou_utp::{Endpoint, EndpointConfig};
 use anyhow::{ensure, Context};
@@ -76,7 +77,7 @@ fn config(manner: Manner) -> EndpointConfig {
     match (manner.lost_per_mille, list::find("libutp")) {
         (1.., Some(libutp)) => {
             let make = move |setup| libutp.build(&[], setup).expect("its defaults are valid");
-            EndpointConfig::new(Arc::new(make), 0)
+            EndpointConfig::new(Arc::new(make), Dscp::DEFAULT)
         }
         _ => EndpointConfig::background(),
     }

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use afteryou_base::Dscp;
 use afteryou_cc::list;
 use afteryou_interop::{Ended, Handle, Job, LibutpPeer, Loss, Outcome, UtpFailure};
 use afteryou_utp::{Endpoint, EndpointConfig, Statistics, Stream};
@@ -41,7 +42,7 @@ pub enum Opens {
 /// Returns an endpoint's settings with a controller of the list.
 pub fn with_controller(name: &'static str) -> EndpointConfig {
     let entry = list::find(name).unwrap();
-    EndpointConfig::new(Arc::new(move |setup| entry.build(&[], setup).unwrap()), 0)
+    EndpointConfig::new(Arc::new(move |setup| entry.build(&[], setup).unwrap()), Dscp::DEFAULT)
 }
 
 pub fn bind(ip: IpAddr, config: EndpointConfig) -> Endpoint {

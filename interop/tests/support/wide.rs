@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use afteryou_base::Dscp;
 use afteryou_cc::{Ack, Controller, Directive, Loss, Pacing, Snapshot, Timeout};
 use afteryou_utp::EndpointConfig;
 
@@ -25,5 +26,5 @@ impl Controller for Wide {
 
 /// Returns the settings of an endpoint whose window is always this many bytes.
 pub fn window(bytes: u64) -> EndpointConfig {
-    EndpointConfig::new(Arc::new(move |_| Box::new(Wide(bytes))), 0)
+    EndpointConfig::new(Arc::new(move |_| Box::new(Wide(bytes))), Dscp::DEFAULT)
 }

@@ -1,7 +1,7 @@
 //! The way to the peer of a ticket: who answers, how fast, and what happens to packets meanwhile.
 
 use super::Check;
-use afteryou_base::dscp::LE;
+use afteryou_base::Dscp;
 use afteryou_quic::{background_transport, Socket};
 use afteryou_terminal::Failure;
 use afteryou_transfer::dial::{self, Dialer};
@@ -45,7 +45,7 @@ pub fn checks(ticket: &Ticket) -> Result<Vec<Check>, Failure> {
 }
 
 async fn look(ticket: &Ticket) -> Result<Vec<Seen>, Failure> {
-    let socket = Socket::from_std(dial::udp_socket(0)?, LE)?;
+    let socket = Socket::from_std(dial::udp_socket(0)?, Dscp::LE)?;
     let endpoint = afteryou_quic::endpoint(socket, quinn::EndpointConfig::default(), None)?;
     let dialer = Dialer::new(endpoint.clone(), ticket, |_| Arc::new(background_transport()))?;
     let mut looks = JoinSet::new();
@@ -177,11 +177,12 @@ fn arrival(path: &Path) -> Vec<Check> {
         let todo = "nothing: its platform does not report it";
         return vec![origin, Check::warn(DSCP, "the peer cannot see it", todo)];
     };
-    let dscp = match tos >> 2 {
-        LE => Check::ok(DSCP, format!("arrives as lower effort ({LE})")),
+    let le = Dscp::LE.bits();
+    let dscp = match Dscp::of_tos(tos) {
+        Dscp::LE => Check::ok(DSCP, format!("arrives as lower effort ({le})")),
         other => {
             let todo = "a router on the way rewrites it, so those behind it cannot see that this traffic may wait; if the router is yours, let it keep DSCP";
-            Check::warn(DSCP, format!("sent as lower effort ({LE}), arrives as {other}"), todo)
+            Check::warn(DSCP, format!("sent as lower effort ({le}), arrives as {}", other.bits()), todo)
         }
     };
     let ecn = match tos & ECN_BITS {

@@ -1,5 +1,6 @@
 //! `afteryou doctor`, as people and programs call it.
 
+use afteryou_base::Dscp;
 use afteryou_transfer::guard::{Guard, Limits};
 use afteryou_transfer::identity::Identity;
 use afteryou_transfer::job::{listen, Arrival, ListenOptions, Service};
@@ -71,7 +72,8 @@ fn the_way_to_a_far_end_is_looked_at_and_the_address_that_is_silent_is_a_warning
     let mut config = tls::server(&identity, &[admission]).unwrap();
     limits.apply(&mut config);
     let _entered = runtime.enter();
-    let socket = afteryou_quic::Socket::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), 0).unwrap();
+    let socket =
+        afteryou_quic::Socket::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), Dscp::DEFAULT).unwrap();
     let endpoint =
         afteryou_quic::endpoint(socket.clone(), quinn::EndpointConfig::default(), Some(config)).unwrap();
     let address = endpoint.local_addr().unwrap();

@@ -256,7 +256,7 @@ mod tests {
     use super::*;
     use crate::codel::Codel;
     use crate::packet::Ecn;
-    use afteryou_base::dscp;
+    use afteryou_base::Dscp;
 
     /// Returns a queue before 10 Mbit/s: a packet of 1250 B is 1 ms.
     fn queue(settings: &[(&'static str, Value)]) -> LeThreshold<u64> {
@@ -265,7 +265,7 @@ mod tests {
     }
 
     fn packet(class: Class) -> Packet<u64> {
-        let dscp = if class == Class::LowerEffort { dscp::LE } else { 0 };
+        let dscp = if class == Class::LowerEffort { Dscp::LE } else { Dscp::DEFAULT };
         Packet { dscp, ..Packet::from_tos(1250, 0, 0, 0) }
     }
 

@@ -1,6 +1,6 @@
 //! The fields of a packet that a queue sees.
 
-use afteryou_base::dscp;
+use afteryou_base::Dscp;
 
 /// The two ECN bits of the IP header (RFC 3168 §5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,8 +37,8 @@ pub struct Packet<T> {
     pub size: u32,
     /// Which flow it belongs to; only its equality with other packets' counts.
     pub flow: u32,
-    /// Differentiated services code point, 6 bits.
-    pub dscp: u8,
+    /// Differentiated services code point.
+    pub dscp: Dscp,
     /// ECN bits.
     pub ecn: Ecn,
     /// How many links it has crossed; queues keep it and do not read it.
@@ -50,20 +50,20 @@ pub struct Packet<T> {
 impl<T> Packet<T> {
     /// Returns a packet of `size` bytes whose class and ECN bits are those of an IP header's TOS (or traffic class) byte.
     pub fn from_tos(size: u32, flow: u32, tos: u8, body: T) -> Packet<T> {
-        Packet { size, flow, dscp: tos >> 2, ecn: Ecn::from_bits(tos), hop: 0, body }
+        Packet { size, flow, dscp: Dscp::of_tos(tos), ecn: Ecn::from_bits(tos), hop: 0, body }
     }
 
     /// Returns the packet's class.
     pub fn class(&self) -> Class {
         match self.dscp {
-            dscp::LE => Class::LowerEffort,
+            Dscp::LE => Class::LowerEffort,
             _ => Class::BestEffort,
         }
     }
 
     /// Returns the IP header's TOS byte.
     pub fn tos(&self) -> u8 {
-        self.dscp << 2 | self.ecn.bits()
+        self.dscp.tos(self.ecn.bits())
     }
 }
 
@@ -98,7 +98,7 @@ mod tests {
         for tos in 0..=255 {
             assert_eq!(Packet::from_tos(1, 0, tos, ()).tos(), tos);
         }
-        let le = |ecn| Packet { dscp: dscp::LE, ecn, ..Packet::from_tos(1, 0, 0, ()) }.tos();
+        let le = |ecn| Packet { dscp: Dscp::LE, ecn, ..Packet::from_tos(1, 0, 0, ()) }.tos();
         assert_eq!([le(Ecn::NotEct), le(Ecn::Ect0), le(Ecn::Ce)], [0x04, 0x06, 0x07]);
     }
 }

@@ -277,6 +277,6 @@ fn with_mark(passage: &Passage<'_>, marked: &mut Vec<u8>, tap: &mut Tap) {
     let Content::Whole { packet } = passage.content else { return tap(passage) };
     marked.clear();
     marked.extend_from_slice(packet);
-    set_tos(marked, passage.dscp << 2 | passage.ecn.bits());
+    set_tos(marked, passage.dscp.tos(passage.ecn.bits()));
     tap(&Passage { content: Content::Whole { packet: marked }, ..*passage });
 }

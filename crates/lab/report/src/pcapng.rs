@@ -119,7 +119,7 @@ fn write(mut encoder: Encoder, batches: &Receiver<Batch>, give_back: &Sender<Bat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use afteryou_scenario::passage::{Content, Ecn, Fate, Time};
+    use afteryou_scenario::passage::{CodePoint, Content, Ecn, Fate, Time};
     use afteryou_scenario::{Duration as Span, Flow, Link, Role, Scenario};
     use etherparse::TcpOptionElement;
     use pcap_file::pcapng::{Block, PcapNgReader};
@@ -142,7 +142,7 @@ mod tests {
             connection: 0,
             is_reply: false,
             size: 104,
-            dscp: 0,
+            dscp: CodePoint::DEFAULT,
             ecn: Ecn::NotEct,
             fate: Fate::Sent,
             content: Content::Whole { packet },

@@ -5,7 +5,7 @@
 //! from these words alone, so they work with any such engine.
 
 pub use afteryou_aqm::{DropReason, Ecn};
-pub use afteryou_base::Time;
+pub use afteryou_base::{Dscp as CodePoint, Time};
 
 /// A packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,8 +25,8 @@ pub struct Passage<'a> {
     pub is_reply: bool,
     /// Bytes that it takes on the link.
     pub size: u32,
-    /// Its code point, six bits.
-    pub dscp: u8,
+    /// Its code point.
+    pub dscp: CodePoint,
     /// Its ECN field, after the queue of this link.
     pub ecn: Ecn,
     /// The packet's outcome here.

@@ -26,7 +26,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Binds a UDP socket with the class that was asked for. Where IPv6 is turned off, `[::]` is taken as all of IPv4.
 pub fn socket(common: &Common, address: SocketAddr) -> Result<Arc<Socket>, Failure> {
-    let bind = |address| Socket::bind(address, common.dscp.bits());
+    let bind = |address| Socket::bind(address, common.dscp.0);
     let bound = match bind(address) {
         Err(error) if address.is_ipv6() && address.ip().is_unspecified() && !is_taken(&error) => {
             bind((Ipv4Addr::UNSPECIFIED, address.port()).into())
@@ -35,7 +35,7 @@ pub fn socket(common: &Common, address: SocketAddr) -> Result<Arc<Socket>, Failu
     };
     let socket =
         bound.with_context(|| format!("cannot listen at {address}: choose another with --listen"))?;
-    tracing::debug!(%address, dscp = ?common.dscp, "opened a UDP socket");
+    tracing::debug!(%address, dscp = ?common.dscp.0, "opened a UDP socket");
     Ok(socket)
 }
 

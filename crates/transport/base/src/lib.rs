@@ -34,4 +34,5 @@ pub mod shown;
 pub mod units;
 
 pub use about::About;
+pub use dscp::Dscp;
 pub use units::{Span, Time};

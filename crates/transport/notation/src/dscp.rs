@@ -1,7 +1,7 @@
 //! The class that a flow's packets claim in their IP headers.
 
 use crate::error::Error;
-use afteryou_base::dscp::{DEFAULT, LE, MAX, NAMES};
+use afteryou_base::Dscp as CodePoint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -11,18 +11,13 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
 #[schemars(with = "String")]
-pub struct Dscp(u8);
+pub struct Dscp(pub CodePoint);
 
 impl Dscp {
     /// Best effort, what packets are by default.
-    pub const DEFAULT: Dscp = Dscp(DEFAULT);
+    pub const DEFAULT: Dscp = Dscp(CodePoint::DEFAULT);
     /// Lower effort.
-    pub const LE: Dscp = Dscp(LE);
-
-    /// Returns the six bits.
-    pub const fn bits(self) -> u8 {
-        self.0
-    }
+    pub const LE: Dscp = Dscp(CodePoint::LE);
 }
 
 impl FromStr for Dscp {
@@ -30,8 +25,8 @@ impl FromStr for Dscp {
 
     fn from_str(text: &str) -> Result<Dscp, Error> {
         let word = text.trim().to_ascii_lowercase();
-        let named = NAMES.iter().find(|(name, _)| *name == word).map(|(_, bits)| *bits);
-        let number = || word.parse().ok().filter(|bits| *bits <= MAX);
+        let named = CodePoint::NAMES.iter().find(|(name, _)| *name == word).map(|(_, dscp)| *dscp);
+        let number = || word.parse().ok().and_then(CodePoint::new);
         named.or_else(number).map(Dscp).ok_or_else(|| Error::Quantity {
             what: "code point",
             text: text.to_owned(),
@@ -42,9 +37,9 @@ impl FromStr for Dscp {
 
 impl fmt::Display for Dscp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match NAMES.iter().find(|(_, bits)| *bits == self.0) {
+        match CodePoint::NAMES.iter().find(|(_, dscp)| *dscp == self.0) {
             Some((name, _)) => f.write_str(name),
-            None => self.0.fmt(f),
+            None => self.0.bits().fmt(f),
         }
     }
 }
@@ -73,7 +68,7 @@ mod tests {
             [("le", 1, "le"), ("LE", 1, "le"), ("1", 1, "le"), ("0", 0, "default"), ("46", 46, "46")]
         {
             let dscp: Dscp = text.parse().unwrap();
-            assert_eq!((dscp.bits(), dscp.to_string().as_str()), (bits, written));
+            assert_eq!((dscp.0.bits(), dscp.to_string().as_str()), (bits, written));
         }
         for text in ["64", "-1", "lower", ""] {
             let error = text.parse::<Dscp>().unwrap_err().to_string();

@@ -14,9 +14,9 @@
 //!
 //! ```
 //! # async fn example() -> std::io::Result<()> {
-//! use afteryou_base::dscp;
+//! use afteryou_base::Dscp;
 //! use afteryou_quic::{endpoint, Socket};
-//! let socket = Socket::bind("[::]:0".parse().unwrap(), dscp::LE)?;
+//! let socket = Socket::bind("[::]:0".parse().unwrap(), Dscp::LE)?;
 //! let endpoint = endpoint(socket, quinn::EndpointConfig::default(), None)?;
 //! # Ok(())
 //! # }

@@ -68,6 +68,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 #[cfg(target_os = "linux")]
 mod measure {
     use super::fixed::Fixed;
+    use afteryou_base::Dscp;
     use afteryou_utp::{Endpoint, EndpointConfig};
     use nix::sys::resource::{getrusage, UsageWho};
     use nix::sys::time::TimeValLike;
@@ -162,7 +163,10 @@ mod measure {
         let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
         let fixed = |mbit: u64| {
             let pacing_rate = Some(mbit * 1_000_000 / 8);
-            EndpointConfig::new(Arc::new(move |_| Box::new(Fixed { cwnd: 4 << 20, pacing_rate })), 0)
+            EndpointConfig::new(
+                Arc::new(move |_| Box::new(Fixed { cwnd: 4 << 20, pacing_rate })),
+                Dscp::DEFAULT,
+            )
         };
         let config = mbit.map_or_else(EndpointConfig::foreground, fixed);
         Endpoint::bind(any_port, config).expect("loopback works")

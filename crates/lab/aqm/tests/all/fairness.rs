@@ -2,8 +2,8 @@
 
 use afteryou_aqm::list::find;
 use afteryou_aqm::{Limit, Packet, Queue, Site};
-use afteryou_base::dscp;
 use afteryou_base::param::Value;
+use afteryou_base::Dscp;
 use afteryou_base::Time;
 use proptest::prelude::*;
 use rand_pcg::Pcg64;
@@ -28,12 +28,12 @@ fn queue(name: &str, quantum: u64, preset: Option<&'static str>) -> Box<dyn Queu
 
 /// Returns the largest difference of the bytes that the first two flows have got, at any time, while others come and go; all
 /// of `dscp`.
-fn unfairness(queue: &mut dyn Queue<()>, dscp: u8, sizes: &[(u32, u32)], others: &[(u32, u32)]) -> u64 {
+fn unfairness(queue: &mut dyn Queue<()>, dscp: Dscp, sizes: &[(u32, u32)], others: &[(u32, u32)]) -> u64 {
     let (mut dropped, mut served, mut waiting) = (Vec::new(), [0u64; 2], [0; 2]);
     let mut worst = 0;
     for (i, (first, second)) in sizes.iter().enumerate() {
         let mut arrive = |flow, size| {
-            queue.enqueue(Time::ZERO, Packet::from_tos(size * 8, flow, dscp << 2, ()), &mut dropped);
+            queue.enqueue(Time::ZERO, Packet::from_tos(size * 8, flow, dscp.tos(0), ()), &mut dropped);
         };
         for (flow, size) in [(0, first), (1, second)] {
             // Two packets in reserve: whatever is sent now, both flows still have one.
@@ -71,12 +71,12 @@ proptest! {
             ("fq_pie", Some("linux"), 0),
             ("fq_pie", Some("freebsd"), 0),
             ("le_fq_codel", None, 0),
-            ("le_fq_codel", None, dscp::LE),
+            ("le_fq_codel", None, Dscp::LE),
         ] {
             let worst = unfairness(&mut *queue(name, quantum, preset), dscp, &sizes, &others);
             // SFQ rounds the quantum up.
             let bound = quantum.next_multiple_of(8) + u64::from(MTU);
-            prop_assert!(worst <= bound, "{name} {preset:?}, DSCP {dscp}: {worst} B for quantum {quantum}");
+            prop_assert!(worst <= bound, "{name} {preset:?}, {dscp:?}: {worst} B for quantum {quantum}");
         }
     }
 }

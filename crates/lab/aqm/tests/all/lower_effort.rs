@@ -2,8 +2,8 @@
 
 use afteryou_aqm::list::find;
 use afteryou_aqm::{Class, Dropped, Limit, Packet, Queue, Site};
-use afteryou_base::dscp;
 use afteryou_base::param::Value;
+use afteryou_base::Dscp;
 use afteryou_base::{Span, Time};
 use proptest::prelude::*;
 use rand_pcg::Pcg64;
@@ -23,7 +23,7 @@ fn queue(name: &str, limit: Limit, settings: &Settings) -> Box<dyn Queue<u64>> {
 }
 
 fn packet(class: Class, size: u32, flow: u32, number: u64) -> Packet<u64> {
-    let dscp = if class == Class::LowerEffort { dscp::LE } else { 0 };
+    let dscp = if class == Class::LowerEffort { Dscp::LE } else { Dscp::DEFAULT };
     Packet { dscp, ..Packet::from_tos(size, flow, 2 * (flow as u8 & 1), number) }
 }
 

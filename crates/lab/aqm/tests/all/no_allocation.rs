@@ -2,8 +2,8 @@
 
 use afteryou_aqm::list::{Entry, QUEUES};
 use afteryou_aqm::{Dropped, Limit, Packet, Queue, Site};
-use afteryou_base::dscp;
 use afteryou_base::param::Value;
+use afteryou_base::Dscp;
 use afteryou_base::{Span, Time};
 use rand_pcg::Pcg64;
 
@@ -14,8 +14,8 @@ fn traffic(queue: &mut dyn Queue<u64>, now: &mut Time, rounds: u64, dropped: &mu
     for round in 0..rounds {
         for i in 0..2 * LIMIT {
             let flow = (i * i + round) as u32 % 60;
-            let dscp = if flow.is_multiple_of(3) { dscp::LE } else { 0 };
-            let tos = (dscp << 2) | (flow % 4) as u8;
+            let dscp = if flow.is_multiple_of(3) { Dscp::LE } else { Dscp::DEFAULT };
+            let tos = dscp.tos((flow % 4) as u8);
             queue.enqueue(*now, Packet::from_tos(1500, flow, tos, i), dropped);
             dropped.clear();
             *now += Span::from_micros(200);

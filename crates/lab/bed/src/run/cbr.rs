@@ -49,7 +49,7 @@ impl Ends {
     ) -> Result<Ends, Error> {
         let address = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         let refused = |source| Error::Socket { address, source };
-        SockRef::from(&client).set_tos_v4(u32::from(flow.dscp().bits()) << 2).map_err(refused)?;
+        SockRef::from(&client).set_tos_v4(u32::from(flow.dscp().0.tos(0))).map_err(refused)?;
         Ok(Ends { flow: flow.clone(), client, server, rate, payload })
     }
 

@@ -23,7 +23,7 @@ use super::ends::{Client, Server};
 use super::watched::Watched;
 use crate::error::Error;
 use crate::quic_packet::{HEADERS, PAYLOADS};
-use afteryou_base::Time;
+use afteryou_base::{Dscp, Time};
 use afteryou_cc::Observers;
 use afteryou_quic::{adapter, endpoint, Factory, Monitor, Socket};
 use afteryou_scenario::transport::{Protocol, QuicOptions};
@@ -47,7 +47,7 @@ pub(crate) struct Quic {
     options: QuicOptions,
     /// UDP payload of full packets, bytes.
     mtu: u16,
-    dscp: u8,
+    dscp: Dscp,
     client: ClientConfig,
     server: ServerConfig,
 }
@@ -65,7 +65,7 @@ impl Quic {
             controllers: Controllers::new(flow, observers)?,
             options,
             mtu: (payload + HEADERS) as u16,
-            dscp: flow.dscp().bits(),
+            dscp: flow.dscp().0,
             client,
             server,
         })

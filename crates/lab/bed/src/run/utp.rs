@@ -4,7 +4,7 @@ use super::controllers::{Controllers, Make, Zero};
 use super::ends::{Client, Server};
 use super::watched::{EndState, Watch, Watched};
 use crate::error::Error;
-use afteryou_base::Time;
+use afteryou_base::{Dscp, Time};
 use afteryou_cc::Observers;
 use afteryou_scenario::outcome::Totals;
 use afteryou_scenario::transport::Protocol;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(crate) struct Utp {
     controllers: Controllers,
     connection: Config,
-    dscp: u8,
+    dscp: Dscp,
 }
 
 impl Utp {
@@ -28,7 +28,7 @@ impl Utp {
         Ok(Utp {
             controllers: Controllers::new(flow, observers)?,
             connection: connection(flow)?,
-            dscp: flow.dscp().bits(),
+            dscp: flow.dscp().0,
         })
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Headers, packets and SACK blocks are kept apart. The rest is kept short, because it goes from one core's cache into another's.
 
-use afteryou_scenario::passage::{Content, Ecn, Fate, Passage, Time};
+use afteryou_scenario::passage::{CodePoint, Content, Ecn, Fate, Passage, Time};
 
 /// SACK blocks for which an ack has room (RFC 2018 §3).
 const MOST_BLOCKS: usize = 4;
@@ -27,7 +27,7 @@ struct Kept {
     content: Short,
     fate: Fate,
     ecn: Ecn,
-    dscp: u8,
+    dscp: CodePoint,
     is_reply: bool,
 }
 

@@ -6,7 +6,7 @@
 
 use super::segments::Segments;
 use super::template::{Changes, Template};
-use afteryou_scenario::passage::{Content, Ecn, Passage};
+use afteryou_scenario::passage::{CodePoint, Content, Ecn, Passage};
 use afteryou_scenario::transport::Protocol;
 use afteryou_scenario::Flow;
 use afteryou_trace::udp::{ipv4, udp};
@@ -106,7 +106,7 @@ impl Headers {
             }
         };
         let Connection { segments, data, acks } = connection;
-        let tos = passage.dscp << 2 | passage.ecn.bits();
+        let tos = passage.dscp.tos(passage.ecn.bits());
         match passage.content {
             Content::Segment { number, payload, tsval, tsecr, cwr, .. } => {
                 segments.see(number, payload.into());
@@ -127,7 +127,7 @@ impl Headers {
     /// Makes the headers of a connection that is seen for the first time.
     fn connection(&self, passage: &Passage<'_>) -> Connection {
         let template = |is_reply: bool| {
-            let plain = Passage { is_reply, dscp: 0, ecn: Ecn::NotEct, ..*passage };
+            let plain = Passage { is_reply, dscp: CodePoint::DEFAULT, ecn: Ecn::NotEct, ..*passage };
             let [source_port, destination_port] = ports(&plain, SERVER_PORT);
             let mut header = TcpHeader::new(source_port, destination_port, 0, self.window.0);
             header.ack = true;
@@ -198,7 +198,7 @@ impl Headers {
             false => (self.sender, self.receiver),
             true => (self.receiver, self.sender),
         };
-        let tos = passage.dscp << 2 | passage.ecn.bits();
+        let tos = passage.dscp.tos(passage.ecn.bits());
         ipv4(source, destination, tos, protocol, payload)
     }
 }

@@ -20,7 +20,7 @@ use crate::calendar::{Kind, Slot, Timer};
 use crate::net::{Net, Way};
 use crate::packet::{Body, Packet};
 use afteryou_aqm::Ecn;
-use afteryou_base::{Span, Time};
+use afteryou_base::{Dscp, Span, Time};
 use afteryou_cc::Snapshot;
 use afteryou_scenario::outcome::{Quantiles, Totals};
 
@@ -32,7 +32,7 @@ pub(crate) struct Format {
     /// Headers, bytes.
     overhead: u32,
     payload: u32,
-    dscp: u8,
+    dscp: Dscp,
     ecn: Ecn,
 }
 

@@ -4,7 +4,7 @@ use super::controllers::Controllers;
 use super::{cbr, outside, tcp, utp, Dial, Ends, Format, Id, Opening};
 use crate::instruments::Onlookers;
 use afteryou_aqm::Ecn;
-use afteryou_base::Span;
+use afteryou_base::{Dscp, Span};
 use afteryou_scenario::network::Route;
 use afteryou_scenario::transport::Protocol;
 use afteryou_scenario::{Error, Flow as Spec, Traffic};
@@ -50,7 +50,7 @@ impl Template {
             flow: 0,
             overhead: sizes.overhead.bytes() as u32,
             payload: sizes.payload.bytes() as u32,
-            dscp: spec.dscp().bits(),
+            dscp: spec.dscp().0,
             ecn: if protocol.uses_ecn() { Ecn::Ect0 } else { Ecn::NotEct },
         };
         let controllers = |iw| Controllers::new(spec, iw, onlookers);
@@ -86,7 +86,7 @@ impl Template {
             _ => None,
         };
         // Their packets are never the simulator's own.
-        let format = Format { flow: 0, overhead: 0, payload: 0, dscp: 0, ecn: Ecn::NotEct };
+        let format = Format { flow: 0, overhead: 0, payload: 0, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct };
         Template { kind: Which::Outside { dial, flow, interval }, format }
     }
 

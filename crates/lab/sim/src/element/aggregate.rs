@@ -68,12 +68,12 @@ mod tests {
     use super::*;
     use crate::packet::{Body, NO_SACK};
     use afteryou_aqm::Ecn;
-    use afteryou_base::Time;
+    use afteryou_base::{Dscp, Time};
     use afteryou_scenario::Duration;
 
     fn ack(cumulative: u32) -> Packet {
         let body = Body::Ack { cumulative, tsecr: 0, one_way_delay: 0, sack: NO_SACK, epoch: 0, flags: 0 };
-        Packet { size: 52, flow: 0, dscp: 0, ecn: Ecn::NotEct, hop: 1, body }
+        Packet { size: 52, flow: 0, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct, hop: 1, body }
     }
 
     /// Returns times (ms) and sizes of the batches of forty acknowledgements 1 ms apart.

@@ -19,6 +19,7 @@ mod tests;
 pub use afteryou_sockets::TOS_IS_CARRIED as DSCP_IS_SENT;
 
 use afteryou_base::lock::EvenPoisoned;
+use afteryou_base::Dscp;
 use afteryou_sockets::{Control, Families, Messages, Options, Outgoing};
 use quinn::udp::{EcnCodepoint, RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, EndpointConfig, ServerConfig, TokioRuntime, UdpPoller};
@@ -38,7 +39,8 @@ use tokio::io::Interest;
 pub struct Socket {
     io: tokio::net::UdpSocket,
     control: Control,
-    dscp: AtomicU8,
+    /// The byte that packets carry, without ECN.
+    tos: AtomicU8,
     inbox: Mutex<Inbox>,
 }
 
@@ -66,7 +68,7 @@ impl Socket {
     ///
     /// # Errors
     /// The system's error about the socket.
-    pub fn bind(addr: SocketAddr, dscp: u8) -> io::Result<Arc<Socket>> {
+    pub fn bind(addr: SocketAddr, dscp: Dscp) -> io::Result<Arc<Socket>> {
         Socket::from_std(afteryou_sockets::bind(addr, Families::Both)?, dscp)
     }
 
@@ -74,7 +76,7 @@ impl Socket {
     ///
     /// # Errors
     /// The system's error about the socket.
-    pub fn from_std(socket: std::net::UdpSocket, dscp: u8) -> io::Result<Arc<Socket>> {
+    pub fn from_std(socket: std::net::UdpSocket, dscp: Dscp) -> io::Result<Arc<Socket>> {
         socket.set_nonblocking(true)?;
         afteryou_sockets::set_buffers(SockRef::from(&socket));
         let options =
@@ -82,19 +84,19 @@ impl Socket {
         Ok(Arc::new(Socket {
             control: Control::new(SockRef::from(&socket), options)?,
             io: tokio::net::UdpSocket::from_std(socket)?,
-            dscp: AtomicU8::new(dscp & 0x3F),
+            tos: AtomicU8::new(dscp.tos(0)),
             inbox: Mutex::default(),
         }))
     }
 
-    /// Sets the service class of packets sent from now on: six bits, the upper two of `dscp` are ignored.
-    pub fn set_dscp(&self, dscp: u8) {
-        self.dscp.store(dscp & 0x3F, Ordering::Relaxed);
+    /// Sets the service class of packets sent from now on.
+    pub fn set_dscp(&self, dscp: Dscp) {
+        self.tos.store(dscp.tos(0), Ordering::Relaxed);
     }
 
     /// Returns the service class of packets sent now.
-    pub fn dscp(&self) -> u8 {
-        self.dscp.load(Ordering::Relaxed)
+    pub fn dscp(&self) -> Dscp {
+        Dscp::of_tos(self.tos.load(Ordering::Relaxed))
     }
 
     /// Returns the TOS or traffic-class byte, DSCP and ECN, of the newest packet from `remote`. None where the platform does
@@ -116,7 +118,7 @@ impl Socket {
     fn send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
         let outgoing = Outgoing {
             to: transmit.destination,
-            tos: self.dscp() << 2 | transmit.ecn.map_or(0, |ecn| ecn as u8),
+            tos: self.dscp().tos(transmit.ecn.map_or(0, |ecn| ecn as u8)),
             payload: transmit.contents,
             segment: transmit.segment_size,
             from: transmit.src_ip,

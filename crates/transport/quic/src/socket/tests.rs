@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::time::Duration;
 
 async fn sockets(from: &str) -> (Arc<Socket>, UdpSocket) {
-    let socket = Socket::bind(from.parse().unwrap(), afteryou_base::dscp::LE).unwrap();
+    let socket = Socket::bind(from.parse().unwrap(), afteryou_base::Dscp::LE).unwrap();
     socket.io.writable().await.unwrap();
     let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
     receiver.set_read_timeout(Some(Duration::from_secs(5))).unwrap();

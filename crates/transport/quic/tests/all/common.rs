@@ -1,7 +1,7 @@
 //! What the tests share: endpoints that trust each other, links, and transfers whose bytes are checked.
 
 use afteryou_aqm::droptail::DropTail;
-use afteryou_base::dscp;
+use afteryou_base::Dscp;
 use afteryou_bed::relay::{Direction, Link};
 use afteryou_quic::{endpoint, path_mtu, Socket};
 use afteryou_scenario::{Buffer, Probability, Rate};
@@ -42,14 +42,14 @@ pub fn client_config(transport: TransportConfig) -> ClientConfig {
 
 /// Opens a server on our socket, marked lower effort.
 pub fn server(address: &str, transport: TransportConfig) -> (Endpoint, Arc<Socket>) {
-    let socket = Socket::bind(address.parse().unwrap(), dscp::LE).unwrap();
+    let socket = Socket::bind(address.parse().unwrap(), Dscp::LE).unwrap();
     let config = server_config(transport);
     (endpoint(Arc::clone(&socket), path_mtu::endpoint_config(), Some(config)).unwrap(), socket)
 }
 
 /// Opens a client on our socket, marked lower effort.
 pub fn client(address: &str) -> (Endpoint, Arc<Socket>) {
-    let socket = Socket::bind(address.parse().unwrap(), dscp::LE).unwrap();
+    let socket = Socket::bind(address.parse().unwrap(), Dscp::LE).unwrap();
     (endpoint(Arc::clone(&socket), path_mtu::endpoint_config(), None).unwrap(), socket)
 }
 

@@ -3,7 +3,7 @@
 
 use crate::common::{client, connect, direction, receive_pattern, runtime, send_pattern, server, Failure};
 use afteryou_aqm::{Dropped, Ecn, Packet, Queue, Statistics};
-use afteryou_base::dscp;
+use afteryou_base::Dscp;
 use afteryou_base::{Span, Time};
 use afteryou_bed::relay::{Config, Datagram, Direction, Link, Relay};
 use afteryou_bed::Clock;
@@ -62,7 +62,7 @@ async fn send(
 fn marks(from: &str, to: &str) -> bool {
     let Some(receiver) = plain(to) else { return false };
     runtime().block_on(async {
-        let Ok(socket) = Socket::bind(from.parse().unwrap(), dscp::LE) else { return false };
+        let Ok(socket) = Socket::bind(from.parse().unwrap(), Dscp::LE) else { return false };
         let mut to = receiver.local_addr().unwrap();
         if socket.local_addr().unwrap().is_ipv6() {
             if let SocketAddr::V4(v4) = to {
@@ -77,9 +77,9 @@ fn marks(from: &str, to: &str) -> bool {
         // With segmentation offload, too, and each segment carries the byte.
         send(&socket, to, Some(EcnCodepoint::Ect0), &[7; 2500], Some(1000)).await;
         assert_eq!([1000, 1000, 500].map(|_| receive(&receiver)), [(1000, 6), (1000, 6), (500, 6)]);
-        socket.set_dscp(0xFF);
+        socket.set_dscp(Dscp::MAX);
         send(&socket, to, None, b"after you", None).await;
-        assert_eq!((receive(&receiver), socket.dscp()), ((9, 0xFC), 0x3F));
+        assert_eq!((receive(&receiver), socket.dscp()), ((9, 0xFC), Dscp::MAX));
         true
     })
 }
@@ -119,7 +119,7 @@ async fn bytes_seen(server_at: &str, client_at: &str, connect_to: &str) -> Resul
 
 #[test]
 fn both_ends_of_a_quic_connection_see_the_whole_byte_of_the_other() {
-    let expected = (dscp::LE << 2 | 0b10, dscp::LE << 2 | 0b10);
+    let expected = (Dscp::LE.tos(0b10), Dscp::LE.tos(0b10));
     let seen = runtime().block_on(bytes_seen("127.0.0.1:0", "127.0.0.1:0", "127.0.0.1"));
     assert_eq!(seen.unwrap(), expected);
     if UdpSocket::bind("[::1]:0").is_err() {

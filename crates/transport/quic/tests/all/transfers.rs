@@ -2,7 +2,7 @@
 
 use crate::common;
 use crate::common::{client, connect, link, receive_pattern, runtime, send_pattern, server, Failure};
-use afteryou_base::dscp;
+use afteryou_base::Dscp;
 use afteryou_base::Span;
 use afteryou_bed::relay::{Config, Relay};
 use afteryou_bed::Clock;
@@ -78,7 +78,7 @@ fn an_endpoint_moves_to_another_socket_and_the_connection_goes_on() {
         let (client, _) = client("127.0.0.1:0");
         let connection = connect(&client, to, background_transport()).await.unwrap();
         send_pattern(&connection, 100_000).await.unwrap();
-        let other = Socket::bind("127.0.0.1:0".parse().unwrap(), dscp::LE).unwrap();
+        let other = Socket::bind("127.0.0.1:0".parse().unwrap(), Dscp::LE).unwrap();
         client.rebind_abstract(other).unwrap();
         let here = client.local_addr().unwrap();
         send_pattern(&connection, 500_000).await.unwrap();

@@ -20,10 +20,9 @@ pub use stream::{Monitor, Stream};
 
 use crate::config::Config;
 use crate::error::Error;
-use afteryou_base::dscp;
 use afteryou_base::lock::EvenPoisoned;
 use afteryou_base::param::Settings;
-use afteryou_base::Time;
+use afteryou_base::{Dscp, Time};
 use afteryou_cc::cubic::Cubic;
 use afteryou_cc::ledbatpp::LedbatPp;
 use afteryou_cc::{cubic, Controller, Setup};
@@ -49,8 +48,8 @@ pub struct EndpointConfig {
     pub connection: Config,
     /// Controller of its connections.
     pub controller: MakeController,
-    /// Service class of every packet, 6 bits. The ECN bits are zero.
-    pub dscp: u8,
+    /// Service class of every packet.
+    pub dscp: Dscp,
     /// Whether connections come in, too.
     pub accepts: bool,
     /// Most connections at a time; those that linger do not count. Of those that come in, one IPv4 address or IPv6 /64 gets no more than stay free, so half
@@ -113,7 +112,7 @@ impl EndpointConfig {
     /// marked lower effort.
     pub fn background() -> EndpointConfig {
         let controller = |setup: Setup| Box::new(LedbatPp::background(setup.mss)) as Box<dyn Controller>;
-        EndpointConfig::new(Arc::new(controller), dscp::LE)
+        EndpointConfig::new(Arc::new(controller), Dscp::LE)
     }
 
     /// Returns the configuration for what people wait for: CUBIC, unmarked.
@@ -121,15 +120,15 @@ impl EndpointConfig {
         let controller = |setup: Setup| {
             Box::new(Cubic::new(&Settings::defaults(cubic::PARAMS), setup.mss)) as Box<dyn Controller>
         };
-        EndpointConfig::new(Arc::new(controller), 0)
+        EndpointConfig::new(Arc::new(controller), Dscp::DEFAULT)
     }
 
     /// Creates a configuration with a controller and a service class of your own.
-    pub fn new(controller: MakeController, dscp: u8) -> EndpointConfig {
+    pub fn new(controller: MakeController, dscp: Dscp) -> EndpointConfig {
         EndpointConfig {
             connection: Config { ecn: true, ..Config::default().searching() },
             controller,
-            dscp: dscp & 0x3F,
+            dscp,
             accepts: true,
             max_connections: 3000,
             max_half_open: 1000,

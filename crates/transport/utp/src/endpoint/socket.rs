@@ -1,6 +1,7 @@
 //! The UDP socket of an endpoint: the service class, and its registration with the runtime.
 
 use super::watched::Watched;
+use afteryou_base::Dscp;
 use afteryou_sockets::{Control, Families, Incoming, Messages, Options, Outgoing, TooBig};
 use socket2::SockRef;
 use std::io;
@@ -23,7 +24,7 @@ pub(super) fn receive_buffer(socket: &UdpSocket) -> Option<u64> {
 pub(super) struct Socket {
     watched: Watched,
     control: Control,
-    dscp: u8,
+    dscp: Dscp,
 }
 
 /// The two low bits of an ECN-capable packet: ECT(0) (RFC 3168 §5).
@@ -40,15 +41,15 @@ pub(super) struct Manner {
 
 impl Manner {
     /// Returns the TOS or traffic-class byte.
-    pub(super) fn tos(self, dscp: u8) -> u8 {
-        dscp << 2 | if self.ecn { ECT0 } else { 0 }
+    pub(super) fn tos(self, dscp: Dscp) -> u8 {
+        dscp.tos(if self.ecn { ECT0 } else { 0 })
     }
 }
 
 impl Socket {
     /// Creates a socket that the current runtime watches, whose packets carry `dscp`. With `searches` they are not
     /// fragmented, and routers' reports are kept.
-    pub(super) fn new(socket: UdpSocket, dscp: u8, searches: bool) -> io::Result<Socket> {
+    pub(super) fn new(socket: UdpSocket, dscp: Dscp, searches: bool) -> io::Result<Socket> {
         let tos = Manner::default().tos(dscp);
         let (whole, reports) = (searches, searches);
         let options = Options {
@@ -207,7 +208,7 @@ mod tests {
             let [from, to] = [(); 2].map(|()| bind(address, 4 << 20).unwrap());
             let seeing = Options { tos: true, ..Options::default() };
             let control = Control::new(SockRef::from(&to), seeing).unwrap();
-            let from = Socket::new(from, afteryou_base::dscp::LE, false).unwrap();
+            let from = Socket::new(from, Dscp::LE, false).unwrap();
             assert!(from.dscp_is_set());
             to.set_nonblocking(false).unwrap();
             to.set_read_timeout(Some(Duration::from_secs(10))).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::support::recorder::{Log, Recorder, Report};
 use crate::support::relay::{Fate, Manner, Relay};
-use afteryou_base::{Span, Time};
+use afteryou_base::{Dscp, Span, Time};
 use afteryou_cc::{Ack, Controller, Delivered, Pacing, Sent};
 use afteryou_utp::packet::{Kind, Packet};
 use afteryou_utp::{Endpoint, EndpointConfig, SeqNr, Statistics};
@@ -176,7 +176,7 @@ fn run(runtime: Runtime, transfer: Transfer) -> Account {
     };
     let (reports, before, statistics) = runtime.block_on(async {
         let (server, client) =
-            (bind(EndpointConfig::foreground()), bind(EndpointConfig::new(Arc::new(make), 0)));
+            (bind(EndpointConfig::foreground()), bind(EndpointConfig::new(Arc::new(make), Dscp::DEFAULT)));
         let relay = Relay::new(server.local_addr().unwrap(), transfer.manner);
         if transfer.is_busy {
             tokio::spawn(async {

@@ -3,7 +3,7 @@
 use crate::support;
 use crate::support::fixed;
 
-use afteryou_base::Span;
+use afteryou_base::{Dscp, Span};
 use afteryou_utp::{Config, Endpoint, EndpointConfig};
 use fixed::Fixed;
 use std::net::SocketAddr;
@@ -114,8 +114,10 @@ const SINGLE: usize = 20;
 fn a_host_that_sleeps_again_and_again_loses_little_of_what_waits_in_its_socket() {
     let bind = || {
         let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-        let config =
-            EndpointConfig::new(Arc::new(|_| Box::new(Fixed { cwnd: 1 << 30, pacing_rate: None })), 0);
+        let config = EndpointConfig::new(
+            Arc::new(|_| Box::new(Fixed { cwnd: 1 << 30, pacing_rate: None })),
+            Dscp::DEFAULT,
+        );
         Endpoint::bind(any_port, config).unwrap()
     };
     let receiving = Builder::new_current_thread().enable_all().build().unwrap();

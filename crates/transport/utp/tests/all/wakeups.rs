@@ -3,6 +3,7 @@
 
 use crate::support::fixed;
 
+use afteryou_base::Dscp;
 use afteryou_utp::{Endpoint, EndpointConfig};
 use fixed::Fixed;
 use std::net::SocketAddr;
@@ -19,7 +20,7 @@ const MOST_WAKEUPS: f64 = 0.1;
 fn bind() -> Endpoint {
     let config = EndpointConfig::new(
         Arc::new(|_| Box::new(Fixed { cwnd: 4 << 20, pacing_rate: Some(BYTES_PER_SECOND) })),
-        0,
+        Dscp::DEFAULT,
     );
     Endpoint::bind(SocketAddr::from(([127, 0, 0, 1], 0)), config).unwrap()
 }

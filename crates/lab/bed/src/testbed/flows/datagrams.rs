@@ -27,7 +27,7 @@ pub(super) fn dial(flow: &Directable) -> Result<Box<dyn Remote>, Error> {
     };
     let open = || {
         let socket = UdpSocket::bind(address)?;
-        SockRef::from(&socket).set_tos_v4(u32::from(flow.spec.dscp().bits()) << 2)?;
+        SockRef::from(&socket).set_tos_v4(u32::from(flow.spec.dscp().0.tos(0)))?;
         socket.connect(flow.receiver.address)?;
         socket.set_nonblocking(true)?;
         Ok(socket)

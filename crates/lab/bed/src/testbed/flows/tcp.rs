@@ -96,7 +96,7 @@ impl Tcp {
         Ok(Tcp {
             flow: spec.name.clone(),
             congestion: kernel_name(controller).to_owned(),
-            tos: u32::from(spec.dscp().bits()) << 2,
+            tos: u32::from(spec.dscp().0.tos(0)),
             no_delay: !matches!(spec.traffic, Traffic::Bulk | Traffic::OnOff { .. }),
             probes: Arc::default(),
             recorded,

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::connection;
+use afteryou_base::Dscp;
 
 /// A window that never limits, and a rate.
 #[derive(Debug)]
@@ -25,7 +26,8 @@ impl afteryou_cc::Controller for AtRate {
 fn largest_train(rate: u64, rtt: Span) -> usize {
     let controller: crate::endpoint::MakeController = std::sync::Arc::new(move |_| Box::new(AtRate(rate)));
     let connection = Config::default();
-    let mut table = Host::with(EndpointConfig { connection, ..EndpointConfig::new(controller, 0) });
+    let mut table =
+        Host::with(EndpointConfig { connection, ..EndpointConfig::new(controller, Dscp::DEFAULT) });
     let config = &table.config;
     let (mut ours, mut acks) = (VecDeque::new(), VecDeque::new());
     let handle = table.table.open(config, table.now, host(1), || 6).expect("there is room");
@@ -122,7 +124,7 @@ fn a_sender_whose_peer_has_room_for_a_part_of_a_train_waits_for_the_rest() {
     let controller: crate::endpoint::MakeController = std::sync::Arc::new(|_| Box::new(AtRate(1 << 40)));
     let mut table = Host::with(EndpointConfig {
         connection: Config { payload: PAYLOAD, recovery, ..Config::default() },
-        ..EndpointConfig::new(controller, 0)
+        ..EndpointConfig::new(controller, Dscp::DEFAULT)
     });
     let handle = open(&mut table, host(1), 20, 100);
     // The peer acknowledges this number of packets after the SYN.
