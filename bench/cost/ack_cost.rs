@@ -37,7 +37,7 @@ fn ack(i: u64) -> Ack {
         sent_at: Time(now.0 - rtt.0),
         packet_number: i,
         rtt: Some(rtt),
-        smoothed_rtt: rtt,
+        smoothed_rtt: Some(rtt),
         one_way_delay: Some(20_000 + queue_us),
         reverse_delay: Some(20_000),
         round_start: i.is_multiple_of(ACKS_IN_ROUND),

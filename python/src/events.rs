@@ -60,7 +60,7 @@ impl AckView {
     /// The transport's smoothed round-trip time, s; 0 before the first sample.
     #[getter]
     fn smoothed_rtt_s(&self) -> f64 {
-        self.0.smoothed_rtt.as_secs_f64()
+        self.0.smoothed_rtt.unwrap_or_default().as_secs_f64()
     }
 
     /// One-way delay in µs as the peer measured it, modulo 2³² and with an unknown constant offset; None without a sample.

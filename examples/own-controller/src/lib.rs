@@ -100,7 +100,7 @@ impl Polite {
             self.base.update(ack.now, rtt_us);
             self.current.push(ack.now, rtt_us);
         }
-        let queue_us = self.base.get().and_then(|us| self.current.queuing_us(us, ack.now, ack.smoothed_rtt));
+        let queue_us = self.base.get().and_then(|us| self.current.queuing_us(us, ack.now, ack.smoothed_rtt?));
         self.queue = queue_us.map(|us| Span::from_micros(us.into()));
     }
 

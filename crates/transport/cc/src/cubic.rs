@@ -265,7 +265,7 @@ impl Cubic {
         if self.w_cubic(w_max, epoch.k, t) < epoch.w_est {
             self.window.grow_to(epoch.w_est);
         } else {
-            let ahead = self.w_cubic(w_max, epoch.k, t + ack.smoothed_rtt.as_secs_f64());
+            let ahead = self.w_cubic(w_max, epoch.k, t + ack.smoothed_rtt.unwrap_or_default().as_secs_f64());
             let target = ahead.clamp(cwnd, TARGET_CLAMP * cwnd);
             self.window.grow_to(cwnd + (target - cwnd) * share);
         }

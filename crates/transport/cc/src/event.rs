@@ -123,11 +123,11 @@ pub struct Ack {
     pub packet_number: u64,
     /// Round-trip time of the newest acknowledged packet, if it is unambiguous.
     pub rtt: Option<Span>,
-    /// The transport's smoothed round-trip time with this sample taken in; zero before the first one.
-    pub smoothed_rtt: Span,
-    /// The transport's smallest round-trip time so far, of every sample in `smoothed_rtt`; zero before the first one. The handshake and
+    /// The transport's smoothed round-trip time with this sample taken in; none before the first one.
+    pub smoothed_rtt: Option<Span>,
+    /// The transport's smallest round-trip time so far, of every sample in `smoothed_rtt`; none before the first one. The handshake and
     /// a time stamp give samples that no ack has as its `rtt`.
-    pub min_rtt: Span,
+    pub min_rtt: Option<Span>,
     /// One-way delay sample in µs as the peer measured it, modulo 2^32 and with an unknown constant offset.
     pub one_way_delay: Option<u32>,
     /// The round-trip time and the one-way delay may have a receiver's waiting in them (delayed acks).
@@ -158,7 +158,7 @@ impl Ack {
             flightsize: 150_000,
             in_flight: 150_000,
             packet_number: 1,
-            smoothed_rtt: Span::from_millis(50),
+            smoothed_rtt: Some(Span::from_millis(50)),
             ..Ack::default()
         }
     }

@@ -104,7 +104,7 @@ pub struct Group {
     proven: Sums,
     /// The bytes that newcomers have in flight beyond a packet of each.
     excess: u64,
-    smoothed_rtt: Span,
+    smoothed_rtt: Option<Span>,
     round_began: Option<Time>,
     /// The last time any member sent something or received an ack.
     last_activity: Option<Time>,
@@ -132,7 +132,7 @@ impl Group {
             sums: Sums::default(),
             proven: Sums::default(),
             excess: 0,
-            smoothed_rtt: Span::ZERO,
+            smoothed_rtt: None,
             round_began: None,
             last_activity: None,
             reduced_by: None,
@@ -256,11 +256,12 @@ impl Group {
 
     /// Expires demands once a round trip; a member that has been silent for long has nothing in the network.
     fn forget_the_silent(&mut self, now: Time) {
-        let silence = SILENCE + self.smoothed_rtt * SILENT_ROUNDS;
+        let round_trip = self.smoothed_rtt.unwrap_or_default();
+        let silence = SILENCE + round_trip * SILENT_ROUNDS;
         let even_share = (self.inner.directive().cwnd / self.counted().members.max(1)).max(1);
         for state in self.members.values_mut() {
             let since_sent = now.since(state.last_sent.unwrap_or(state.last_event));
-            let spacing = self.smoothed_rtt * u64::from(state.mss).div_ceil(even_share);
+            let spacing = round_trip * u64::from(state.mss).div_ceil(even_share);
             if now.since(state.last_event) > silence {
                 (state.in_flight, state.flightsize, state.wants_more) = (0, 0, false);
             } else if state.in_flight == 0 && since_sent > spacing * WANT_LAPSES {
@@ -304,8 +305,7 @@ impl Group {
         let Some(state) = self.members.get(&id) else { return Directive { cwnd: 0, wake_at: None, ..inner } };
         let cwnd = self.cwnd(id);
         let share = |whole: u64| mul_div(whole, cwnd.min(inner.cwnd), inner.cwnd);
-        let looks_again = self.is_spaced(state) && self.smoothed_rtt > Span::ZERO;
-        let look = looks_again.then(|| state.last_event + self.smoothed_rtt);
+        let look = self.smoothed_rtt.filter(|_| self.is_spaced(state)).map(|rtt| state.last_event + rtt);
         Directive {
             cwnd,
             pacing: match inner.pacing {

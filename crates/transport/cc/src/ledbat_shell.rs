@@ -88,7 +88,8 @@ impl<R: Rule> Controller for Shell<R> {
     fn on_ack(&mut self, ack: &Ack) {
         self.undo.on_ack(ack);
         let cwnd = self.rule.cwnd();
-        let (max_age, at_floor) = (max_age(ack.smoothed_rtt.0), cwnd <= self.rule.floor());
+        let (max_age, at_floor) =
+            (max_age(ack.smoothed_rtt.unwrap_or_default().0), cwnd <= self.rule.floor());
         let queuing_us = self.meter.measure(ack, max_age, at_floor, self.rule.delays_mut());
         if self.rule.on_ack(ack, &mut self.slow_start, queuing_us) {
             self.slow_start.end(self.rule.cwnd());

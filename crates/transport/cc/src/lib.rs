@@ -14,7 +14,7 @@
 //!     now: Time::from_millis(50),
 //!     newly_acked: 3000,
 //!     flightsize: 3000,
-//!     smoothed_rtt: Span::from_millis(50),
+//!     smoothed_rtt: Some(Span::from_millis(50)),
 //!     one_way_delay: Some(25_000),
 //!     ..Ack::default()
 //! });

@@ -126,7 +126,7 @@ pub struct Libutp {
     next: usize,
     skew: Option<(ClockSkew, DriftPenalty)>,
     queuing_us: Option<u32>,
-    smoothed_rtt: Span,
+    smoothed_rtt: Option<Span>,
     decayed_at: Option<Time>,
     full_at: Time,
     stalled_since: Option<Time>,
@@ -155,7 +155,7 @@ impl Libutp {
             recent_us: [0; FILTER],
             next: 0,
             queuing_us: None,
-            smoothed_rtt: Span::ZERO,
+            smoothed_rtt: None,
             decayed_at: None,
             full_at: Time::ZERO,
             stalled_since: None,
@@ -203,7 +203,7 @@ impl Libutp {
     }
 
     fn decay(&mut self, now: Time) {
-        let interval = self.decay_interval.unwrap_or(self.smoothed_rtt);
+        let interval = self.decay_interval.or(self.smoothed_rtt).unwrap_or_default();
         if self.decayed_at.is_some_and(|at| now.since(at) < interval) {
             return;
         }

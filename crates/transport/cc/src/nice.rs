@@ -111,7 +111,7 @@ pub struct Nice {
     largest: BaseDelay,
     late_bytes: u64,
     round_bytes: u64,
-    smoothed_rtt: Span,
+    smoothed_rtt: Option<Span>,
 }
 
 impl Nice {
@@ -131,7 +131,7 @@ impl Nice {
             largest: BaseDelay::new(history),
             late_bytes: 0,
             round_bytes: 0,
-            smoothed_rtt: Span::ZERO,
+            smoothed_rtt: None,
         }
     }
 
@@ -258,7 +258,7 @@ impl Controller for Nice {
             return Directive::growing_window(self.window() as u64, self.vegas.reno.window.in_slow_start());
         }
         let round_trips = FLOOR_PACKETS * self.mss() / self.window();
-        let every = Span::from_secs_f64(self.smoothed_rtt.as_secs_f64() * round_trips);
+        let every = Span::from_secs_f64(self.smoothed_rtt.unwrap_or_default().as_secs_f64() * round_trips);
         let pacing = Pacing::Together { packets: FLOOR_PACKETS as u32, every };
         Directive { pacing, ..Directive::window(self.flight()) }
     }
@@ -299,7 +299,7 @@ mod tests {
     }
 
     fn ack(rtt_ms: u64, round_start: bool) -> Ack {
-        let smoothed_rtt = Span::from_millis(100);
+        let smoothed_rtt = Some(Span::from_millis(100));
         Ack {
             newly_acked: 1000,
             rtt: Some(Span::from_millis(rtt_ms)),
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn a_sixteenth_of_a_packet_is_two_packets_every_32_round_trips() {
         let mut nice = nice(1.0 / 16.0, &[]);
-        nice.smoothed_rtt = Span::from_millis(100);
+        nice.smoothed_rtt = Some(Span::from_millis(100));
         let every = Span::from_millis(3200);
         assert_eq!(nice.directive().pacing, Pacing::Together { packets: 2, every });
     }

@@ -298,7 +298,7 @@ impl Controller for TcpLp {
         if !self.reno.may_grow(ack) {
             return;
         }
-        let rtt = ack.rtt.unwrap_or(ack.smoothed_rtt);
+        let rtt = ack.rtt.or(ack.smoothed_rtt).unwrap_or_default();
         let inferring = self.is_inferring(ack.now, rtt);
         if may_react && self.knows_range() && self.is_queue_building() && self.may_react(ack.now, rtt) {
             self.react(ack.now, inferring);

@@ -111,7 +111,7 @@ fn ack(at_ms: u64, acked: u64, rtt_ms: Option<u64>) -> Ack {
         sent_at: Time::from_millis(at_ms.saturating_sub(rtt_ms.unwrap_or(1))),
         packet_number: 1,
         rtt: rtt_ms.map(Span::from_millis),
-        smoothed_rtt: rtt_ms.map_or(Span::ZERO, Span::from_millis),
+        smoothed_rtt: rtt_ms.map(Span::from_millis),
         round_start: true,
         ..Ack::default()
     }

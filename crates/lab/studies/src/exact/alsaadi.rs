@@ -107,7 +107,7 @@ fn ack(now_ms: u64, queuing_ms: f64, bytes: u64) -> Event {
         newly_acked: bytes,
         // LEDBAT's window stays close to what is in flight, however little is acknowledged.
         flightsize: bytes.max(100 * u64::from(MSS)),
-        smoothed_rtt: RTT,
+        smoothed_rtt: Some(RTT),
         one_way_delay,
         ..Ack::default()
     })

@@ -39,7 +39,7 @@ fn ack(now_ms: u64, packets: u64) -> Ack {
         sent_at: Time::from_millis(now_ms.saturating_sub(50)),
         packet_number: 1,
         rtt: Some(Span::from_millis(100)),
-        smoothed_rtt: Span::from_millis(100),
+        smoothed_rtt: Some(Span::from_millis(100)),
         one_way_delay: None,
         reverse_delay: None,
         delivery: None,
@@ -178,7 +178,7 @@ fn on_a_short_path_it_grows_like_reno_and_at_full_speed_past_the_old_window() {
             now_us += 1;
             let acked = (before / 1000.0) as u64;
             let now = Time::from_micros(now_us);
-            let smoothed_rtt = Span::from_millis(1);
+            let smoothed_rtt = Some(Span::from_millis(1));
             controller.on_ack(&Ack { now, sent_at: now, newly_acked: acked, smoothed_rtt, ..ack(0, 0) });
         }
         in_packets(controller.window.cwnd - before)
@@ -382,7 +382,7 @@ fn regrowth_takes_the_same_time_on_paths_of_any_length() {
         while in_packets(controller.window.cwnd) < 999.0 {
             now_ms += rtt_ms;
             let acked = in_packets(controller.window.cwnd) as u64;
-            controller.on_ack(&Ack { smoothed_rtt: Span::from_millis(rtt_ms), ..ack(now_ms, acked) });
+            controller.on_ack(&Ack { smoothed_rtt: Some(Span::from_millis(rtt_ms)), ..ack(now_ms, acked) });
         }
         // K is 9.09 s here; the last packet takes ∛(1/C) = 1.36 s of it.
         let seconds = (now_ms - 200) as f64 / 1000.0;

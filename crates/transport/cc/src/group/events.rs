@@ -41,7 +41,13 @@ impl Group {
         });
         let (in_flight, app_limited) = (self.sums.in_flight, self.counted().wanting == 0);
         if let Some(log) = &mut self.log {
-            log.sent(sent.now, in_flight, app_limited, in_flight <= sent.bytes, self.smoothed_rtt);
+            log.sent(
+                sent.now,
+                in_flight,
+                app_limited,
+                in_flight <= sent.bytes,
+                self.smoothed_rtt.unwrap_or_default(),
+            );
         }
         let totals = self.log.as_ref().map_or(sent.totals, |log| log.totals);
         let packet_number = sent.now.as_nanos();
@@ -105,9 +111,7 @@ impl Group {
         }
         self.last_activity = Some(ack.now);
         self.timeouts = 0;
-        if ack.smoothed_rtt > Span::ZERO {
-            self.smoothed_rtt = ack.smoothed_rtt;
-        }
+        self.smoothed_rtt = ack.smoothed_rtt.or(self.smoothed_rtt);
         self.update(id, |state| {
             state.in_flight = ack.in_flight;
             state.flightsize = ack.flightsize;

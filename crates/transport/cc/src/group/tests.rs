@@ -143,7 +143,7 @@ impl Peer {
                 flightsize: in_flight,
                 in_flight,
                 sent_at,
-                smoothed_rtt: Span::from_millis(100),
+                smoothed_rtt: Some(Span::from_millis(100)),
                 app_limited: !self.busy,
                 ..Ack::default()
             },

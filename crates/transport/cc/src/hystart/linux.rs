@@ -142,8 +142,9 @@ impl Round {
 }
 
 fn cushion(ack: &Ack, cwnd: f64) -> Span {
-    let seconds = CUSHION_BYTES * ack.smoothed_rtt.as_secs_f64() / (PACING_GAIN * cwnd);
     // Before the first sample Linux has no rate, and no cushion.
+    let Some(smoothed_rtt) = ack.smoothed_rtt else { return Span::ZERO };
+    let seconds = CUSHION_BYTES * smoothed_rtt.as_secs_f64() / (PACING_GAIN * cwnd);
     Span((seconds * 1e9) as u64).min(MOST_CUSHION)
 }
 

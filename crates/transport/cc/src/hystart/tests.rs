@@ -11,7 +11,7 @@ fn ack(rtt: Option<Span>, round_start: bool) -> Ack {
         sent_at: Time::ZERO,
         packet_number: 1,
         rtt,
-        smoothed_rtt: Span::ZERO,
+        smoothed_rtt: None,
         one_way_delay: None,
         reverse_delay: None,
         delivery: None,

@@ -28,7 +28,7 @@ fn ack(acked: u64, flightsize: u64, queuing_ms: u32) -> Ack {
         sent_at: Time::ZERO,
         packet_number: 1,
         rtt: None,
-        smoothed_rtt: Span::from_millis(150),
+        smoothed_rtt: Some(Span::from_millis(150)),
         one_way_delay: Some(50_000 + queuing_ms * 1000),
         reverse_delay: None,
         delivery: None,

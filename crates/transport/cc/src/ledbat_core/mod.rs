@@ -63,7 +63,7 @@ impl AckEvent {
         AckEvent {
             now: ack.now.0,
             sent_at: ack.sent_at.0,
-            smoothed_rtt: ack.smoothed_rtt.0,
+            smoothed_rtt: ack.smoothed_rtt.unwrap_or_default().0,
             delivered: ack.delivered(),
             flightsize: ack.flightsize,
             delay_us: 0,

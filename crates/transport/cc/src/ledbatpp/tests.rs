@@ -28,7 +28,7 @@ fn ack(now_ms: f64, acked: u64, rtt_us: u64) -> Ack {
         sent_at: Time::ZERO,
         packet_number: 1,
         rtt: Some(Span::from_micros(rtt_us)),
-        smoothed_rtt: Span::from_micros(rtt_us),
+        smoothed_rtt: Some(Span::from_micros(rtt_us)),
         one_way_delay: None,
         reverse_delay: None,
         delivery: None,

@@ -62,7 +62,7 @@ fn slow_start_takes_the_larger_step_and_ends_above_nine_tenths_of_target() {
 fn losses_halve_at_most_once_in_100_ms_and_in_the_mod_once_in_a_round_trip() {
     let windows = |table, smoothed_ms| {
         let mut libutp = with(table, 20_000);
-        libutp.smoothed_rtt = Span::from_millis(smoothed_ms);
+        libutp.smoothed_rtt = Some(Span::from_millis(smoothed_ms));
         [0, 60, 100].map(|ms| {
             libutp.on_loss(&loss(ms));
             libutp.directive().cwnd
@@ -76,7 +76,7 @@ fn losses_halve_at_most_once_in_100_ms_and_in_the_mod_once_in_a_round_trip() {
 fn losses_every_20_ms_halve_ten_times_a_second_and_in_the_mod_once_a_round_trip() {
     let halvings = |table| {
         let mut libutp = with(table, 1 << 40);
-        libutp.smoothed_rtt = Span::from_millis(40);
+        libutp.smoothed_rtt = Some(Span::from_millis(40));
         (0..50).for_each(|i| libutp.on_loss(&loss(20 * i)));
         (1u64 << 40).ilog2() - libutp.directive().cwnd.ilog2()
     };

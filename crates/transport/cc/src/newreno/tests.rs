@@ -28,7 +28,7 @@ fn ack(now_ms: u64, acked: u64) -> Ack {
         sent_at: Time::from_millis(now_ms.saturating_sub(50)),
         packet_number: 1,
         rtt: Some(Span::from_millis(50)),
-        smoothed_rtt: Span::from_millis(50),
+        smoothed_rtt: Some(Span::from_millis(50)),
         one_way_delay: None,
         reverse_delay: None,
         delivery: None,

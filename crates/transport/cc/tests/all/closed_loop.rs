@@ -49,7 +49,7 @@ pub struct Loop {
     busy_until: Time,
     in_flight: VecDeque<Packet>,
     next_number: u64,
-    smoothed_rtt: Span,
+    smoothed_rtt: Option<Span>,
     round_end: u64,
 }
 
@@ -64,7 +64,7 @@ impl Loop {
             busy_until: Time::ZERO,
             in_flight: VecDeque::new(),
             next_number: 0,
-            smoothed_rtt: Span::ZERO,
+            smoothed_rtt: None,
             round_end: 0,
         }
     }
@@ -125,10 +125,8 @@ impl Loop {
             return;
         }
         let rtt = now.since(sent_at);
-        self.smoothed_rtt = match self.smoothed_rtt {
-            Span::ZERO => rtt,
-            smoothed => Span((7 * smoothed.0 + rtt.0) / 8),
-        };
+        self.smoothed_rtt =
+            Some(self.smoothed_rtt.map_or(rtt, |smoothed| Span((7 * smoothed.0 + rtt.0) / 8)));
         let round_start = packet_number >= self.round_end;
         if round_start {
             self.round_end = self.next_number;

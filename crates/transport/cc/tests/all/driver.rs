@@ -68,7 +68,7 @@ impl Driver {
             sent_at,
             packet_number: self.sent,
             rtt: Some(rtt),
-            smoothed_rtt: rtt,
+            smoothed_rtt: Some(rtt),
             one_way_delay: Some(forward.wrapping_add(self.offset_us)),
             reverse_delay: Some(reverse.wrapping_sub(self.offset_us)),
             round_start,

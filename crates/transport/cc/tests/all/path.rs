@@ -133,7 +133,7 @@ impl Path {
             sent_at: packet.sent_at,
             packet_number: packet.number,
             rtt: Some(rtt),
-            smoothed_rtt: self.rtt.smoothed().unwrap_or_default(),
+            smoothed_rtt: self.rtt.smoothed(),
             one_way_delay: Some(packet.forward.as_micros() as u32),
             reverse_delay: Some(rtt.saturating_sub(packet.forward).as_micros() as u32),
             round_start,

@@ -163,8 +163,8 @@ fn apply(controller: &mut dyn Controller, now: Time, what: &What) {
             sent_at: ago(ack.sent_ago),
             packet_number: 1,
             rtt: ack.rtt.map(Span),
-            smoothed_rtt: Span(ack.smoothed_rtt),
-            min_rtt: Span(ack.smoothed_rtt.min(ack.rtt.unwrap_or(u64::MAX))),
+            smoothed_rtt: Some(Span(ack.smoothed_rtt)),
+            min_rtt: Some(Span(ack.smoothed_rtt.min(ack.rtt.unwrap_or(u64::MAX)))),
             one_way_delay: ack.one_way_delay,
             reverse_delay: ack.reverse_delay,
             delivery: Some(DeliveryRate {

@@ -21,7 +21,7 @@ fn ack(now: Time, acked: u64, base_ms: u64, queuing_ms: u64) -> Event {
         flightsize: 1 << 30,
         in_flight: 1 << 30,
         rtt: Some(rtt),
-        smoothed_rtt: rtt,
+        smoothed_rtt: Some(rtt),
         one_way_delay: Some((1000 * (base_ms / 2 + queuing_ms)) as u32),
         reverse_delay: Some(500 * base_ms as u32),
         sent_at: Time(now.0.saturating_sub(rtt.0)),

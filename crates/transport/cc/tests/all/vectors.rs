@@ -409,7 +409,7 @@ mod controllers {
                         flightsize: ack.flightsize,
                         in_flight: ack.flightsize,
                         sent_at: Time(ack.sent_at),
-                        smoothed_rtt: Span(ack.smoothed_rtt),
+                        smoothed_rtt: Span(ack.smoothed_rtt).nonzero(),
                         one_way_delay: delay,
                         round_start: ack.has(ROUND_START),
                         app_limited: ack.has(APP_LIMITED),

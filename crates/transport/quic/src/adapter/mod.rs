@@ -220,8 +220,8 @@ impl Adapter {
         let round_start = path.rounds.starts(packet_number, path.sent.last_number() + 1);
         path.delivery.finish_ack(now, Some(sent_at));
         let delivery = newest.and_then(|(_, stamp)| path.delivery.rate(sent_at, &stamp, path.rtt.min()));
-        let (smoothed_rtt, min_rtt) = (path.rtt.smoothed().unwrap_or(rtt), path.rtt.min().unwrap_or(rtt));
-        path.sent.forget_before(sent_at, smoothed_rtt * 4 + MIN_RTO);
+        let (smoothed_rtt, min_rtt) = (path.rtt.smoothed(), path.rtt.min());
+        path.sent.forget_before(sent_at, smoothed_rtt.unwrap_or(rtt) * 4 + MIN_RTO);
         let before = in_flight.saturating_add(frame.bytes);
         self.controller().on_ack(&Ack {
             now,
@@ -250,8 +250,8 @@ impl Adapter {
             in_flight: path.in_flight,
             sent_at,
             packet_number: path.sent.number_at(sent_at),
-            smoothed_rtt: path.rtt.smoothed().unwrap_or_default(),
-            min_rtt: path.rtt.min().unwrap_or_default(),
+            smoothed_rtt: path.rtt.smoothed(),
+            min_rtt: path.rtt.min(),
             marks: Marks::Echo, // quinn does not pass the count on
             ..Ack::default()
         };

@@ -208,9 +208,9 @@ impl Board {
         self.rack.map(|(number, _)| number)
     }
 
-    /// Returns the round-trip time of that transmission (RACK.rtt); zero before the first one.
-    pub fn newest_rtt(&self) -> Span {
-        self.rack.map_or(Span::ZERO, |(_, rtt)| rtt)
+    /// Returns the round-trip time of that transmission (RACK.rtt).
+    pub fn newest_rtt(&self) -> Option<Span> {
+        self.rack.map(|(_, rtt)| rtt)
     }
 
     /// Returns the sender's state when the newest transmission left; zeros unless stamps are kept.

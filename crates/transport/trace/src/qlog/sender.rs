@@ -107,7 +107,7 @@ impl Sender {
         self.metrics.bytes_in_flight = Some(ack.in_flight.saturating_sub(ack.delivered()));
         self.metrics.latest_rtt = rtt.or(self.metrics.latest_rtt);
         // Both of the transport's estimator, which has samples that no ack shows: of the handshake, and by time stamps.
-        let measured = |rtt: Span| (rtt > Span::ZERO).then(|| rtt.as_millis_f64());
+        let measured = |rtt: Option<Span>| rtt.map(Span::as_millis_f64);
         self.metrics.min_rtt = measured(ack.min_rtt).or(self.metrics.min_rtt);
         self.metrics.smoothed_rtt = measured(ack.smoothed_rtt).or(self.metrics.smoothed_rtt);
         self.metrics.pto_count = self.metrics.pto_count.map(|_| 0);

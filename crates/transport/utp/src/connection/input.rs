@@ -322,7 +322,8 @@ impl Connection {
     pub(super) fn patience(&self) -> Span {
         let rtt = self.congestion.rtt();
         if self.reordering.seen {
-            return self.board.board().newest_rtt() + self.reordering.window(false, 0, rtt);
+            return self.board.board().newest_rtt().unwrap_or_default()
+                + self.reordering.window(false, 0, rtt);
         }
         let rtt = rtt.smoothed().unwrap_or(self.rto.get()).max(rtt.latest());
         rtt + rtt / 8

@@ -86,7 +86,9 @@ impl Sender {
         self.congestion.timed_out(&timeout, self.board.next_seq(), first);
         self.tail.cancel();
         match self.options.recovery {
-            Recovery::Rack => self.board.lose_first_and_old(now, self.board.newest_rtt() + window),
+            Recovery::Rack => {
+                self.board.lose_first_and_old(now, self.board.newest_rtt().unwrap_or_default() + window)
+            }
             Recovery::Sack => self.board.lose_everything(),
         };
         let at = now + self.rto();

@@ -29,7 +29,7 @@ fn ack(now: Time, bytes: u64, rtt: Span, round_start: bool) -> Event {
         // The packets of the script leave before the loss that ends slow start, and after it alike: no ack is late.
         sent_at: Time(now.0.saturating_sub(rtt.0)),
         rtt: Some(rtt),
-        smoothed_rtt: rtt,
+        smoothed_rtt: Some(rtt),
         round_start,
         ..Ack::default()
     })

@@ -38,7 +38,7 @@ impl Feed<'_> {
                 newly_acked: bytes,
                 flightsize: window,
                 in_flight: window,
-                smoothed_rtt: RTT,
+                smoothed_rtt: Some(RTT),
                 one_way_delay: Some((BASE_US + queue_ms * 1e3) as u32),
                 ..Ack::default()
             })

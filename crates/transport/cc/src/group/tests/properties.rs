@@ -114,7 +114,7 @@ proptest! {
                 0 => group.on_sent(id, &Sent { now, bytes: b, packet_number: c, in_flight: d, app_limited: flag, ..Sent::default() }),
                 1 => group.on_ack(id, &Ack {
                     now, newly_acked: b, newly_sacked: c, flightsize: d, in_flight: b ^ d, sent_at: Time(c),
-                    smoothed_rtt: Span(d), app_limited: flag, ..Ack::default()
+                    smoothed_rtt: Some(Span(d)), app_limited: flag, ..Ack::default()
                 }),
                 2 => group.on_loss(id, &Loss { now, sent: Sent { now: Time(c), bytes: b, packet_number: 0, ..Sent::default() }, flightsize: d, persistent: flag, ..Loss::default() }),
                 3 => {

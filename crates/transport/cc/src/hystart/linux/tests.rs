@@ -11,7 +11,7 @@ fn ack(now_us: u64, rtt_us: u64) -> Ack {
         newly_acked: 1000,
         sent_at: Time::from_micros(now_us.saturating_sub(rtt_us)),
         rtt: Some(Span::from_micros(rtt_us)),
-        smoothed_rtt: Span::from_micros(rtt_us),
+        smoothed_rtt: Some(Span::from_micros(rtt_us)),
         ..Ack::default()
     }
 }
