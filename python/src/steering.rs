@@ -16,6 +16,7 @@ use afteryou_sim::Steps;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::cell::RefCell;
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 const NAME: &str = "steered";

@@ -5,7 +5,7 @@ use crate::rules;
 use crate::scenario::Scenario;
 use crate::signals::Signals;
 use afteryou_base::lock::EvenPoisoned;
-use afteryou_engines::sweep::{self, Finished, Folder, Manifest};
+use afteryou_engines::sweep::{self, FinishedRun, Folder, Manifest};
 use afteryou_engines::{find, Choices, Engine, Error, Event, Jobs, Lineup, Point, Pool};
 use afteryou_report::{Folders, Parts, Record};
 use afteryou_scenario::content::ContentHash;

@@ -171,7 +171,7 @@ impl Stage {
         self.messages.send(Message::End);
         let output = self.shown.recv_timeout(LAST_WORDS).unwrap_or(Ok(()));
         let tally = self.tally.lock().even_poisoned().clone();
-        if let Some(end) = tally.end {
+        if let Some(end) = &tally.end {
             ready::status(&summary(self.done, end, &tally, Instant::now()));
         }
         (

@@ -48,7 +48,7 @@ pub struct JobTally {
     steady: Option<Steady>,
     /// Entries that failed, in this run.
     pub failed: u64,
-    /// How it ended.
+    /// The job's end, once it has ended.
     pub end: Option<Summary>,
     link: Link,
     down_since: Option<Instant>,

@@ -108,7 +108,7 @@ pub struct Summary {
     pub would_remove: u64,
     /// In a dry run, bytes of the files that would change. Less may travel.
     pub would_bytes: u64,
-    /// Entries that were to be removed and stay, since the source is empty or a limit forbids it. Serialised as their number,
+    /// Entries that were to be removed and were not, since the source is empty or a limit forbids it. Serialised as their number,
     /// `not_removed`, and the reason in one sentence, `not_removed_because`.
     #[serde(flatten, serialize_with = "not_removed")]
     pub spared: Option<Spared>,
@@ -117,7 +117,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Returns the number of entries that were to be removed and stay.
+    /// Returns the number of entries that were to be removed and were not.
     pub fn not_removed(&self) -> u64 {
         entries_spared(self.spared.as_ref())
     }
@@ -127,7 +127,7 @@ fn entries_spared(spared: Option<&Spared>) -> u64 {
     spared.map_or(0, |spared| spared.entries)
 }
 
-/// Writes the number of the entries that stay, and the reason.
+/// Writes the number of the entries that are kept, and the reason.
 fn not_removed<S: Serializer>(spared: &Option<Spared>, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct NotRemoved {

@@ -4,7 +4,7 @@
 //! workspace takes such a lock all the same, with [`EvenPoisoned`], for three reasons:
 //! - The panic itself is the report: its message is printed, and its thread, task or run ends. A second panic in a thread that did nothing
 //!   wrong would hide the first. In a destructor it would end the process.
-//! - What stands behind the locks is whole between two statements: counters, queues, maps, files. Make a new value first, then put it in
+//! - The values behind the locks are whole between two statements: counters, queues, maps, files. Make a new value first, then put it in
 //!   its place with one assignment.
 //! - Content that goes to a disk or to a peer is verified by its hash, not by the state of a lock.
 //!
@@ -49,7 +49,7 @@ mod tests {
     use std::sync::{Condvar, Mutex, RwLock};
     use std::time::Duration;
 
-    /// Panics in a thread that holds what `hold` returns.
+    /// Makes a thread panic that has the result of `hold`.
     fn poison<G>(hold: impl FnOnce() -> G + Send) {
         let panicked = std::thread::scope(|scope| {
             let holder = scope.spawn(|| {

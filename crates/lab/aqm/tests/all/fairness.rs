@@ -64,13 +64,13 @@ proptest! {
         others in prop::collection::vec((0..6u32, 5..=MTU / 8), 0..200),
     ) {
         for (name, preset, dscp) in [
-            ("drr", None, 0),
-            ("sfq", None, 0),
-            ("fq_codel", None, 0),
-            ("fq_codel", Some("rfc8290"), 0),
-            ("fq_pie", Some("linux"), 0),
-            ("fq_pie", Some("freebsd"), 0),
-            ("le_fq_codel", None, 0),
+            ("drr", None, Dscp::DEFAULT),
+            ("sfq", None, Dscp::DEFAULT),
+            ("fq_codel", None, Dscp::DEFAULT),
+            ("fq_codel", Some("rfc8290"), Dscp::DEFAULT),
+            ("fq_pie", Some("linux"), Dscp::DEFAULT),
+            ("fq_pie", Some("freebsd"), Dscp::DEFAULT),
+            ("le_fq_codel", None, Dscp::DEFAULT),
             ("le_fq_codel", None, Dscp::LE),
         ] {
             let worst = unfairness(&mut *queue(name, quantum, preset), dscp, &sizes, &others);
@@ -87,6 +87,6 @@ fn without_fair_queueing_they_differ_by_much_more() {
     let sizes = vec![(MTU / 8, 5); 3000];
     let site = Site { limit: Limit::Packets(1000), bits_per_second: 10_000_000, random: Pcg64::new(7, 9) };
     let mut plain = find("droptail").unwrap().build(&[], site).unwrap();
-    assert!(unfairness(&mut *plain, 0, &sizes, &[]) > 1_000_000);
-    assert!(unfairness(&mut *queue("drr", 1514, None), 0, &sizes, &[]) < 3100);
+    assert!(unfairness(&mut *plain, Dscp::DEFAULT, &sizes, &[]) > 1_000_000);
+    assert!(unfairness(&mut *queue("drr", 1514, None), Dscp::DEFAULT, &sizes, &[]) < 3100);
 }

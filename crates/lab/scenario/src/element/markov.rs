@@ -68,7 +68,7 @@ impl Markov {
     ///
     /// # Errors
     /// A dwell time below 1 ms, and a state that no other one follows.
-    pub fn new(states: Vec<State>) -> Result<Markov, (usize, String)> {
+    pub fn new(states: Vec<ChannelState>) -> Result<Markov, (usize, String)> {
         for (i, state) in states.iter().enumerate() {
             if state.dwell.0 < Span::from_millis(1) {
                 return Err((i, format!("a dwell time of {} is too short: use 1 ms or more", state.dwell)));

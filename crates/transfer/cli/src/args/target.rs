@@ -136,7 +136,7 @@ impl Target {
         Ok(Target::Ssh { via: via(place)?, path: String::new() })
     }
 
-    /// Returns the path of HOST:PATH, from the directory that it lies in, so that it arrives under its own name as with scp.
+    /// Returns the path of HOST:PATH, from the directory that it is in, so that it arrives under its own name as with scp.
     ///
     /// # Errors
     /// A host without a path, a place that is no host, and a ticket in its stead.

@@ -291,7 +291,7 @@ impl Source {
         Extent { entries, whole: self.names.is_none(), below, patterns, empty }
     }
 
-    /// Creates a source of what lies below a directory that is opened for this.
+    /// Creates a source of what is below a directory that is opened for this.
     ///
     /// # Errors
     /// As [`Served::open`] and [`within`](Self::within).

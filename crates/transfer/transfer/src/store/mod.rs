@@ -411,7 +411,7 @@ impl Store {
         self.consider_near(entry, &mut Near::default())
     }
 
-    /// Decides on an entry that may lie beside the last.
+    /// Decides on an entry that may be beside the last.
     ///
     /// # Errors
     /// As [`consider`](Self::consider).
@@ -544,7 +544,7 @@ fn look_at(parent: &Dir, target: &Target) -> Result<Option<There>, Why> {
     There::if_any(parent, &target.name).map_err(|error| why("look at what is there", error))
 }
 
-/// Removes everything that lies in a directory, however deep it is.
+/// Removes everything that is in a directory, however deep it is.
 ///
 /// # Errors
 /// A directory that cannot be opened, and something in it that cannot be removed.

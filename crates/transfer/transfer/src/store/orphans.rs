@@ -171,7 +171,7 @@ fn mounted_below(_: &Dir) -> Vec<Dir> {
 }
 
 /// Notes that one more partial file was left: the oldest go if there are too many.
-pub(super) fn left_one_more(inner: &Inner, state: &State) {
+pub(super) fn left_one_more(inner: &Inner, state: &StateDir) {
     let mut left = state.left.lock().even_poisoned();
     let known = left.map(|left| left + 1);
     if known.is_some_and(|known| known <= MOST + MOST / 4) {

@@ -48,7 +48,7 @@ impl States {
     }
 
     /// Returns the state of files in the directory that these steps lead to. `found` is called with the bases of the partial
-    /// files that lie there from earlier.
+    /// files that are there from earlier.
     fn at(&self, steps: &[OsString], found: impl FnOnce(&[String])) -> io::Result<Arc<StateDir>> {
         let Some((system, dir)) = self.topmost(steps)? else { return Ok(self.top.clone()) };
         let mut below = self.below.lock().even_poisoned();

@@ -150,7 +150,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn a_packet_that_the_system_refuses_is_sent_again_once_it_takes_packets() {
-        let socket = Socket::new(bind(local(), 4 << 20).unwrap(), 0, false).unwrap();
+        let socket = Socket::new(bind(local(), 4 << 20).unwrap(), Dscp::DEFAULT, false).unwrap();
         let mut tries = 0;
         let sending = socket.when_writable(|_| {
             tries += 1;
@@ -168,7 +168,7 @@ mod tests {
     async fn datagrams_are_reported_and_read_until_none_is_left() {
         let [here, there] = [(); 2].map(|()| bind(local(), 4 << 20).unwrap());
         let (from, to) = (here.local_addr().unwrap(), there.local_addr().unwrap());
-        let [here, mut there] = [here, there].map(|socket| Socket::new(socket, 1, false).unwrap());
+        let [here, mut there] = [here, there].map(|socket| Socket::new(socket, Dscp::LE, false).unwrap());
         for round in 0..3 {
             for _ in 0..=round {
                 here.send_to(&[round], 1, to, Manner::default()).await.unwrap();
@@ -191,7 +191,7 @@ mod tests {
     #[tokio::test]
     async fn a_train_arrives_as_one_batch_with_the_kernels_time() {
         let [from, mut to] =
-            [(); 2].map(|()| Socket::new(bind(local(), 4 << 20).unwrap(), 1, false).unwrap());
+            [(); 2].map(|()| Socket::new(bind(local(), 4 << 20).unwrap(), Dscp::LE, false).unwrap());
         let address = to.watched.socket().local_addr().unwrap().as_socket().unwrap();
         from.send_to(&[7; 5500], 1000, address, Manner::default()).await.unwrap();
         timeout(Duration::from_secs(60), to.readable()).await.unwrap().unwrap();
