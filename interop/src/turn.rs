@@ -1,7 +1,9 @@
 //! One user of libutp at a time in this process.
 
-use afteryou_base::lock::EvenPoisoned;
-use std::sync::{Condvar, Mutex, MutexGuard};
+// A peer for tests, which uses nothing of what it tests: a poisoned lock is taken for the reasons of `afteryou_base::lock`.
+#![allow(clippy::disallowed_methods)]
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
@@ -20,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 pub(crate) struct Turn(());
 
 fn starter() -> MutexGuard<'static, Option<ThreadId>> {
-    STARTER.lock().even_poisoned()
+    STARTER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Turn {
@@ -35,7 +37,7 @@ impl Turn {
             if other == me || left.is_zero() {
                 return Err(Error::Busy);
             }
-            holder = FREED.wait_timeout(holder, left).even_poisoned().0;
+            holder = FREED.wait_timeout(holder, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         *holder = Some(me);
         Ok(Turn(()))

@@ -271,7 +271,7 @@ impl RunArgs {
     /// Reads a scenario file.
     ///
     /// # Errors
-    /// A file that cannot be read or is no scenario, with the line, a `--set` that it has no key for, and with `--untrusted` more than a
+    /// A file that cannot be read or is no scenario, with the line, and a `--set` that it has no key for. With `--untrusted`, more than a
     /// stranger's file may ask for.
     pub fn read(&self, file: &Path) -> Result<Experiment, Failure> {
         let read = if self.untrusted { Experiment::read_untrusted } else { Experiment::read };

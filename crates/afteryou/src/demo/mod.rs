@@ -24,8 +24,8 @@ use std::ops::ControlFlow;
 /// Runs the demo.
 ///
 /// # Errors
-/// A directory for results that cannot be written, a `--file` that is empty or cannot be read, a run that the testbed or the relay cannot
-/// do, and a bad verdict with `--check`.
+/// A directory for results that cannot be written, and a `--file` that is empty or cannot be read. A run that the testbed or the relay
+/// cannot do, and a bad verdict with `--check`.
 pub fn run(args: DemoArgs) -> Result<(), Failure> {
     // Fails before half a minute of work, not after it.
     let mut folder = ResultFolder::open(&args.out)?;

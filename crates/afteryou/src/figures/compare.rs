@@ -46,7 +46,7 @@ impl CompareArgs {
     /// Prints the comparison, and draws it if a file is named.
     ///
     /// # Errors
-    /// Results that cannot be read, a run beside a sweep, too many of either, a figure that they do not have, and a page that cannot be
+    /// Results that cannot be read, a run beside a sweep, and too many of either. A figure that they do not have, and a page that cannot be
     /// written.
     pub fn run(&self) -> Result<(), Failure> {
         let paths: Vec<&Path> = self.results.iter().map(PathBuf::as_path).collect();

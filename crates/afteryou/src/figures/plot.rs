@@ -68,8 +68,8 @@ impl PlotArgs {
     /// Draws the figure.
     ///
     /// # Errors
-    /// A file name that ends in neither .svg nor .png, a result that cannot be read, columns that it does not have, and a file that cannot be
-    /// written.
+    /// A file name that ends in neither .svg nor .png, and a file that cannot be written. A result that cannot be read, and columns that it
+    /// does not have.
     pub fn run(&self) -> Result<(), Failure> {
         let is_png = match self.out.extension().and_then(|extension| extension.to_str()) {
             Some("svg") => false,

@@ -80,8 +80,8 @@ fn clean() -> Result<(), Failure> {
 /// Runs or explains the files.
 ///
 /// # Errors
-/// A file that is no scenario or that the engine does not support, a directory for results that cannot be written, a user who may not
-/// use the testbed, an interruption, a run that fails.
+/// A file that is no scenario or that the engine does not support, and a directory for results that cannot be written. A user who may not
+/// use the testbed, an interruption, and a run that fails.
 pub fn run(command: &EngineCommand) -> Result<(), Failure> {
     let (engine, args) = (command.engine, &command.runs);
     if command.clean {

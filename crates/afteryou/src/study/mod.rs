@@ -112,7 +112,7 @@ impl StudyArgs {
 /// Lists or runs the studies.
 ///
 /// # Errors
-/// Options that exclude each other, an experiment that does not exist, all of them without the word `all`, a directory that cannot be
+/// Options that exclude each other, an experiment that does not exist, and all of them without the word `all`. A directory that cannot be
 /// written, a run that fails, and with `--check` a verdict that does not hold.
 pub fn run(args: &StudyArgs) -> Result<(), Failure> {
     let is_bed = args.engine == StudyEngine::Bed;

@@ -86,7 +86,7 @@ impl Relay {
     /// Opens the sockets of all flows and starts to relay. Times in records are those of `clock`.
     ///
     /// # Errors
-    /// Two links of one name, a link without a rate, a server that is not on loopback, and a system that gives no socket or no thread.
+    /// Two links of one name, a link without a rate, and a server that is not on loopback. A system that gives no socket or no thread.
     pub fn start(config: Config, clock: Clock) -> Result<Relay, Error> {
         config.check()?;
         let ports = Ports::open(config.flows.iter().map(|flow| flow.server), config.hosts)?;

@@ -94,7 +94,7 @@ impl Elements {
     /// Returns the first element that is wrong by itself, and the reason.
     ///
     /// # Errors
-    /// Steps that do not begin at 0 or do not ascend, a bucket of nothing or at a rate that varies, a rate that is none.
+    /// Steps that do not begin at 0 or do not ascend. A bucket of nothing or at a rate that varies, and a rate that is none.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         if let Some(Err((at, why))) = self.delay.as_ref().map(|delay| delay.steps.check()) {
             return Err(("delay", format!("step {}: {why}", at + 1)));

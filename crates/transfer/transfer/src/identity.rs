@@ -139,8 +139,8 @@ impl Identity {
     /// Opens the identity in directory `state`; makes one if there is none.
     ///
     /// # Errors
-    /// A directory or file that cannot be read or written, is damaged, is of a newer version or may be read by others, and a system without
-    /// random numbers.
+    /// A directory or file that cannot be read or written, is damaged, is of a newer version or may be read by others. A system without random
+    /// numbers.
     pub fn open(state: &Path) -> Result<Identity, IdentityError> {
         create_private(state).map_err(at("create", state))?;
         let _lock = lock(state)?;

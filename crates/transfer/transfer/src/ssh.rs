@@ -158,8 +158,7 @@ impl Via {
     /// Starts the peer and waits for its ticket.
     ///
     /// # Errors
-    /// No ssh, no connection, no afteryou there, a peer that ends before it gives a ticket, and one that gives none in time or an unreadable
-    /// one.
+    /// No ssh, no connection, or no afteryou there. A peer that ends before it gives a ticket, or gives none in time or an unreadable one.
     pub async fn start(&self, role: Role) -> Result<FarEnd, SshError> {
         let mut child = self
             .command()?

@@ -4,12 +4,12 @@
 //! workspace takes such a lock all the same, with [`EvenPoisoned`], for three reasons:
 //! - The panic itself is the report: its message is printed, and its thread, task or run ends. A second panic in a thread that did nothing
 //!   wrong would hide the first. In a destructor it would end the process.
-//! - The values behind the locks are whole between two statements: counters, queues, maps, files. Make a new value first, then put it in
+//! - The data behind the locks are whole between two statements: counters, queues, maps, files. Make a new value first, then put it in
 //!   its place with one assignment.
 //! - Content that goes to a disk or to a peer is verified by its hash, not by the state of a lock.
 //!
-//! A rule that somebody else wrote may panic in the middle of an event: a congestion controller under the lock of an endpoint, a group or a
-//! QUIC connection. Its numbers may then contradict each other. They are memory-safe and belong to this connection or group alone, whose
+//! A congestion controller that somebody else wrote may panic in the middle of an event. It runs under the lock of an endpoint, a group or
+//! a QUIC connection. Its numbers may then contradict each other. They are memory-safe and belong to this connection or group alone, whose
 //! loss detection and time-outs hold whatever window the rule returns.
 
 use std::sync::LockResult;
@@ -37,7 +37,7 @@ impl<T> EvenPoisoned for LockResult<T> {
     type Held = T;
 
     // The one place where this is decided.
-    #[allow(clippy::disallowed_methods)]
+    #[expect(clippy::disallowed_methods)]
     fn even_poisoned(self) -> T {
         self.unwrap_or_else(std::sync::PoisonError::into_inner)
     }

@@ -68,7 +68,7 @@ impl RateLaw {
     /// Checks that it is a rate. If not, returns the reason.
     ///
     /// # Errors
-    /// Steps that do not begin at 0 or do not ascend, a period that ends before the last step, a trace whose times do not ascend or whose
+    /// Steps that do not begin at 0 or do not ascend, and a period that ends before the last step. A trace whose times do not ascend or whose
     /// last one is 0 ms.
     pub fn check(&self) -> Result<(), String> {
         match self {

@@ -271,7 +271,7 @@ impl GetArgs {
     /// Returns the files to get, their source, and the directory for them.
     ///
     /// # Errors
-    /// A source that is no ticket and no host, or both at once, a word too many, and a directory that does not suit what is got.
+    /// A source that is no ticket and no host, or both at once. A word too many, and a directory that does not suit what is got.
     pub fn target_and_directory(&self) -> Result<(Target, PathBuf), Failure> {
         let mut words = self.words.iter().peekable();
         let target = match self.dialing.ssh()? {

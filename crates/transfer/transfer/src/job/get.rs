@@ -103,7 +103,7 @@ fn only_below(path: &[u8], store: Store) -> Arc<dyn sink::Look> {
 /// settled. Slashes at the path's end mean nothing; what arrives under another name than the path's last is refused. Dropping the future gives the job up; what arrived is kept.
 ///
 /// # Errors
-/// A store that does not allow what the options wish, a peer that refuses or breaks the protocol, and no connection for as long as
+/// A store that does not allow what the options wish, and a peer that refuses or breaks the protocol. No connection for as long as
 /// [`JobOptions::give_up_after`]. A file that fails is in the summary.
 pub async fn get(
     dial: Arc<dyn Dial>,

@@ -13,7 +13,7 @@ impl Prepared {
     /// Writes the description of these ranges.
     ///
     /// # Errors
-    /// An entry that is no file, ranges that it does not have, a file that changed, is gone or cannot be read, and an `out` that fails.
+    /// An entry that is no file, and ranges that it does not have. A file that changed, is gone or cannot be read, and an `out` that fails.
     pub fn describe(&self, how: How, ranges: &Wanted, mut out: impl Write) -> Result<(), EncodeError> {
         let Kind::File { size, .. } = self.entry().kind else { return Err(EncodeError::Ranges) };
         let described = match how {

@@ -176,7 +176,7 @@ impl Source {
     /// Creates a source of these files and directories.
     ///
     /// # Errors
-    /// A path that does not exist, cannot be read or has no name, two that would arrive under one name, and a directory of partial files.
+    /// A path that does not exist, cannot be read or has no name. Two that would arrive under one name, and a directory of partial files.
     pub fn of(paths: &[PathBuf], options: SourceOptions) -> Result<Self, Error> {
         let mut tops = Vec::new();
         let mut names = HashSet::new();

@@ -217,7 +217,7 @@ impl Prepared {
     /// hash to the offered root with [`crate::wire::Why::Mismatch`].
     ///
     /// # Errors
-    /// An entry that is no file, ranges that it does not have, a file that changed, is gone or cannot be read, and an `out` that fails.
+    /// An entry that is no file, and ranges that it does not have. A file that changed, is gone or cannot be read, and an `out` that fails.
     pub fn encode(&self, wanted: &Wanted, out: impl Write) -> Result<(), EncodeError> {
         let Kind::File { size, root } = self.entry.kind else { return Err(EncodeError::Ranges) };
         let ranges = to_chunks(wanted, size).ok_or(EncodeError::Ranges)?;

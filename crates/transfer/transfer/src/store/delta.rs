@@ -66,7 +66,7 @@ impl Delta {
     /// Takes a description and copies what the older version has. Blocks.
     ///
     /// # Errors
-    /// An older version that cannot be read, a description that breaks off, and a disk that cannot be written. The copied part is kept.
+    /// An older version that cannot be read, a description that breaks off, and a disk that cannot be written. Copied content is kept.
     pub fn described(mut self, mut description: impl Read) -> Result<Next, Why> {
         // It may be gone by now: then nothing is copied.
         let Some(older) = self.reception.older_version() else { return Ok(Next::Want(self.reception)) };

@@ -406,7 +406,7 @@ impl Store {
     /// Decides on an entry. Directories and links are made at once. Blocks: hashes what is there.
     ///
     /// # Errors
-    /// A path that leads outside or through a link, something in its place that must stay, a full disk, and what cannot be read or written.
+    /// A path that leads outside or through a link, and something in its place that must stay. A full disk, and what cannot be read or written.
     pub fn consider(&self, entry: &Entry) -> Result<Verdict, Why> {
         self.consider_near(entry, &mut Near::default())
     }

@@ -170,7 +170,7 @@ impl Reception {
     /// Written content stays for the next time if something goes wrong.
     ///
     /// # Errors
-    /// [`Why::Mismatch`] for content that does not hash to the offered root, an encoding that breaks off, a full disk, and a place that was
+    /// [`Why::Mismatch`] for content that does not hash to the offered root. An encoding that breaks off, a full disk, and a place that was
     /// taken meanwhile.
     pub fn receive_from(
         mut self,
