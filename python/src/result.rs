@@ -63,7 +63,7 @@ impl Result {
         Table::of_rows(py, rows::flows(), &self.rows().flows)
     }
 
-    /// One row for each link that data cross in each window: utilization, queuing delay, drops.
+    /// One row for each link that data cross in each window: utilisation, queuing delay, drops.
     #[getter]
     fn windows(&self, py: Python<'_>) -> PyResult<Table> {
         Table::of_rows(py, rows::links(), &self.rows().links)

@@ -1,7 +1,7 @@
 //! The interfaces of this machine, for addresses that mean something on one link only: `fe80::/10` and `169.254.0.0/16`.
 //!
 //! A link-local address of IPv6 needs the number of an interface (its scope, RFC 4007 §6), and that number has a meaning on one
-//! machine alone. So tickets have such addresses without it, and the dialing side tries them over each of its own interfaces. For
+//! machine alone. So tickets have such addresses without it, and the dialling side tries them over each of its own interfaces. For
 //! self-assigned addresses of IPv4 (RFC 3927) the system's routes choose the interface.
 
 use if_addrs::Interface;
