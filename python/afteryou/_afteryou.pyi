@@ -98,7 +98,7 @@ class Result:
 
     @property
     def windows(self) -> Table:
-        """One row for each link that data cross in each window: utilization, queuing delay, drops."""
+        """One row for each link that data cross in each window: utilisation, queuing delay, drops."""
 
     @property
     def sets(self) -> Table:
