@@ -1,36 +1,18 @@
 //! Runs the scenarios and prints the table.
 
+use super::senders::{flow, scenario, Failure, Sender, END};
 use afteryou_base::{Span, Time};
 use afteryou_bed::run::Options;
 use afteryou_bed::testbed;
 use afteryou_scenario::passage::{Fate, Passage};
 use afteryou_scenario::Checked;
-use afteryou_scenario_file::Experiment;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
-
-pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// A silence of the link that counts as a stall.
 const STALL: Span = Span::from_millis(100);
 /// Seeds of a measurement under loss.
 const SEEDS: u64 = 5;
-/// Programs end this long before the run, s.
-const END: u64 = 2;
-
-/// A sender under test.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sender {
-    /// The real one.
-    Libutp,
-    /// Ours, with the recovery of libutp.
-    OursLikeLibutp,
-    /// Ours, with the controller of libutp.
-    Ours,
-    /// Ours as it is by default.
-    OursByDefault,
-}
-
 const SENDERS: [Sender; 4] = [Sender::Libutp, Sender::OursLikeLibutp, Sender::Ours, Sender::OursByDefault];
 
 /// Arguments of the command line.
@@ -41,39 +23,6 @@ struct Settings {
     /// Measure under loss, with this number of seeds.
     loss: Option<u64>,
     check: bool,
-}
-
-impl Sender {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Sender::Libutp => "the real libutp",
-            Sender::OursLikeLibutp => "our uTP, libutp's controller and recovery",
-            Sender::Ours => "our uTP, libutp's controller",
-            Sender::OursByDefault => "our uTP, LEDBAT++",
-        }
-    }
-
-    /// Returns the keys of its flow.
-    fn keys(self, peer: &str) -> String {
-        let ours = |controller: &str, transport: &str| {
-            format!(
-                "controller = {controller:?}
-transport = {transport}
-"
-            )
-        };
-        match self {
-            Sender::Libutp => format!(
-                "traffic = {{ command = [{peer:?}, \"send\", \"{{peer}}:4000\"], \
-                 server = [{peer:?}, \"receive\", \"{{own}}:4000\"] }}\n"
-            ),
-            Sender::OursLikeLibutp => {
-                ours("libutp", "{ kind = \"utp\", recovery = \"libutp\", ack = \"every packet\" }")
-            }
-            Sender::Ours => ours("libutp", "\"utp\""),
-            Sender::OursByDefault => ours("ledbat++", "\"utp\""),
-        }
-    }
 }
 
 /// The measures of the first flow.
@@ -161,19 +110,6 @@ fn settings() -> Result<Settings, Failure> {
         }
     }
     Ok(settings)
-}
-
-pub(super) fn flow(sender: Sender, peer: &str, rtt: u32, seconds: u64) -> String {
-    let packet = "packet = { payload = \"1382 B\", overhead = \"48 B\" }";
-    let keys = sender.keys(peer);
-    format!("[[flow]]\nname = \"utp\"\nrole = \"background\"\nrtt = \"{rtt} ms\"\nstop = \"{seconds} s\"\n{packet}\n{keys}")
-}
-
-pub(super) fn scenario(link: &str, flows: &str, seconds: u64) -> Result<Checked, Failure> {
-    let duration = seconds + END;
-    let text = format!("duration = \"{duration} s\"\n[link]\n{link}{flows}");
-    let experiment = Experiment::parse(&text, "libutp.toml", &[])?;
-    Ok(experiment.runs(None, Some(1))?.pop().ok_or("a file without a run")?.scenario)
 }
 
 /// Runs and prints a row.

@@ -1,6 +1,6 @@
 //! Goodput under random loss, alone on a link: the real libutp beside our uTP with libutp's controller and our own recovery.
 
-use super::linux::{flow, scenario, Failure, Sender};
+use super::senders::{flow, scenario, Failure, Sender};
 use afteryou_base::{Span, Time};
 use afteryou_bed::run::Options;
 use afteryou_bed::testbed;

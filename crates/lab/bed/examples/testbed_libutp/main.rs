@@ -19,6 +19,8 @@ mod linux;
 #[cfg(target_os = "linux")]
 mod loss;
 #[cfg(target_os = "linux")]
+mod senders;
+#[cfg(target_os = "linux")]
 use linux::main;
 
 #[cfg(not(target_os = "linux"))]
