@@ -177,6 +177,7 @@ pub const ENTRY: Entry = Entry {
 #[derive(Clone, Debug)]
 pub struct LedbatPp {
     params: Params,
+    /// The window and its rule, in `ledbat_core/ledbatpp.rs`.
     state: State<MAX_BINS, MAX_SAMPLES>,
     meter: DelayMeter,
     parts: Parts,
