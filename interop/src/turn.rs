@@ -1,7 +1,9 @@
 //! One user of libutp at a time in this process.
 
-// A peer for tests, which uses nothing of what it tests: a poisoned lock is taken for the reasons of `afteryou_base::lock`.
-#![allow(clippy::disallowed_methods)]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a peer for tests uses nothing of what it tests; a poisoned lock is taken for the reasons of `afteryou_base::lock`"
+)]
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
