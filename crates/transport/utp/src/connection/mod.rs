@@ -120,7 +120,7 @@ pub struct Connection {
     peer_reads_long_sacks: bool,
     peer_window: u64,
     /// Most packets of the train that begins with the next new one; 0 within a train.
-    train: u64,
+    train: u16,
     /// The packet after the newest data packet that was not full.
     after_partial: u64,
     /// There was no room for all of the latest write.
@@ -207,8 +207,9 @@ struct Counters {
     losses: u64,
     spurious_losses: u64,
     probes: u64,
-    timeouts: u64,
-    handshake_timeouts: u64,
+    // Idle connections stay small; both would take years to overflow.
+    timeouts: u32,
+    handshake_timeouts: u32,
     packets_received: u64,
     max_packets_outstanding: u64,
 }
@@ -398,8 +399,8 @@ impl Connection {
             losses,
             spurious_losses,
             probes,
-            timeouts,
-            handshake_timeouts,
+            timeouts: timeouts.into(),
+            handshake_timeouts: handshake_timeouts.into(),
             packets_received,
             max_packets_outstanding,
             duplicates_received: self.receiver.duplicates(),

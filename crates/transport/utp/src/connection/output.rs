@@ -205,9 +205,9 @@ impl Connection {
     ///
     /// RFC 9293 §3.8.6.2.1, in trains instead of packets: unless nothing is outstanding, a train begins only if it can be complete
     /// or fills half of the peer's window. Short trains cost as many system calls as long ones.
-    fn peer_has_room(&self, train: u64, len: u64) -> bool {
+    fn peer_has_room(&self, train: u16, len: u64) -> bool {
         let outstanding = self.board.board().outstanding();
-        let train = (train * len).min(self.unsent.len()).min(self.peer_window / 2);
+        let train = (u64::from(train) * len).min(self.unsent.len()).min(self.peer_window / 2);
         let wanted = if outstanding == 0 { len } else { train.max(len) };
         outstanding + wanted <= self.peer_window
     }

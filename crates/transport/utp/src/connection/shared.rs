@@ -73,7 +73,7 @@ impl Connection {
     }
 
     /// Begins a train of at most `packets` packets with the next new packet.
-    pub(crate) fn begin_train(&mut self, packets: u64) {
+    pub(crate) fn begin_train(&mut self, packets: u16) {
         self.train = packets;
     }
 

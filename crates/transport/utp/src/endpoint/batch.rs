@@ -41,9 +41,9 @@ pub(super) struct Train {
 }
 
 impl Limits {
-    /// Returns the most full datagrams of a train.
-    pub(super) fn packets(self) -> u64 {
-        (self.bytes(self.datagram) / self.datagram.max(1)).max(1) as u64
+    /// Returns the most full datagrams of a train, [`MOST_SEGMENTS`] or fewer.
+    pub(super) fn packets(self) -> u16 {
+        (self.bytes(self.datagram) / self.datagram.max(1)).max(1) as u16
     }
 
     /// Returns the most bytes of a train of datagrams that have `segment` bytes each.
@@ -215,7 +215,7 @@ mod tests {
         {
             let limits = Limits { train: most, datagram: size, manner: Manner::default() };
             let longest = trains(&vec![size; 200], most).iter().map(Vec::len).max();
-            assert_eq!((longest, limits.packets()), (Some(packets), packets as u64), "{size} {most}");
+            assert_eq!((longest, limits.packets()), (Some(packets), packets as u16), "{size} {most}");
         }
     }
 
