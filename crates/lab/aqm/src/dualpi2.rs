@@ -287,9 +287,9 @@ impl<T, R: Rng> DualPi2<T, R> {
         if l > 0 && (c == 0 || self.credit <= 0) {
             let (packet, sojourn) = self.scalable.pop(now)?;
             let cost = if c > 0 { self.classic_weight * i64::from(packet.size) } else { 0 };
-            let Packet { size, flow, dscp, ecn, hop, body: (step_holds, body) } = packet;
+            let Packet { size, flow, dscp, ecn, label, body: (step_holds, body) } = packet;
             let verdict = self.scalable_verdict(sojourn, step_holds);
-            return Some((Packet { size, flow, dscp, ecn, hop, body }, sojourn, verdict, cost));
+            return Some((Packet { size, flow, dscp, ecn, label, body }, sojourn, verdict, cost));
         }
         let Some((packet, sojourn)) = self.classic.pop(now) else {
             self.reset_credit();
@@ -314,8 +314,8 @@ impl<T: Send, R: Rng + Send> Queue<T> for DualPi2<T, R> {
             return;
         }
         let step_holds = self.scalable.backlog().packets >= self.step_packets;
-        let Packet { size, flow, dscp, ecn, hop, body } = packet;
-        self.scalable.push(now, Packet { size, flow, dscp, ecn, hop, body: (step_holds, body) });
+        let Packet { size, flow, dscp, ecn, label, body } = packet;
+        self.scalable.push(now, Packet { size, flow, dscp, ecn, label, body: (step_holds, body) });
     }
 
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)> {

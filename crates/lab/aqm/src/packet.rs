@@ -41,8 +41,8 @@ pub struct Packet<T> {
     pub dscp: Dscp,
     /// ECN bits.
     pub ecn: Ecn,
-    /// How many links it has crossed; queues keep it and do not read it.
-    pub hop: u8,
+    /// A byte of the caller's own, where padding would be; queues keep it and do not read it.
+    pub label: u8,
     /// The caller's own.
     pub body: T,
 }
@@ -50,7 +50,7 @@ pub struct Packet<T> {
 impl<T> Packet<T> {
     /// Returns a packet of `size` bytes whose class and ECN bits are those of an IP header's TOS (or traffic class) byte.
     pub fn from_tos(size: u32, flow: u32, tos: u8, body: T) -> Packet<T> {
-        Packet { size, flow, dscp: Dscp::of_tos(tos), ecn: Ecn::from_bits(tos), hop: 0, body }
+        Packet { size, flow, dscp: Dscp::of_tos(tos), ecn: Ecn::from_bits(tos), label: 0, body }
     }
 
     /// Returns the packet's class.

@@ -171,7 +171,7 @@ impl<'a> Net<'a> {
     #[inline(never)]
     fn send_disturbed(&mut self, now: Time, mut packet: Packet, number: u64) {
         let owner = self.owners[packet.flow as usize];
-        packet.hop = self.hops.first(self.route_now(now, owner), Way::Forward);
+        packet.label = self.hops.first(self.route_now(now, owner), Way::Forward);
         if let Some(losses) = &mut self.losses {
             losses.sent(&packet, number);
         }
@@ -195,7 +195,7 @@ impl<'a> Net<'a> {
             true => 0,
             false => self.route_now(now, self.owners[packet.flow as usize]),
         };
-        packet.hop = self.hops.first(route, way);
+        packet.label = self.hops.first(route, way);
         self.enter(now, packet);
     }
 
@@ -368,7 +368,7 @@ impl<'a> Net<'a> {
         if is_last {
             return Some(self.hops.way(&packet));
         }
-        packet.hop += 1;
+        packet.label += 1;
         self.enter(now, packet);
         None
     }

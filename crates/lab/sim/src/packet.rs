@@ -4,7 +4,7 @@ use afteryou_aqm::Packet as Queued;
 use afteryou_utp::SeqNr;
 use slab::Slab;
 
-/// A packet in flight.
+/// A packet in flight. Its label is the number of its hop.
 pub type Packet = Queued<Body>;
 
 /// A packet's contents. Sequence numbers count segments, not bytes, and are the low 32 bits of the real ones.

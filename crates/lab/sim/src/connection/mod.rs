@@ -40,7 +40,7 @@ impl Format {
     /// Returns a packet of the connection with `payload` bytes of payload.
     fn packet(&self, payload: u32, body: Body) -> Packet {
         let (size, ecn) = (payload + self.overhead, Ecn::NotEct);
-        Packet { size, flow: self.flow, dscp: self.dscp, ecn, hop: 0, body }
+        Packet { size, flow: self.flow, dscp: self.dscp, ecn, label: 0, body }
     }
 
     /// Returns the same packet, ECN-capable if the connection is.

@@ -73,7 +73,7 @@ mod tests {
 
     fn ack(cumulative: u32) -> Packet {
         let body = Body::Ack { cumulative, tsecr: 0, one_way_delay: 0, sack: NO_SACK, epoch: 0, flags: 0 };
-        Packet { size: 52, flow: 0, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct, hop: 1, body }
+        Packet { size: 52, flow: 0, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct, label: 1, body }
     }
 
     /// Returns times (ms) and sizes of the batches of forty acknowledgements 1 ms apart.

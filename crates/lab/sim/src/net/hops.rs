@@ -1,7 +1,7 @@
 //! The hops of all connections.
 //!
 //! Every connection has 2ⁿ places for hops, so that its hops are found by a shift. Each route of its flow has as many of them,
-//! the first half for data and the second half for acknowledgements. A packet keeps the number of its hop, so it stays on the
+//! the first half for data and the second half for acknowledgements. A packet's label is the number of its hop, so it stays on the
 //! route that it began on. Places are filled in when the connection is opened.
 
 use crate::packet::Packet;
@@ -59,7 +59,7 @@ impl Hops {
     }
 
     pub(super) fn of(&self, packet: &Packet) -> Hop {
-        self.hops[(packet.flow as usize) << self.shift | packet.hop as usize]
+        self.hops[(packet.flow as usize) << self.shift | packet.label as usize]
     }
 
     /// Returns the number of the first hop on a route.
@@ -72,7 +72,7 @@ impl Hops {
     }
 
     pub(super) fn way(&self, packet: &Packet) -> Way {
-        match packet.hop & self.reverse {
+        match packet.label & self.reverse {
             0 => Way::Forward,
             _ => Way::Reverse,
         }
@@ -80,6 +80,6 @@ impl Hops {
 
     /// Returns the number of the route that a packet is on.
     pub(super) fn route(&self, packet: &Packet) -> usize {
-        usize::from(packet.hop) / (2 * usize::from(self.reverse))
+        usize::from(packet.label) / (2 * usize::from(self.reverse))
     }
 }
