@@ -31,16 +31,22 @@ pub struct Making<'a> {
     pub cpu_s: fn() -> f64,
 }
 
+/// Runs by their number: each is put together twice, for its key and when it begins, since thousands of scenarios would fill the memory.
+pub struct Runs<'a> {
+    pub count: usize,
+    pub at: &'a (dyn Fn(usize) -> Result<Run<'a>> + Sync),
+}
+
 /// Makes the runs; returns their readings in order, and how many runs the machine spoiled. Those have no readings and are
 /// not in the cache, so that the next call makes them again. `progress` gets the number of runs, of those that were there
 /// already, and how far the others are.
 pub fn make(
-    runs: &[Run],
+    runs: &Runs,
     making: &Making,
     cache: &mut Cache,
     progress: &mut dyn FnMut(usize, usize, PoolProgress),
 ) -> Result<(Vec<Kept>, usize)> {
-    let singles = Singles::of(runs, &making.build);
+    let singles = Singles::of(runs, &making.build)?;
     let is_pending = |place: &usize| {
         let (key, measures) = &singles.all[*place];
         cache.get(key, &measures.keys().cloned().collect::<Vec<_>>()).is_none()
@@ -55,7 +61,8 @@ pub fn make(
         indices: &pending,
         point: &|place| {
             clock.begin();
-            Ok(runs[singles.first[place]].point.clone())
+            let run = (runs.at)(singles.first[place]);
+            Ok(run.map_err(|error| afteryou_engines::Error::Refused(Box::new(error)))?.point)
         },
         ahead: usize::MAX,
     };
@@ -109,11 +116,12 @@ struct Singles {
 }
 
 impl Singles {
-    fn of(runs: &[Run], build: &ContentHash) -> Singles {
+    fn of(runs: &Runs, build: &ContentHash) -> Result<Singles> {
         let mut singles =
-            Singles { all: Vec::new(), first: Vec::new(), of_runs: Vec::with_capacity(runs.len()) };
+            Singles { all: Vec::new(), first: Vec::new(), of_runs: Vec::with_capacity(runs.count) };
         let mut places = HashMap::new();
-        for (index, run) in runs.iter().enumerate() {
+        for index in 0..runs.count {
+            let run = (runs.at)(index)?;
             let key = sweep::key(build, &run.point.hash(), run.point.scenario.seed);
             let place = *places.entry(key.to_string()).or_insert_with(|| {
                 singles.all.push((key, BTreeMap::new()));
@@ -123,7 +131,7 @@ impl Singles {
             singles.all[place].1.extend(run.measures.iter().map(|(name, call)| (name.clone(), call.clone())));
             singles.of_runs.push(place);
         }
-        singles
+        Ok(singles)
     }
 }
 
@@ -198,8 +206,8 @@ mod tests {
         let point = |name| Point::new(&engine, scenario(name).checked().unwrap());
         let call: Call = toml::from_str("name = \"utilisation\"").unwrap();
         let measures = BTreeMap::from([("utilisation()".to_owned(), call)]);
-        let run = |name| Run { point: point(name), measures: &measures };
-        let runs = [run("one"), run("two"), run("two")];
+        let run = |index| Ok(Run { point: point(["one", "two", "two"][index]), measures: &measures });
+        let runs = Runs { count: 3, at: &run };
         let mut cache = Cache::in_memory();
         let (kept, spoiled) = make(&runs, &making, &mut cache, &mut |_, _, _| ()).unwrap();
         let reading = |kept: &Kept| kept.readings["utilisation()"].clone();

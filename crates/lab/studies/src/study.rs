@@ -9,7 +9,7 @@ use crate::figures;
 use crate::judge::{self, Sample, Value};
 use crate::papers;
 use crate::plan::{is_run, measure_key, wanted, Chosen, Wanted};
-use crate::runs::{self, Making, Run};
+use crate::runs::{self, Making, Run, Runs};
 use crate::verdict::{EntryVerdict, Finding, Verdict};
 use afteryou_engines::{Point, Pool, PoolProgress, Simulator};
 use afteryou_scenario::content::ContentHash;
@@ -81,11 +81,11 @@ fn make(
     cache: &mut Cache,
     progress: &mut dyn FnMut(usize, usize, PoolProgress),
 ) -> Result<Vec<Kept>> {
-    let run = |job: &Job| -> Result<Run> {
+    let run = |index: usize| {
+        let job = &jobs[index];
         let Wanted { grid, point, measures, .. } = &wanted[job.wanted];
         Ok(Run { point: Point::new(&Simulator, point.scenario(grid, job.repetition)?), measures })
     };
-    let needed: Vec<Run> = jobs.iter().map(run).collect::<Result<_>>()?;
     let making = Making {
         engine: &Simulator,
         pool: setting.pool,
@@ -93,7 +93,7 @@ fn make(
         stop: setting.stop,
         cpu_s: setting.cpu_s,
     };
-    Ok(runs::make(&needed, &making, cache, progress)?.0)
+    Ok(runs::make(&Runs { count: jobs.len(), at: &run }, &making, cache, progress)?.0)
 }
 
 /// For each selected point and measure, the readings in the order of the seeds.

@@ -16,7 +16,7 @@ use crate::extent::Extent;
 use crate::grid::GridPoint;
 use crate::judge::Sample;
 use crate::plan::{measure_key, Chosen};
-use crate::runs::{self, Making, Run};
+use crate::runs::{self, Making, Run, Runs};
 use crate::verdict::EntryVerdict;
 use afteryou_engines::{Bed, Engine, Point, Pool, PoolProgress, Simulator};
 use afteryou_scenario::content::ContentHash;
@@ -278,12 +278,9 @@ impl Batch {
             cpu_s: setting.cpu_s,
         };
         let of_runs = self.numbers.iter().zip(&self.measures).flat_map(|(n, m)| std::iter::repeat_n(m, *n));
-        let needed: Vec<Run> = self
-            .points
-            .iter()
-            .zip(of_runs)
-            .map(|(point, measures)| Run { point: point.clone(), measures })
-            .collect();
+        let measures: Vec<_> = of_runs.collect();
+        let run = |index: usize| Ok(Run { point: self.points[index].clone(), measures: measures[index] });
+        let needed = Runs { count: self.points.len(), at: &run };
         let mut show = |all, there, done| progress(phase, all, there, done);
         let (kept, spoiled) = runs::make(&needed, &making, cache, &mut show)?;
         let mut left = kept.into_iter();
