@@ -22,7 +22,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Prints text with its tickets: for the one that is handed over.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn print_whole(text: &str) -> Result<(), Failure> {
     print_to(&mut io::stdout().lock(), text)
 }
