@@ -46,7 +46,7 @@ fn losses(seed: u64) -> Vec<bool> {
 
 #[test]
 fn five_per_cent_are_lost_and_the_same_ones_with_the_same_seed() {
-    let _alone = alone();
+    let _beside_others = beside_others();
     let (one, again, other) = (losses(1), losses(1), losses(2));
     let common = one.len().min(again.len()).min(other.len());
     assert!(common > 2000, "only {common} packets were relayed");
@@ -59,7 +59,7 @@ fn five_per_cent_are_lost_and_the_same_ones_with_the_same_seed() {
 
 #[test]
 fn every_packet_that_arrived_is_delivered_dropped_lost_or_unfinished() {
-    let _alone = alone();
+    let _beside_others = beside_others();
     let (client, server) = (socket(), socket());
     let (relay, flow) = relay("20 Mbit/s", "50 ms", "2 %", 1, &server);
     thread::scope(|scope| {
@@ -83,7 +83,7 @@ fn every_packet_that_arrived_is_delivered_dropped_lost_or_unfinished() {
 
 #[test]
 fn a_peer_that_vanishes_does_not_stop_the_others() {
-    let _alone = alone();
+    let _beside_others = beside_others();
     let (gone_client, gone_server) = (socket(), socket());
     let (client, server, orphan) = (socket(), socket(), socket());
     let mut config = Config::new(1);

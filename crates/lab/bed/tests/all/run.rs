@@ -1,6 +1,6 @@
 //! Whole scenarios on real sockets, in short.
 
-use crate::common::{alone, beside_others};
+use crate::common::beside_others;
 use afteryou_aqm::list::{Entry, QUEUES};
 use afteryou_bed::run::{run, Baseline, End, Options, Source};
 use afteryou_scenario::scenario::{Flow, Link, Reverse, Role, Scenario, Window};
@@ -51,16 +51,7 @@ fn short(background: Traffic) -> Scenario {
 }
 
 fn run_with(scenario: &Scenario, baseline: Baseline, sources: &[(&str, Source)]) -> Outcome {
-    let _alone = alone();
-    observed(scenario, baseline, sources)
-}
-
-fn run_beside_others(scenario: &Scenario) -> Outcome {
     let _beside_others = beside_others();
-    observed(scenario, Baseline::After, &[])
-}
-
-fn observed(scenario: &Scenario, baseline: Baseline, sources: &[(&str, Source)]) -> Outcome {
     let sources = sources.iter().map(|(name, source)| ((*name).to_owned(), source.clone())).collect();
     let mut seen = 0;
     let mut observe = |_: &_| {
@@ -145,7 +136,7 @@ fn with_five_per_cent_of_loss_the_bytes_are_the_same_and_nothing_hangs() {
         (scenario.flow[1].start, scenario.flow[1].stop) = (seconds(1.2), Some(seconds(2.2)));
         scenario.link.loss = "5%".parse().unwrap();
         let begun = std::time::Instant::now();
-        let outcome = run_beside_others(&scenario);
+        let outcome = run_with(&scenario, Baseline::After, &[]);
         assert!(outcome.transfers.len() == 1 && outcome.transfers[0].identical(), "{:?}", outcome.transfers);
         assert!(outcome.run.bottleneck().unwrap().packets.unwrap().lost > 0);
         assert!(begun.elapsed().as_secs_f64() < 30.0, "seed {seed}: {:?}", begun.elapsed());
@@ -169,7 +160,7 @@ fn a_transfer_that_does_not_end_in_time_is_named() {
     (scenario.baseline, scenario.duration) = (false, seconds(2.0));
     scenario.measure.clear();
     scenario.flow[1].stop = None;
-    let _alone = alone();
+    let _beside_others = beside_others();
     let error = run(&scenario.checked().unwrap(), &Options::default(), &mut |_| ControlFlow::Continue(()))
         .unwrap_err()
         .to_string();
@@ -237,7 +228,7 @@ fn every_queue_discipline_runs_on_real_sockets() {
             link: Link { queue: Algorithm::named(entry.name), ..plain.link },
             ..plain
         };
-        let outcome = run_beside_others(&scenario);
+        let outcome = run_with(&scenario, Baseline::After, &[]);
         let queue = outcome.run.bottleneck().unwrap();
         assert_eq!(queue.discipline, entry.name);
         let classes: Vec<&str> = queue.classes.iter().map(|class| class.class.as_str()).collect();
@@ -313,7 +304,7 @@ fn quic_needs_no_namespaces_for_a_transfer_of_a_given_size() {
     let mut scenario = short(Traffic::Size(Size::from_bytes(1_000_000)));
     scenario.baseline = false;
     scenario.flow[2].transport = Transport::quic();
-    let outcome = run_beside_others(&scenario);
+    let outcome = run_with(&scenario, Baseline::After, &[]);
     let [transfer] = &outcome.transfers[..] else { panic!("{:?}", outcome.transfers) };
     assert_eq!((transfer.flow.as_str(), transfer.received_bytes), ("backup", 1_000_000));
     assert_eq!(transfer.sent_blake3, transfer.received_blake3);

@@ -7,6 +7,7 @@ use afteryou_scenario::outcome::{Outcome, Totals};
 use afteryou_scenario::{Algorithm, Duration, Record, Scenario, Transport, TransportKind, Window};
 use afteryou_scenario_file::Experiment;
 use std::ops::ControlFlow;
+use std::thread;
 
 pub fn scenario(flows: &str) -> Scenario {
     let text = format!(
@@ -118,7 +119,7 @@ fn a_flow_that_never_connects_ends_with_the_run() {
 
 #[test]
 fn bytes_over_quic_arrive_as_they_were_sent_on_short_long_and_lossy_paths() {
-    for loss in ["0 %", "1 %"] {
+    let with = |loss: &str| {
         let flow = |rtt: &u32| {
             format!(
                 "[[flow]]\nname = \"{rtt} ms\"\nrole = \"background\"\ncontroller = \"ledbat++\"\nrtt = \"{rtt} ms\"\n\
@@ -147,7 +148,8 @@ fn bytes_over_quic_arrive_as_they_were_sent_on_short_long_and_lossy_paths() {
                 "{quantity}"
             );
         }
-    }
+    };
+    thread::scope(|scope| ["0 %", "1 %"].iter().for_each(|loss| _ = scope.spawn(|| with(loss))));
 }
 
 #[test]
@@ -292,14 +294,7 @@ fn downloads_of_hosts_come_through_their_downlinks() {
 
 #[test]
 fn a_flow_that_is_off_sends_nothing() {
-    for (when, transport) in [
-        ("active = [[\"0 s\", \"3 s\"], [\"6 s\", \"8 s\"]]", "tcp"),
-        ("traffic = { on = \"3 s\", off = \"3 s\" }", "tcp"),
-        ("active = [[\"0 s\", \"3 s\"], [\"6 s\", \"8 s\"]]", "utp"),
-        ("traffic = { on = \"3 s\", off = \"3 s\" }", "utp"),
-        ("active = [[\"0 s\", \"3 s\"], [\"6 s\", \"8 s\"]]", "quic"),
-        ("traffic = { on = \"3 s\", off = \"3 s\" }", "quic"),
-    ] {
+    let with = |when: &str, transport: &str| {
         let flow = CUBIC.replace("\"tcp\"\n", &format!("\"{transport}\"\n{when}\n"));
         let mut scenario = scenario(&flow);
         let window = |name: &str, from, to| Window {
@@ -313,7 +308,14 @@ fn a_flow_that_is_off_sends_nothing() {
         let shares: Vec<_> = outcome.run.windows.iter().map(|window| window.links[0].utilisation).collect();
         println!("{transport}, {when}: {shares:?}");
         assert!(shares[0] > 0.8 && shares[1] < 0.01 && shares[2] > 0.8, "{transport}, {when}: {shares:?}");
-    }
+    };
+    let by_list = "active = [[\"0 s\", \"3 s\"], [\"6 s\", \"8 s\"]]";
+    let by_turns = "traffic = { on = \"3 s\", off = \"3 s\" }";
+    thread::scope(|scope| {
+        for transport in ["tcp", "utp", "quic"] {
+            scope.spawn(move || [by_list, by_turns].map(|when| with(when, transport)));
+        }
+    });
 }
 
 /// Returns a flow of a shell command; `rest` has more keys of its traffic.
