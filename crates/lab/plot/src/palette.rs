@@ -37,6 +37,8 @@ pub enum Shape {
     HollowDiamond,
     /// ▲
     Triangle,
+    /// △
+    HollowTriangle,
     /// ▼
     Down,
     /// ▽
@@ -159,6 +161,7 @@ impl Shape {
             Shape::Diamond => "◆",
             Shape::HollowDiamond => "◇",
             Shape::Triangle => "▲",
+            Shape::HollowTriangle => "△",
             Shape::Down => "▼",
             Shape::HollowDown => "▽",
             Shape::Star => "★",

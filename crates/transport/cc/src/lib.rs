@@ -24,18 +24,18 @@
 //!
 //! - [`Controller`] is the interface; [`event`] has its inputs.
 //! - One file per algorithm: [`ledbatpp`], [`ledbat`], [`fledbat`], [`libutp`], [`libutp_mod`], [`tcp_lp`], [`nice`],
-//!   [`vegas`], [`cubic`], [`newreno`].
+//!   [`vegas`], [`cubic`], [`newreno`], [`bbr`].
 //! - Orthogonal parts are files of their own and shared: [`delay_meter`] puts together [`delay_signal`], [`base_delay`],
 //!   [`current_delay`], [`clock_drift`], [`clock_skew`] and [`route_change`]; then [`slow_start`], [`hystart`], [`slowdown`],
 //!   [`restart`], [`loss_gate`], [`undo`], [`ack_habit`], [`noise`], [`packet_time`],
-//!   [`window_use`], [`rtt`].
+//!   [`window_use`], [`rtt`]. For rules that model the path: [`delivery_rounds`], [`windowed_max`], [`ack_aggregation`].
 //! - [`script`] drives a controller by a list of events, without a path.
 //! - [`group`] lets several connections share one controller; [`observed`] shows the events of one to a log, and [`observers`] those of all senders of a run.
 //! - [`list`] finds a controller by name and makes it from its [parameter table](afteryou_base::param).
 //!
 //! # Design
-//! The interface is wider than today's controllers need. Delivery rates, packets one by one, a pacing rate and a seed are there for
-//! rate-based and learned controllers. The tables of [`afteryou_base::param`] feed constructors, `--controller name,param=value`, `afteryou
+//! The interface is wider than most controllers need. BBR uses delivery rates, a pacing rate with a quantum, and a seed; packets one by one
+//! are there for learned controllers. The tables of [`afteryou_base::param`] feed constructors, `--controller name,param=value`, `afteryou
 //! list` and the schema of scenario files.
 //!
 //! A rule on top of another holds the controller below it: Vegas and TCP-LP have a NewReno, Nice has a Vegas. libutp-mod is libutp with two
@@ -63,8 +63,10 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+pub mod ack_aggregation;
 pub mod ack_habit;
 pub mod base_delay;
+pub mod bbr;
 pub mod clock_drift;
 pub mod clock_skew;
 mod cold;
@@ -73,6 +75,7 @@ pub mod cubic;
 pub mod current_delay;
 pub mod delay_meter;
 pub mod delay_signal;
+pub mod delivery_rounds;
 #[cfg(feature = "alloc")]
 mod entry;
 pub mod event;
@@ -109,6 +112,7 @@ pub mod tcp_lp;
 pub mod undo;
 pub mod vegas;
 pub mod window_use;
+pub mod windowed_max;
 
 pub use afteryou_base::{Span, Time};
 pub use controller::{Controller, Directive, Needs, Pacing, RecoveryWindow, Setup, Snapshot};

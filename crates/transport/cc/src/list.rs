@@ -2,7 +2,7 @@
 
 pub use crate::entry::{Class, Entry, Tuned};
 
-use crate::{cubic, fledbat, ledbat, ledbatpp, libutp, libutp_mod, newreno, nice, tcp_lp, vegas};
+use crate::{bbr, cubic, fledbat, ledbat, ledbatpp, libutp, libutp_mod, newreno, nice, tcp_lp, vegas};
 
 /// All controllers.
 pub const CONTROLLERS: &[Entry] = &[
@@ -16,6 +16,7 @@ pub const CONTROLLERS: &[Entry] = &[
     vegas::ENTRY,
     cubic::ENTRY,
     newreno::ENTRY,
+    bbr::ENTRY,
 ];
 
 /// Returns the controller of that name.

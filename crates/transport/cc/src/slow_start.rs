@@ -34,6 +34,14 @@ pub const fn rfc5681_initial_window(smss: u32) -> u64 {
     packets * smss as u64
 }
 
+/// Returns the initial window in bytes for the value of [`INITIAL_WINDOW`] and packets of `mss` bytes.
+pub const fn initial_window(packets: u64, mss: u32) -> u64 {
+    match packets {
+        0 => rfc5681_initial_window(mss),
+        packets => packets * mss as u64,
+    }
+}
+
 /// The condition that ends slow start before a loss does.
 #[derive(Clone, Copy, Debug)]
 pub enum EarlyExit {
@@ -98,10 +106,7 @@ impl Window {
 
     /// Returns the initial window, bytes.
     pub fn initial(&self, mss: u32) -> f64 {
-        match self.initial_packets {
-            0 => rfc5681_initial_window(mss) as f64,
-            packets => (packets * u64::from(mss)) as f64,
-        }
+        initial_window(self.initial_packets, mss) as f64
     }
 
     /// Returns whether the window is below ssthresh; where both are equal, congestion avoidance is on (RFC 5681 §3.1).

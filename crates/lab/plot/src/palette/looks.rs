@@ -24,6 +24,7 @@ const LOOKS: &[Look] = &[
     ("vegas", Shape::Star, [colour("#6b4fc7", "#ae9ee0"), colour("#a799d5", "#d4ccec"), colour("#3a277a", "#8f7ec6")]),
     ("cubic", Shape::Disc, [colour("#0072b2", "#48bdff"), colour("#46afea", "#a0dafa"), colour("#004267", "#209adf")]),
     ("newreno", Shape::Box, [colour("#00805c", "#3dffc8"), colour("#2ae7b2", "#9efae0"), colour("#004a35", "#20dfa9")]),
+    ("bbr", Shape::HollowTriangle, [colour("#4338a8", "#a9a2f0"), colour("#8d85d6", "#d3cff6"), colour("#27206b", "#8078d8")]),
 ];
 
 /// Controllers that are not in the table, by their names.

@@ -3,7 +3,7 @@
 use afteryou_base::param::Value;
 use afteryou_base::{Span, Time};
 use afteryou_cc::list::find;
-use afteryou_cc::{Ack, Controller, Delivered, Loss, Sent, Setup};
+use afteryou_cc::{Ack, Controller, Delivered, DeliveryRate, Loss, Sent, Setup};
 
 /// Acks in a round trip; larger windows get larger ones.
 const MOST_ACKS: u64 = 400;
@@ -71,6 +71,12 @@ impl Driver {
             smoothed_rtt: Some(rtt),
             one_way_delay: Some(forward.wrapping_add(self.offset_us)),
             reverse_delay: Some(reverse.wrapping_sub(self.offset_us)),
+            delivery: Some(DeliveryRate {
+                delivered: flightsize.max(bytes),
+                interval: rtt,
+                in_flight_at_send: flightsize,
+                app_limited: false,
+            }),
             round_start,
             ..Ack::default()
         });

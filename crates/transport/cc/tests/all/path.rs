@@ -3,7 +3,7 @@
 use afteryou_base::{Span, Time};
 use afteryou_cc::list::Entry;
 use afteryou_cc::rtt::RttEstimator;
-use afteryou_cc::{Ack, Controller, Loss, Pacing, Sent, Setup};
+use afteryou_cc::{Ack, Controller, DeliveryRate, Loss, Pacing, Sent, Setup, Totals};
 use std::collections::VecDeque;
 
 /// Payload of a packet, bytes.
@@ -30,6 +30,9 @@ struct Packet {
     acked_at: Option<Time>,
     /// Its delay on the forward path.
     forward: Span,
+    /// Bytes in flight with it, and the connection's totals when it left.
+    in_flight: u64,
+    totals: Totals,
 }
 
 /// A sender, its link and its acks.
@@ -50,6 +53,7 @@ pub struct Path {
     paced_until: Time,
     unsent: u64,
     delivered: u64,
+    totals: Totals,
 }
 
 impl Path {
@@ -68,6 +72,7 @@ impl Path {
             paced_until: Time::ZERO,
             unsent: u64::MAX,
             delivered: 0,
+            totals: Totals::default(),
         }
     }
 
@@ -125,6 +130,7 @@ impl Path {
             self.round_end = self.next_number;
         }
         self.delivered += MSS;
+        let delivery = self.delivery_rate(&packet);
         self.controller.on_ack(&Ack {
             now: self.now,
             newly_acked: MSS,
@@ -136,9 +142,29 @@ impl Path {
             smoothed_rtt: self.rtt.smoothed(),
             one_way_delay: Some(packet.forward.as_micros() as u32),
             reverse_delay: Some(rtt.saturating_sub(packet.forward).as_micros() as u32),
+            delivery: Some(delivery),
             round_start,
             ..Ack::default()
         });
+    }
+
+    /// Books the delivery of a packet. Returns the rate over its flight.
+    fn delivery_rate(&mut self, packet: &Packet) -> DeliveryRate {
+        let sent_for = packet.sent_at.since(packet.totals.first_sent_at);
+        let acked_for = self.now.since(packet.totals.delivered_at);
+        let delivered = self.totals.delivered + MSS;
+        self.totals = Totals {
+            delivered,
+            delivered_at: self.now,
+            first_sent_at: packet.sent_at,
+            lost: self.totals.lost,
+        };
+        DeliveryRate {
+            delivered: delivered - packet.totals.delivered,
+            interval: sent_for.max(acked_for),
+            in_flight_at_send: packet.in_flight,
+            app_limited: self.chunk.is_some(),
+        }
     }
 
     /// Declares dropped packets before the one at `index` lost once three later ones have arrived.
@@ -198,8 +224,17 @@ impl Path {
     fn send_one(&mut self) {
         let starts = self.link_free_at.max(self.now);
         let dropped = starts.since(self.now) >= TRANSMISSION * BUFFER;
-        let mut packet =
-            Packet { number: self.next_number, sent_at: self.now, acked_at: None, forward: Span::ZERO };
+        if self.flight.is_empty() {
+            (self.totals.delivered_at, self.totals.first_sent_at) = (self.now, self.now);
+        }
+        let mut packet = Packet {
+            number: self.next_number,
+            sent_at: self.now,
+            acked_at: None,
+            forward: Span::ZERO,
+            in_flight: self.flightsize() + MSS,
+            totals: self.totals,
+        };
         if !dropped {
             self.link_free_at = starts + TRANSMISSION;
             packet.forward = self.link_free_at.since(self.now) + BASE / 2;
