@@ -1,6 +1,7 @@
 //! Whole scenarios in the simulator.
 
 mod background;
+mod bbr;
 mod books;
 mod codel;
 mod completion_cost;

@@ -1,0 +1,92 @@
+//! BBR in whole runs, over both transports: alone on each path, beside its own kind, beside CUBIC.
+
+use crate::support::*;
+use afteryou_scenario::{Flow, Outcome, Probability};
+
+const RATE_BIT_S: f64 = 50e6;
+const PACKET_BITS: f64 = 12_000.0;
+const RTTS_MS: [u64; 4] = [5, 50, 135, 250];
+const LOSSES: [f64; 4] = [0.0, 0.001, 0.01, 0.05];
+
+/// What a version of BBR owes alone.
+struct Bounds {
+    controller: &'static str,
+    /// Smallest part of the payload capacity at 1 % loss, where the path holds at least 100 packets.
+    at_one_percent: f64,
+    /// Largest queue in products of rate and round-trip time.
+    queue_bdp: f64,
+}
+
+const V1: Bounds = Bounds { controller: "bbr", at_one_percent: 0.92, queue_bdp: 1.5 };
+
+fn alone(flow: Flow, loss: f64) -> Outcome {
+    let mut link = link("50 Mbit/s", "1 s");
+    link.loss = Probability::from_ratio(loss).unwrap();
+    run(&scenario(link, 75.0, 15.0, vec![flow]))
+}
+
+/// Returns the smallest part of the payload capacity that a flow may take, if the path is one that has a bound.
+fn least_share(bounds: &Bounds, rtt_ms: u64, loss: f64) -> Option<f64> {
+    let bdp_packets = RATE_BIT_S * rtt_ms as f64 / 1e3 / PACKET_BITS;
+    match loss {
+        _ if loss > 0.01 => None,
+        _ if loss > 0.001 => (bdp_packets >= 100.0).then_some(bounds.at_one_percent),
+        _ => Some(if rtt_ms <= 100 { 0.95 } else { 0.92 }),
+    }
+}
+
+/// Returns the longest queue, in ms: so many products of rate and round-trip time, or 4 packets and 3 quanta of a millisecond.
+fn longest_queue_ms(bounds: &Bounds, rtt_ms: u64) -> f64 {
+    let few_packets_ms = 4.0 * PACKET_BITS / RATE_BIT_S * 1e3 + 3.0;
+    few_packets_ms.max(bounds.queue_bdp * rtt_ms as f64)
+}
+
+fn assert_fills_the_path(bounds: &Bounds) {
+    for rtt_ms in RTTS_MS {
+        for loss in LOSSES {
+            for flow in [flow("one", bounds.controller, rtt_ms), utp("one", bounds.controller, rtt_ms)] {
+                let what =
+                    format!("{} over {}, {rtt_ms} ms, {} %", bounds.controller, flow.transport, loss * 100.0);
+                let outcome = alone(flow, loss);
+                let window = outcome.window("all");
+                let share = of(window, "one").share_of_payload_capacity;
+                let queue = window.bottleneck().unwrap().queuing_delay.expect("packets");
+                let (least, longest) = (least_share(bounds, rtt_ms, loss), longest_queue_ms(bounds, rtt_ms));
+                println!("{what}: {share:.3} of {least:?}; queue {queue:?} of {longest:.1} ms");
+                assert!(least.is_none_or(|least| share >= least), "{what}: {share:.3} of {least:?}");
+                assert!(queue.p99_ms <= longest, "{what}: {queue:?}, not {longest:.1} ms");
+            }
+        }
+    }
+}
+
+#[test]
+fn version_1_fills_every_path_and_holds_its_queue_below_one_and_a_half_of_what_the_path_holds() {
+    assert_fills_the_path(&V1);
+}
+
+/// Returns the shares of the goodput that flows on a link of 20 Mbit/s have after a minute, with `buffer` for a queue.
+fn shares(buffer: &str, flows: Vec<Flow>) -> Vec<f64> {
+    let outcome = run(&scenario(link("20 Mbit/s", buffer), 180.0, 60.0, flows));
+    let rates: Vec<f64> = outcome.window("all").flows.iter().map(|flow| flow.goodput_bit_s).collect();
+    let sum: f64 = rates.iter().sum();
+    rates.iter().map(|rate| rate / sum).collect()
+}
+
+#[test]
+fn two_flows_of_version_1_share_the_link() {
+    for both in [|name: &str| flow(name, "bbr", 40), |name: &str| utp(name, "bbr", 40)] {
+        let late = Flow { start: seconds(5.0), ..both("late") };
+        let shares = shares("160 ms", vec![both("early"), late]);
+        println!("{shares:?}");
+        assert!(shares.iter().all(|share| *share >= 0.35), "{shares:?}");
+    }
+}
+
+#[test]
+fn version_1_takes_a_short_buffer_from_cubic_and_little_of_a_deep_one() {
+    let share = |buffer: &str| shares(buffer, vec![flow("bbr", "bbr", 40), flow("cubic", "cubic", 40)])[0];
+    let [short, one, deep] = ["20 ms", "40 ms", "640 ms"].map(share);
+    println!("half a BDP {short:.2}, one {one:.2}, sixteen {deep:.2}");
+    assert!(short >= 0.8 && deep <= 0.45 && short > one && one > deep, "{short}, {one}, {deep}");
+}
