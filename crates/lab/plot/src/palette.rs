@@ -45,6 +45,8 @@ pub enum Shape {
     HollowDown,
     /// ★
     Star,
+    /// ☆
+    HollowStar,
     /// ✚
     Plus,
     /// ✖
@@ -165,6 +167,7 @@ impl Shape {
             Shape::Down => "▼",
             Shape::HollowDown => "▽",
             Shape::Star => "★",
+            Shape::HollowStar => "☆",
             Shape::Plus => "✚",
             Shape::Cross => "✖",
             Shape::Bar => "▬",

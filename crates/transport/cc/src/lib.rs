@@ -24,7 +24,7 @@
 //!
 //! - [`Controller`] is the interface; [`event`] has its inputs.
 //! - One file per algorithm: [`ledbatpp`], [`ledbat`], [`fledbat`], [`libutp`], [`libutp_mod`], [`tcp_lp`], [`nice`],
-//!   [`vegas`], [`cubic`], [`newreno`], [`bbr`].
+//!   [`vegas`], [`cubic`], [`newreno`], [`bbr`], [`bbr3`].
 //! - Orthogonal parts are files of their own and shared: [`delay_meter`] puts together [`delay_signal`], [`base_delay`],
 //!   [`current_delay`], [`clock_drift`], [`clock_skew`] and [`route_change`]; then [`slow_start`], [`hystart`], [`slowdown`],
 //!   [`restart`], [`loss_gate`], [`undo`], [`ack_habit`], [`noise`], [`packet_time`],
@@ -34,8 +34,8 @@
 //! - [`list`] finds a controller by name and makes it from its [parameter table](afteryou_base::param).
 //!
 //! # Design
-//! The interface is wider than most controllers need. BBR uses delivery rates, a pacing rate with a quantum, and a seed; packets one by one
-//! are there for learned controllers. The tables of [`afteryou_base::param`] feed constructors, `--controller name,param=value`, `afteryou
+//! The interface is wider than most controllers need. BBR uses delivery rates, packets one by one (version 3), a pacing rate with a quantum,
+//! and a seed. The tables of [`afteryou_base::param`] feed constructors, `--controller name,param=value`, `afteryou
 //! list` and the schema of scenario files.
 //!
 //! A rule on top of another holds the controller below it: Vegas and TCP-LP have a NewReno, Nice has a Vegas. libutp-mod is libutp with two
@@ -67,6 +67,7 @@ pub mod ack_aggregation;
 pub mod ack_habit;
 pub mod base_delay;
 pub mod bbr;
+pub mod bbr3;
 pub mod clock_drift;
 pub mod clock_skew;
 mod cold;

@@ -2,7 +2,7 @@
 
 pub use crate::entry::{Class, Entry, Tuned};
 
-use crate::{bbr, cubic, fledbat, ledbat, ledbatpp, libutp, libutp_mod, newreno, nice, tcp_lp, vegas};
+use crate::{bbr, bbr3, cubic, fledbat, ledbat, ledbatpp, libutp, libutp_mod, newreno, nice, tcp_lp, vegas};
 
 /// All controllers.
 pub const CONTROLLERS: &[Entry] = &[
@@ -17,6 +17,7 @@ pub const CONTROLLERS: &[Entry] = &[
     cubic::ENTRY,
     newreno::ENTRY,
     bbr::ENTRY,
+    bbr3::ENTRY,
 ];
 
 /// Returns the controller of that name.

@@ -25,6 +25,7 @@ const LOOKS: &[Look] = &[
     ("cubic", Shape::Disc, [colour("#0072b2", "#48bdff"), colour("#46afea", "#a0dafa"), colour("#004267", "#209adf")]),
     ("newreno", Shape::Box, [colour("#00805c", "#3dffc8"), colour("#2ae7b2", "#9efae0"), colour("#004a35", "#20dfa9")]),
     ("bbr", Shape::HollowTriangle, [colour("#4338a8", "#a9a2f0"), colour("#8d85d6", "#d3cff6"), colour("#27206b", "#8078d8")]),
+    ("bbr3", Shape::HollowStar, [colour("#8a2be2", "#cf9fff"), colour("#b98be8", "#e6d0ff"), colour("#54128f", "#ad6ff0")]),
 ];
 
 /// Controllers that are not in the table, by their names.

@@ -39,6 +39,7 @@ pub fn mark(canvas: &Canvas<'_>, style: Style, (x, y): (f64, f64)) -> Result<(),
         Shape::Down => polygon(&[(0.0, 4.8), (4.6, -3.4), (-4.6, -3.4)], false),
         Shape::HollowDown => polygon(&[(0.0, 4.4), (4.2, -3.0), (-4.2, -3.0)], true),
         Shape::Star => polygon(&star(5.4), false),
+        Shape::HollowStar => polygon(&star(5.2), true),
         Shape::Plus => {
             canvas.line((x - 4.4, y), (x + 4.4, y), colour, 2.4)?;
             canvas.line((x, y - 4.4), (x, y + 4.4), colour, 2.4)
