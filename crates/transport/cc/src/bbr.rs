@@ -47,7 +47,7 @@
 //!
 //! # Source
 //! Linux `net/ipv4/tcp_bbr.c` (6.1, read for facts); Cardwell et al., "BBR: congestion-based congestion control" (2016);
-//! draft-cardwell-iccrg-bbr-congestion-control-00. Where stacks differ:
+//! draft-cardwell-iccrg-bbr-congestion-control-00. The differences between stacks:
 //!
 //! | | here, Linux | quinn 0.11 | quiche (`gcongestion/bbr.rs`) | picoquic (`bbr1.c`) |
 //! |---|---|---|---|---|

@@ -35,7 +35,7 @@
 //! | probe RTT | 1 | 0.5, and the window at most that | 85 % of the long term; short term |
 //!
 //! After a probe that lost too much, the next one ends where the long-term bound is reached. If a round trip later nothing is lost, another
-//! one follows at once and goes beyond.
+//! one follows at once, without this limit.
 //!
 //! # Constants
 //! | name | default | why |
@@ -54,7 +54,7 @@
 //! # Source
 //! draft-ietf-ccwg-bbr-06 (July 2026), sections at each rule; its pseudo-code is followed line by line. Where it calls `BDPMultiple` both
 //! with a gain and with a rate and a gain, the rate is `bw`, and `max_bw` for the end of the state down. The rate of loss in startup is that
-//! of the round of the newest acknowledged packet. Where stacks differ:
+//! of the round of the newest acknowledged packet. The differences between stacks:
 //!
 //! | | here | quinn (`bbr3`) |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! What follows from the model: pacing rate, quantum and window.
+//! Pacing rate, quantum and window, which follow from the model.
 
 use super::{Bbr, MinRtt, State, MIN_PACKETS};
 use crate::slow_start::MAX_WINDOW;

@@ -19,7 +19,7 @@ pub(crate) enum Recovery {
     Losses {
         /// When the first was found.
         began: Time,
-        /// Packets that leave from then on end it.
+        /// Its end is the arrival of a packet that leaves then or later.
         repaired_from: Time,
         /// The first round is under way.
         conserving: bool,

@@ -1,4 +1,4 @@
-//! What follows from the model: pacing rate, quantum and window (§5.6).
+//! Pacing rate, quantum and window, which follow from the model (§5.6).
 
 use super::phases::State;
 use super::{Bbr3, Signals};

@@ -1,4 +1,4 @@
-//! What is known of the path: rate, round-trip time, and the bounds that losses set (§5.5).
+//! The model of the path: rate, round-trip time, and the bounds that losses set (§5.5).
 
 use super::phases::{Phases, State};
 use super::{Bbr3, Signals, Tuning};
@@ -31,7 +31,7 @@ pub(super) struct Model {
     pub inflight_longterm: f64,
     bw_latest: f64,
     pub inflight_latest: f64,
-    /// Packets that leave from then on end the round in which losses are counted.
+    /// The round in which losses are counted ends with a packet that leaves then or later.
     loss_round_from: Time,
     loss_round_begins: bool,
     has_loss_in_round: bool,
@@ -245,7 +245,7 @@ impl Bbr3 {
         }
     }
 
-    /// Returns the bytes that it wants in flight: the BDP, unless congestion has cut the window (TargetInflight).
+    /// Returns the bytes to keep in flight: the BDP, unless congestion has cut the window (TargetInflight).
     pub(super) fn target_inflight(&self) -> f64 {
         self.bdp(self.model.bandwidth(), 1.0).min(self.control.cwnd)
     }

@@ -26,7 +26,7 @@ pub(super) enum State {
     ProbeRtt,
 }
 
-/// What the acks of now tell of the probe (BBR.ack_phase).
+/// The part of a probe that the acks of now belong to (BBR.ack_phase).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AckPhase {
     Init,

@@ -35,7 +35,7 @@ fn ack(now_ms: u64, rate: f64, in_flight: f64) -> Ack {
     }
 }
 
-/// Returns the loss of a packet that left with so many bytes in flight, when `lost` bytes had been lost.
+/// Returns the loss of a packet that left with `in_flight` bytes in flight, when `lost` bytes had been lost.
 fn lost(now_ms: u64, sent_ms: u64, in_flight: u64, lost: u64) -> Loss {
     let sent = Sent {
         now: Time::from_millis(sent_ms),
