@@ -19,11 +19,7 @@ impl Buckets {
 
     /// Returns the bucket of a flow.
     pub fn of(&self, flow: u32) -> usize {
-        // The finaliser of splitmix64: every bit of the flow and of the salt reaches every bit of the result.
-        let mut hash = (u64::from(flow) ^ self.salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        hash = (hash ^ (hash >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        hash = (hash ^ (hash >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        hash ^= hash >> 31;
+        let hash = mix(self.salt, flow.into());
         // The high half times the number of buckets is spread as evenly as the hash is, and needs no division.
         (((hash >> 32) * u64::from(self.buckets)) >> 32) as usize
     }
@@ -32,6 +28,16 @@ impl Buckets {
     pub fn count(&self) -> usize {
         self.buckets as usize
     }
+}
+
+/// Returns a hash of a number with a salt.
+#[inline]
+pub(crate) fn mix(salt: u64, number: u64) -> u64 {
+    // The finaliser of splitmix64: every bit of the number and of the salt reaches every bit of the result.
+    let mut hash = (number ^ salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    hash = (hash ^ (hash >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    hash ^ (hash >> 31)
 }
 
 #[cfg(test)]

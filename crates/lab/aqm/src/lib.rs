@@ -26,7 +26,8 @@
 //! (lower effort, best effort). [`Site`] describes the place of a queue: limit, rate, random numbers.
 //!
 //! No discipline has a timer. Periodic work is done when the next packet arrives or leaves, on the grid of times that a timer would have had.
-//! A test of PIE's law compares the two.
+//! A test of PIE's law compares the two. A shaper returns until when it holds packets back ([`Queue::held_until`]), and the link comes again
+//! then.
 //!
 //! | part | shared by |
 //! |---|---|
@@ -35,6 +36,7 @@
 //! | [`buckets`] | fair queues: a salted hash |
 //! | [`two_lists`] | FQ-CoDel, FQ-PIE |
 //! | [`guard`] | the queues that read the mark of lower effort: it keeps that from starving |
+//! | `cake/ways`, `cake/chains`, `cake/shaper` | the tins and hosts of `cake` |
 //! | `red/law`, `red/setup` | `red`, `choke`, `le_red` |
 //! | `pie/params`, `pie/law`, `pie/departures` | `pie`, `le_pie`, `fq_pie` |
 //!
@@ -48,6 +50,7 @@
 
 mod backlog;
 pub mod buckets;
+pub mod cake;
 pub mod choke;
 pub mod codel;
 mod dropped;
@@ -83,7 +86,7 @@ pub use backlog::{Backlog, Limit};
 pub use dropped::{DropReason, Dropped};
 pub use error::Error;
 pub use fifo::{Fifo, Source};
-pub use packet::{Class, Ecn, Packet};
+pub use packet::{Class, Ecn, Hosts, Packet};
 pub use queue::Queue;
 pub use site::Site;
 pub use statistics::{Counters, Statistics};

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::queue::Queue;
 use crate::site::Site;
 use crate::{
-    choke, codel, droptail, drr, dualpi2, fq_codel, fq_pie, le_fq_codel, le_pie, le_red, le_threshold,
+    cake, choke, codel, droptail, drr, dualpi2, fq_codel, fq_pie, le_fq_codel, le_pie, le_red, le_threshold,
     le_two_queues, pie, red, sfq,
 };
 use afteryou_base::param::{Settings, Value};
@@ -75,6 +75,8 @@ disciplines! {
         "drops on arrival with a probability that keeps the delay at a target", "RFC 8033";
     "fq_pie", fq_pie, fq_pie::FqPie::new,
         "a PIE for every flow, which take turns, those that send little first", "Linux sch_fq_pie.c, FreeBSD dn_sched_fq_pie.c";
+    "cake", cake, cake::Cake::new,
+        "fair to hosts and to their flows, in tins by code point, behind a shaper", "Høiland-Jørgensen, Täht and Morton 2018; Linux sch_cake.c";
     "dualpi2", dualpi2, dualpi2::DualPi2::new,
         "a shallow queue for L4S senders beside a classic one, with coupled probabilities", "RFC 9332";
     "le_threshold", le_threshold, le_threshold::LeThreshold::new,

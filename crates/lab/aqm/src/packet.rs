@@ -30,6 +30,15 @@ impl Class {
     pub const BOTH: [Class; 2] = [Class::BestEffort, Class::LowerEffort];
 }
 
+/// The hosts between which the packets of a flow travel, by number, as far as they are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hosts {
+    /// The host that sends them.
+    pub source: Option<u32>,
+    /// The host that receives them.
+    pub destination: Option<u32>,
+}
+
 /// A packet in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet<T> {

@@ -2,7 +2,7 @@
 
 use crate::backlog::Backlog;
 use crate::dropped::Dropped;
-use crate::packet::Packet;
+use crate::packet::{Hosts, Packet};
 use crate::statistics::Statistics;
 use afteryou_base::{Span, Time};
 
@@ -27,6 +27,15 @@ pub trait Queue<T>: Send {
 
     /// Returns the bucket of a flow now; none of queues without buckets.
     fn bucket(&self, _flow: u32) -> Option<usize> {
+        None
+    }
+
+    /// Notes the hosts of a flow, for queues that keep hosts apart.
+    fn note_hosts(&mut self, _flow: u32, _hosts: Hosts) {}
+
+    /// Returns when a queue with a shaper releases the next packet, if it holds one back: until then [`dequeue`](Self::dequeue)
+    /// returns none. None of all other queues.
+    fn held_until(&self) -> Option<Time> {
         None
     }
 }

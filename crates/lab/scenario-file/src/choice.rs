@@ -1,7 +1,7 @@
 //! Controllers, queues and transports: a word, or a table with parameters.
 
 use crate::error::Problem;
-use crate::keys::{NOT_YET_CONTROLLERS, NOT_YET_QUEUES};
+use crate::keys::NOT_YET_CONTROLLERS;
 use crate::read::{at, text, wanted, Result};
 use crate::tree::{Node, Value};
 use afteryou_notation::{catalogue, Algorithm, Error};
@@ -14,7 +14,7 @@ pub(crate) fn controller(node: &Node) -> Result<Algorithm> {
 
 /// Reads a queue discipline.
 pub(crate) fn queue(node: &Node) -> Result<Algorithm> {
-    choose(node, "queue", NOT_YET_QUEUES, |algorithm| discipline(algorithm).map(drop))
+    choose(node, "queue", &[], |algorithm| discipline(algorithm).map(drop))
 }
 
 /// Reads a transport.

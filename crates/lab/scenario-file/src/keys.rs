@@ -184,5 +184,3 @@ pub const DELAY: &[Key] = &[
 /// Controllers that are planned.
 pub(crate) const NOT_YET_CONTROLLERS: &[&str] =
     &["bbrv2", "proteus", "proteus-s", "rledbat"];
-/// Queue disciplines that are planned.
-pub(crate) const NOT_YET_QUEUES: &[&str] = &["cake"];

@@ -15,7 +15,7 @@
 //!
 //! # Not implemented
 //! `drr`, which Linux has only with a class for each flow, `dualpi2`, which is newer than the tc that was tried, and our own
-//! queues for lower effort. CAKE is no queue of a scenario.
+//! queues for lower effort. CAKE has a shaper of its own, and the kernel's link is shaped by htb already.
 
 use afteryou_aqm::pie::params as pie;
 use afteryou_aqm::red::setup as red;
@@ -53,12 +53,7 @@ pub const KINDS: [(&str, &[&str]); 9] = [
 /// One clause about what Linux has no queue or no parameter for.
 pub fn words_of(link: &Link) -> Result<Words, String> {
     let (entry, overrides) = discipline(&link.queue).map_err(|error| error.to_string())?;
-    let translated = translated(entry.name).ok_or_else(|| {
-        format!(
-            "Linux has no queue for {}: use droptail, codel, fq_codel, pie, fq_pie, red, choke or sfq",
-            entry.name
-        )
-    })?;
+    let translated = translated(entry.name).ok_or_else(|| untranslated(entry.name))?;
     for (name, value) in &overrides {
         let what = match value {
             Value::Choice(preset) if *name == "preset" && !FOREIGN.contains(preset) => continue,
@@ -135,6 +130,15 @@ fn translated(kind: &str) -> Option<&'static [&'static str]> {
         "sfq" => SFQ,
         _ => return None,
     })
+}
+
+/// Returns why a discipline has no words.
+fn untranslated(kind: &str) -> String {
+    let why = match kind {
+        "cake" => "Linux' cake shapes by itself, and htb does so here".to_owned(),
+        _ => format!("Linux has no queue for {kind}"),
+    };
+    format!("{why}: use droptail, codel, fq_codel, pie, fq_pie, red, choke or sfq")
 }
 
 fn words(head: &[&str], middle: &[String], tail: &[String]) -> Words {
@@ -318,6 +322,7 @@ mod tests {
         for (queue, clause) in [
             ("drr", "Linux has no queue for drr: use droptail"),
             ("le_pie", "Linux has no queue for le_pie: use droptail"),
+            ("cake", "Linux' cake shapes by itself, and htb does so here: use droptail"),
             ("pie,burst=10 ms", "Linux' pie has no parameter burst"),
             ("pie,preset=freebsd", "Linux' pie has no preset freebsd"),
             ("pie,alpha=0.13", "Linux' PIE takes alpha in steps of 0.0625 Hz"),
