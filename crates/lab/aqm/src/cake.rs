@@ -21,7 +21,7 @@
 //!   to them.
 //!
 //! For a low-priority sender this is the one common queue in which its mark counts. Its delay, its losses and its share depend
-//! on the tin: with the mark it has a sixteenth beside best effort, without it a fair share.
+//! on the tin. With the mark it has a sixteenth beside best effort and what that leaves, without it a fair share.
 //!
 //! # Rate and shaper
 //! A router's CAKE shapes to a rate below its modem's. Here the link has the rate already. So without `bandwidth` the

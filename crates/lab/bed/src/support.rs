@@ -55,9 +55,10 @@ fn of_flow_by_relay(flow: &Flow) -> Vec<Unsupported> {
     let packet = flow.packet.map(|_| ("packet".to_owned(), "settings of the packet"));
     let traffic = traffic.map(|what| ("traffic".to_owned(), what));
     let active = (!flow.active.is_empty()).then(|| ("active".to_owned(), "flows that are active at times"));
+    let host = flow.host.as_ref().map(|_| ("host".to_owned(), "the hosts of flows"));
     let element =
         flow.elements.first().map(|element| (element.to_owned(), "elements of a flow, noise among them,"));
-    let all = tcp.into_iter().chain(settings).chain(packet).chain(traffic).chain(active).chain(element);
+    let all = tcp.into_iter().chain(settings).chain(packet).chain(traffic).chain(active).chain(host).chain(element);
     all.map(|(key, what)| Unsupported::of_flow(flow, key, not_yet(&format!("{what} (flow {:?})", flow.name))))
         .collect()
 }

@@ -77,6 +77,7 @@ pub(crate) fn read<'a>(
         direction,
         path,
         hosts: between.map(|hosts| hosts.name.clone()),
+        host: fields.get("host").map(text).transpose()?.map(str::to_owned),
         reconnect: fields.get("reconnect").map_or(Ok(false), flag)?,
         traffic,
         packet: fields.get("packet").map(packet).transpose()?,

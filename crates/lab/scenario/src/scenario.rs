@@ -135,6 +135,9 @@ pub struct Flow {
     /// The hosts that it runs on, for a swarm and downloads.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hosts: Option<String>,
+    /// The host before the bottleneck that it belongs to, for queues that keep hosts apart; one of its own if not given.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub host: Option<String>,
     /// When it starts.
     pub start: Duration,
     /// When it stops; at the end of the run by default.
@@ -327,6 +330,7 @@ impl Flow {
             direction: Direction::Up,
             path: None,
             hosts: None,
+            host: None,
             start: Duration::default(),
             stop: None,
             active: Vec::new(),

@@ -15,7 +15,7 @@ use crate::calendar::{Kind, Slot};
 use crate::element::{Aggregate, Bucket, Elements, Entry, Exit, VaryingRate};
 use crate::instruments::Meter;
 use crate::packet::{Body, Packet};
-use afteryou_aqm::{Backlog, Class, Dropped, Queue, Statistics};
+use afteryou_aqm::{Backlog, Class, Dropped, Hosts, Queue, Statistics};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::OneWay;
 use afteryou_scenario::outcome::{ClassCounts, LinkTotals};
@@ -51,6 +51,8 @@ pub struct Link {
     /// Bytes of all packets that were begun.
     begun: u64,
     bits_per_second: u64,
+    /// Until when the queue's shaper holds packets back, if that is when the link can begin the next packet.
+    held_until: Time,
     dropped: Vec<Dropped<Body>>,
     elements: Option<Box<Elements>>,
     /// The measures taken here.
@@ -92,6 +94,7 @@ impl Link {
             is_queued_elsewhere: false,
             slot: Slot::new(Kind::Link, index),
             busy_until: Time::ZERO,
+            held_until: Time::ZERO,
             is_scheduled: false,
             begun: 0,
             dropped: Vec::new(),
@@ -266,6 +269,27 @@ impl Link {
         next
     }
 
+    /// Waits until the queue's shaper releases a packet, if it holds one back; the link must be free. Returns when the link's event
+    /// has to be scheduled, if it has to be.
+    // Apart from the inner loop, in which a queue is found empty only where its law has dropped all of it.
+    #[cold]
+    #[inline(never)]
+    pub fn hold(&mut self, now: Time) -> Option<Time> {
+        let Store::Queue(queue) = &self.store else { return None };
+        let until = queue.held_until()?;
+        (self.busy_until, self.held_until) = (until, until);
+        // The packet came to a free link and waits.
+        self.measure_queue(now);
+        self.wants_event().then_some(until)
+    }
+
+    /// Notes the hosts of a connection, for a queue that keeps hosts apart.
+    pub fn note_hosts(&mut self, connection: usize, hosts: Hosts) {
+        if let Store::Queue(queue) = &mut self.store {
+            queue.note_hosts(connection as u32, hosts);
+        }
+    }
+
     /// Counts a packet that leaves the queue, in which it was for `sojourn`.
     #[inline]
     pub fn departs(&mut self, packet: &Packet, sojourn: Span) {
@@ -308,6 +332,7 @@ impl Link {
     fn left(&self, now: Time) -> f64 {
         let unsent = match self.varying_rate().filter(|_| self.bucket().is_none()) {
             Some(rate) => rate.unsent(now) as f64,
+            None if self.held_until == self.busy_until => 0.0,
             None => self.busy_until.since(now).0 as f64 * self.bits_per_second as f64 / 8e9,
         };
         (self.begun as f64 - unsent).max(0.0)

@@ -6,6 +6,7 @@
 mod copies;
 mod held;
 mod hops;
+mod hosts;
 mod outside;
 
 use crate::calendar::Calendar;
@@ -24,6 +25,7 @@ use afteryou_scenario::{Record, Scenario};
 use held::Held;
 pub use hops::Way;
 use hops::{Hop, Hops};
+use hosts::Homes;
 pub use outside::Handed;
 use outside::Outside;
 use slab::Slab;
@@ -47,6 +49,7 @@ pub struct Net<'a> {
     wires: Wires,
     /// By connection, the flow that it belongs to.
     owners: Vec<u32>,
+    homes: Homes,
     /// Queues or events are recorded by flow.
     is_recorded: bool,
     script: Script,
@@ -108,6 +111,7 @@ impl<'a> Net<'a> {
             later: if scenario.route_change.is_empty() { Vec::new() } else { network.rerouted.clone() },
             wires: Wires::default(),
             owners: Vec::new(),
+            homes: Homes::new(scenario),
             is_recorded: !scenario.record.is_empty(),
             script: Script::new(scenario),
             is_disturbed: !scenario.drop.is_empty()
@@ -124,10 +128,11 @@ impl<'a> Net<'a> {
 
     /// Lays the route of a connection of the flow with the index `owner`, which is opened.
     pub fn lay(&mut self, connection: usize, owner: usize, route: &Route) {
-        let Net { hops, wires, lines, owners, later, .. } = self;
+        let Net { hops, wires, lines, owners, later, homes, links, .. } = self;
         let later = later.get(owner).into_iter().flatten().map(|rerouted| &rerouted.route);
         for (number, route) in std::iter::once(route).chain(later).enumerate() {
             let Route { forward, reverse, forward_delay, reverse_delay } = route;
+            homes.note(connection, owner, route, links);
             let (of_data, of_acks) = hops.places(connection, number);
             wires.lay(lines, forward, *forward_delay, of_data);
             wires.lay(lines, reverse, *reverse_delay, of_acks);
@@ -316,7 +321,7 @@ impl<'a> Net<'a> {
             self.discard_dropped(now, index);
         }
         // Read where the queue has written it, and copied once, onto the wire.
-        let Some((packet, sojourn)) = &next else { return };
+        let Some((packet, sojourn)) = &next else { return self.hold_back(now, index) };
         let Net { links, lines, calendar, hops, .. } = self;
         let link = &mut links[index];
         link.departs(packet, *sojourn);
@@ -326,6 +331,16 @@ impl<'a> Net<'a> {
         }
         let done = link.transmit(now, packet.size);
         lines.put(calendar, line, done, packet);
+    }
+
+    /// Lets a free link wait until its queue's shaper releases a packet.
+    #[cold]
+    #[inline(never)]
+    fn hold_back(&mut self, now: Time, index: usize) {
+        let link = &mut self.links[index];
+        if let Some(until) = link.hold(now) {
+            self.calendar.push(until, link.slot());
+        }
     }
 
     /// Begins to send a packet at a link with elements, or of which somebody looks at the packets.

@@ -96,11 +96,18 @@ impl Wire {
         let departure = self.queue.dequeue(at, &mut self.dropped);
         self.report_drops(at, events);
         let Some((packet, sojourn)) = departure else {
-            self.stuck = true;
-            return;
+            return self.wait();
         };
         self.free_at = at + Span::of_bytes(u64::from(packet.size), self.bytes_per_second);
         events.push(Event::Sent { packet, dequeued_at: at, sojourn, sent_at: self.free_at });
+    }
+
+    /// Waits until the queue's shaper releases a packet, or until one arrives.
+    fn wait(&mut self) {
+        match self.queue.held_until() {
+            Some(until) => self.free_at = until,
+            None => self.stuck = true,
+        }
     }
 
     fn report_drops(&mut self, at: Time, events: &mut Vec<Event>) {

@@ -24,6 +24,11 @@ pub const FLOW: &[Key] = joined!(
         "with [link]: down if data cross link.reverse and acknowledgements link; up by default",
     ),
     key("hosts", Takes::Text, "name of the hosts that it runs on: of a swarm or of downloads; with path, a flow from each host over its own links and the path"),
+    key(
+        "host",
+        Takes::Text,
+        "name of the host before the bottleneck, for queues that keep hosts apart (cake): with direction = \"down\" it receives, else it sends; one of its own by default",
+    ),
     key("path", Takes::Table(PATH), "with [[link]]: the links that its packets cross"),
     key("start", Takes::Start, "when it starts; at once by default"),
     key("stop", Takes::TimeOrRounds, "when it stops; at the end of the run by default"),

@@ -29,6 +29,7 @@ prop_compose! {
     fn any_flow(index: usize)(
         name in "[a-z][a-z .]{0,8}",
         group in prop::option::of("[a-z]{1,5}"),
+        host in prop::option::of("[a-z]{1,5}"),
         role in prop::sample::select(vec![Role::Foreground, Role::Background]),
         controller in prop::sample::select(vec!["cubic", "ledbat++,target=40ms", "newreno,hystart=on"]),
         transport in prop::sample::select(vec![Transport::tcp(), Transport::utp(), Transport::tcp().with("iw", "3").with("ack", "every packet")]),
@@ -53,7 +54,7 @@ prop_compose! {
         };
         let sizes = |payload| PacketFormat { payload: Size::from_bytes(payload), overhead: Size::from_bytes(66) };
         let active = if active { vec![[ms(1), ms(20)], [ms(30), ms(40)]] } else { vec![] };
-        Flow { group, start: ms(start), stop: stop.map(ms), active, reconnect, packet: payload.map(sizes), ..base }
+        Flow { group, host, start: ms(start), stop: stop.map(ms), active, reconnect, packet: payload.map(sizes), ..base }
     }
 }
 
