@@ -58,7 +58,8 @@ fn of_flow_by_relay(flow: &Flow) -> Vec<Unsupported> {
     let host = flow.host.as_ref().map(|_| ("host".to_owned(), "the hosts of flows"));
     let element =
         flow.elements.first().map(|element| (element.to_owned(), "elements of a flow, noise among them,"));
-    let all = tcp.into_iter().chain(settings).chain(packet).chain(traffic).chain(active).chain(host).chain(element);
+    let all =
+        tcp.into_iter().chain(settings).chain(packet).chain(traffic).chain(active).chain(host).chain(element);
     all.map(|(key, what)| Unsupported::of_flow(flow, key, not_yet(&format!("{what} (flow {:?})", flow.name))))
         .collect()
 }

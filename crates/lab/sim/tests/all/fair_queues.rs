@@ -104,7 +104,8 @@ fn cake_gives_two_hosts_equal_parts_whatever_their_flows() {
 
 #[test]
 fn cake_keeps_the_rate_of_its_shaper_on_a_faster_link() {
-    for (queue, mbit) in [("cake,bandwidth=4", 4.0), ("cake,bandwidth=4,overhead=100B", 4.0 * 1500.0 / 1600.0)]
+    for (queue, mbit) in
+        [("cake,bandwidth=4", 4.0), ("cake,bandwidth=4,overhead=100B", 4.0 * 1500.0 / 1600.0)]
     {
         let mut link = link("10 Mbit/s", "200 packets");
         link.queue = queue.parse().unwrap();
