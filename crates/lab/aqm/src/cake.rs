@@ -171,7 +171,7 @@ pub struct Cake<T, R> {
     statistics: Statistics,
 }
 
-/// What came of a queue's turn.
+/// The result of a queue's turn.
 enum Pulled<T> {
     Packet(Packet<T>, Span),
     /// It was empty.

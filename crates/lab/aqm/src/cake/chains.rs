@@ -3,7 +3,7 @@
 /// The end of a list.
 const NONE: u32 = u32::MAX;
 
-/// Which list.
+/// The lists of queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chain {
     /// Queues that have just become active.

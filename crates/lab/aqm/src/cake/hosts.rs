@@ -30,7 +30,7 @@ impl HostTable {
         self.bulk[usize::from(self.of[queue])] += 1;
     }
 
-    /// Discounts a queue that was a bulk queue.
+    /// Counts a queue as no bulk queue any more.
     pub fn subtract(&mut self, queue: usize) {
         self.bulk[usize::from(self.of[queue])] -= 1;
     }

@@ -4,7 +4,7 @@ use crate::buckets::mix;
 use crate::packet::Hosts;
 use std::collections::BTreeMap;
 
-/// What is kept apart.
+/// The ends that are kept apart, flows among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Isolation {
     by_flow: bool,
@@ -24,7 +24,7 @@ impl Isolation {
         "dsthost",
         "flowblind",
     ];
-    /// What each word keeps apart.
+    /// The meaning of each word.
     pub const MEANINGS: &'static [Isolation] = &[
         Isolation::of(true, true, true),
         Isolation::of(true, true, false),

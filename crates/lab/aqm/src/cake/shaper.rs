@@ -20,7 +20,7 @@ use afteryou_base::{Span, Time};
 /// The least rate of a schedule, bit/s.
 const LEAST: u64 = 512;
 
-/// What the line adds to frames.
+/// Bytes that the line adds to frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
     /// Nothing.
@@ -38,7 +38,7 @@ impl Coding {
     pub const MEANINGS: &'static [Coding] = &[Coding::Plain, Coding::Atm, Coding::Ptm];
 }
 
-/// What a packet takes on the line.
+/// The size of a packet on the line.
 #[derive(Clone, Copy, Debug)]
 pub struct Framing {
     pub(crate) overhead: u64,

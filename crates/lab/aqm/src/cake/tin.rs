@@ -15,7 +15,7 @@
 //!    │            and empty   ▼ │                   a packet comes   │
 //!    └──────────────────── decaying ◀────────────────────────────────┘ its turn and empty
 //! ```
-//! A decaying queue is empty, but its law has not come to rest; it keeps its place.
+//! A decaying queue is empty, but its law still changes; it keeps its place.
 //!
 //! # Constants
 //! | name | value | why |
@@ -42,7 +42,7 @@ const QUANTUM: (u64, u64) = (300, 1514);
 /// Turns of a quantum in a second at the rate.
 const TURNS: u64 = 4096;
 
-/// What a queue counts as.
+/// The set that a queue belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Set {
     None,

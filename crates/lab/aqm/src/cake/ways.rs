@@ -1,8 +1,8 @@
 //! A set-associative hash: each hash has eight places, of which it takes one that is free.
 //!
 //! # Model
-//! The places are in sets of eight. A hash names a place, and with it a set. What has that hash is put into the named
-//! place, or into another one of the set if something else is there. Only when all eight are taken, two share a place. A
+//! The places are in sets of eight. A hash names a place, and with it a set. A queue with that hash takes the named
+//! place, or another one of the set if that is taken. Only when all eight are taken, two share a place. A
 //! plain hash shares a place as soon as two hashes name it.
 //!
 //! # Constants
@@ -19,7 +19,7 @@ const WAYS: usize = 8;
 /// The places.
 #[derive(Clone, Debug)]
 pub struct Ways {
-    /// What each place was last taken for.
+    /// The hash that each place was last taken for.
     tags: Vec<u32>,
 }
 

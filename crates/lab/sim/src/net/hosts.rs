@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub(super) struct Homes(Vec<Option<(u32, bool)>>);
 
 impl Homes {
-    /// Numbers the hosts of a scenario's flows by their names.
+    /// Assigns to the hosts of a scenario's flows numbers, in the order of their names.
     pub(super) fn new(scenario: &Scenario) -> Homes {
         let names: BTreeSet<&str> = scenario.flow.iter().filter_map(|flow| flow.host.as_deref()).collect();
         if names.is_empty() {
