@@ -6,11 +6,14 @@
 //! ```text
 //!   epoch: begins at an ack, and anew once the acks fall behind the rate
 //!   excess = bytes acknowledged in the epoch − rate · time since it began        at most a window
-//!   extra = largest excess of the latest rounds
+//!   extra = largest excess of the latest rounds                                  at most what the rate carries in 100 ms
 //! ```
+//! Without the last bound, a rule that lowers its rate while a queue stands would take the queue for a batch: the acks come at the link's
+//! rate for as long as the queue lasts, and the window would rise with it.
 //!
 //! # Source
-//! draft-ietf-ccwg-bbr §5.5.9; Linux `tcp_bbr.c` (read for facts), which keeps two halves of five rounds instead of a filter over ten.
+//! draft-ietf-ccwg-bbr §5.5.9; Linux `tcp_bbr.c` (read for facts), which keeps two halves of five rounds instead of a filter over ten. The
+//! bound of 100 ms is that of Linux; the draft has a window's as the only one.
 
 use crate::windowed_max::WindowedMax;
 use afteryou_base::units::Time;
@@ -19,6 +22,9 @@ use afteryou_base::units::Time;
 const ROUNDS: u64 = 10;
 /// An epoch ends after this number of bytes in any case: 2^20 packets in Linux, which nobody sends in one.
 const EPOCH_BYTES: f64 = 1e9;
+
+/// Longest silence of acks for which batches get room, s (bbr_extra_acked_max_us).
+const LONGEST_BATCH_S: f64 = 0.1;
 
 /// Measures batches of acks.
 #[derive(Clone, Copy, Debug)]
@@ -51,9 +57,9 @@ impl AckAggregation {
         (self.began, self.acked) = (now, 0.0);
     }
 
-    /// Returns the room that batches need, bytes.
-    pub fn extra(&self) -> f64 {
-        self.extra.get()
+    /// Returns the room that batches need, bytes, at a bottleneck of `rate` bytes per second.
+    pub fn extra(&self, rate: f64) -> f64 {
+        self.extra.get().min(LONGEST_BATCH_S * rate)
     }
 }
 
@@ -70,7 +76,7 @@ mod tests {
             let now = Time::from_millis(1000 + i * batch);
             aggregation.on_ack(now, 1000.0 * batch as f64, RATE, 1e6, i * batch / 50);
         }
-        aggregation.extra()
+        aggregation.extra(RATE)
     }
 
     #[test]
@@ -82,13 +88,22 @@ mod tests {
     }
 
     #[test]
+    fn acks_of_a_queue_that_come_faster_than_the_rule_sends_get_room_for_100_ms_at_most() {
+        let mut aggregation = AckAggregation::default();
+        for ms in 0..1000 {
+            aggregation.on_ack(Time::from_millis(1000 + ms), 1250.0, RATE, 1e6, ms / 50);
+        }
+        assert_eq!(aggregation.extra(RATE), 0.1 * RATE);
+    }
+
+    #[test]
     fn a_batch_is_forgotten_after_ten_rounds_and_never_exceeds_the_window() {
         let mut aggregation = AckAggregation::default();
         aggregation.on_ack(Time::from_millis(1000), 80_000.0, RATE, 60_000.0, 1);
-        assert_eq!(aggregation.extra(), 60_000.0);
+        assert_eq!(aggregation.extra(RATE), 60_000.0);
         for round in 2..=13 {
             aggregation.on_ack(Time::from_millis(2000 + 50 * round), 1000.0, RATE, 60_000.0, round);
         }
-        assert_eq!(aggregation.extra(), 1000.0);
+        assert_eq!(aggregation.extra(RATE), 1000.0);
     }
 }

@@ -13,8 +13,6 @@ const QUANTUM_S: f64 = 1.0 / 1024.0;
 const MAX_QUANTUM: f64 = 65_535.0;
 /// Below this rate, bytes per second, a quantum may be a single packet: 1.2 Mbit/s.
 const SLOW_RATE: f64 = 150_000.0;
-/// Longest silence of acks for which batches get room (bbr_extra_acked_max_us).
-const LONGEST_BATCH_S: f64 = 0.1;
 
 impl Bbr {
     /// Returns the bytes that may leave back to back.
@@ -47,9 +45,8 @@ impl Bbr {
     /// Returns the window that it grows to, bytes.
     pub(super) fn target(&self) -> f64 {
         let is_used = self.tuning.room_for_batches && self.full.reached;
-        let extra = if is_used { self.aggregation.extra() } else { 0.0 };
-        let most = LONGEST_BATCH_S * self.bandwidth.get();
-        self.with_budget(self.bdp(self.cwnd_gain()) + extra.min(most))
+        let extra = if is_used { self.aggregation.extra(self.bandwidth.get()) } else { 0.0 };
+        self.with_budget(self.bdp(self.cwnd_gain()) + extra)
     }
 
     /// Keeps the window of now for the time after a recovery or a probe.

@@ -149,8 +149,9 @@ impl Bbr3 {
 
     /// Sets the window after an ack (§5.6.4.6, SetCwnd).
     pub(super) fn set_cwnd(&mut self, acked: f64) {
+        let bandwidth = self.model.bandwidth();
         let most =
-            self.with_budget(self.bdp(self.model.bandwidth(), self.cwnd_gain()) + self.aggregation.extra());
+            self.with_budget(self.bdp(bandwidth, self.cwnd_gain()) + self.aggregation.extra(bandwidth));
         let least = self.min_cwnd();
         let control = &mut self.control;
         if self.phases.full.reached {
