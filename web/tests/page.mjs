@@ -65,7 +65,8 @@ await test("the file and the engine stay below their sizes", async () => {
   bound("single file", Math.round(statSync(page_file).size / 1000), 2000, "kB");
   const { gzipSync } = await import("node:zlib");
   const rest = gzipSync(content.replace(engine, ""), { level: 9 }).length;
-  bound("page with engine, compressed", Math.round(((engine.length * 3) / 4 + rest) / 1000), 700, "kB");
+  // A controller or a queue adds 5 to 10 kB.
+  bound("page with engine, compressed", Math.round(((engine.length * 3) / 4 + rest) / 1000), 750, "kB");
 });
 
 await test("the first figure appears soon after opening from disk", async () => {
