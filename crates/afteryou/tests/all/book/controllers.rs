@@ -19,6 +19,7 @@ pub fn chapter() -> Chapter {
             ("Gallery", "gallery.md"),
             ("Goodput on lossy paths", "goodput.md"),
             ("Alone on slow links", "alone.md"),
+            ("Beside BBR", "beside-bbr.md"),
         ],
     }
 }
@@ -81,7 +82,7 @@ pub fn overview() -> String {
                     A background controller yields to all other traffic. A foreground controller takes its fair share, \
          and is included as a reference for background traffic. The [gallery](gallery.md) shows the window of \
          each one, and [a table](goodput.md) its goodput on lossy paths. [Another table](alone.md) has its \
-         utilisation of a slow link without other traffic.\n\n\
+         utilisation of a slow link without other traffic, and [a third](beside-bbr.md) what BBR keeps beside each.\n\n\
                     | name | class | what it is | source |\n|---|---|---|---|\n"
         .to_owned();
     for entry in CONTROLLERS {

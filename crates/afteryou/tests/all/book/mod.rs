@@ -7,6 +7,7 @@
 
 mod alone;
 mod bad_cases;
+mod beside_bbr;
 mod controllers;
 mod drawn;
 mod elements;
@@ -97,6 +98,7 @@ fn about_controllers(files: &mut BTreeMap<String, String>) {
     files.insert("controllers/README.md".to_owned(), controllers::overview());
     files.insert("controllers/gallery.md".to_owned(), gallery::gallery_page(&exhibits));
     files.insert("controllers/alone.md".to_owned(), alone::alone_page(alone::runs()));
+    files.insert("controllers/beside-bbr.md".to_owned(), beside_bbr::page_of_pairs());
     files.insert("controllers/goodput.md".to_owned(), goodput::goodput_page(goodput::runs()));
 }
 
