@@ -43,6 +43,8 @@ pub enum Shape {
     Down,
     /// ▽
     HollowDown,
+    /// ▶
+    Right,
     /// ★
     Star,
     /// ☆
@@ -166,6 +168,7 @@ impl Shape {
             Shape::HollowTriangle => "△",
             Shape::Down => "▼",
             Shape::HollowDown => "▽",
+            Shape::Right => "▶",
             Shape::Star => "★",
             Shape::HollowStar => "☆",
             Shape::Plus => "✚",

@@ -63,9 +63,8 @@ use crate::controller::{Controller, Directive, Setup, Snapshot};
 #[cfg(feature = "alloc")]
 use crate::entry::{Class, Entry};
 use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
-use crate::hystart::linux::LinuxHyStart;
 use crate::loss_gate::LossGate;
-use crate::slow_start::{EarlyExit, Window, FLOOR_PACKETS, INITIAL_WINDOW};
+use crate::slow_start::{SlowStartExit, Window, FLOOR_PACKETS, INITIAL_WINDOW};
 use crate::undo::Undo;
 use afteryou_base::param::{Key, Settings};
 use afteryou_base::params;
@@ -77,14 +76,6 @@ use afteryou_base::About;
 const TARGET_CLAMP: f64 = 1.5;
 /// Floor after a mark, packets (§4.6).
 const ECE_FLOOR_PACKETS: f64 = 1.0;
-
-/// The end of slow start, besides its threshold and marks.
-#[derive(Clone, Copy, Debug)]
-enum SlowStartExit {
-    Loss,
-    Rfc9406,
-    Linux,
-}
 
 params! {
     /// Parameters.
@@ -188,11 +179,7 @@ impl Cubic {
 
     /// Creates a controller for the transport that `setup` describes.
     pub fn of(settings: &Settings<'_>, setup: Setup) -> Cubic {
-        let early_exit = match settings.get(&HYSTART) {
-            SlowStartExit::Loss => None,
-            SlowStartExit::Rfc9406 => Some(EarlyExit::rfc9406()),
-            SlowStartExit::Linux => Some(EarlyExit::Linux(LinuxHyStart::new(setup.paced))),
-        };
+        let early_exit = settings.get(&HYSTART).early(setup.paced);
         let mss = setup.mss;
         let beta = settings.get(&BETA);
         let alpha = 3.0 * (1.0 - beta) / (1.0 + beta);

@@ -24,7 +24,7 @@
 //!
 //! - [`Controller`] is the interface; [`event`] has its inputs.
 //! - One file per algorithm: [`ledbatpp`], [`ledbat`], [`fledbat`], [`libutp`], [`libutp_mod`], [`tcp_lp`], [`nice`],
-//!   [`vegas`], [`cubic`], [`newreno`], [`bbr`], [`bbr3`].
+//!   [`vegas`], [`cubic`], [`newreno`], [`bbr`], [`bbr3`], [`cdg`].
 //! - Orthogonal parts are files of their own and shared: [`delay_meter`] puts together [`delay_signal`], [`base_delay`],
 //!   [`current_delay`], [`clock_drift`], [`clock_skew`] and [`route_change`]; then [`slow_start`], [`hystart`], [`slowdown`],
 //!   [`restart`], [`loss_gate`], [`undo`], [`ack_habit`], [`noise`], [`packet_time`],
@@ -68,6 +68,7 @@ pub mod ack_habit;
 pub mod base_delay;
 pub mod bbr;
 pub mod bbr3;
+pub mod cdg;
 pub mod clock_drift;
 pub mod clock_skew;
 mod cold;

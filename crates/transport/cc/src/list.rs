@@ -2,7 +2,9 @@
 
 pub use crate::entry::{Class, Entry, Tuned};
 
-use crate::{bbr, bbr3, cubic, fledbat, ledbat, ledbatpp, libutp, libutp_mod, newreno, nice, tcp_lp, vegas};
+use crate::{
+    bbr, bbr3, cdg, cubic, fledbat, ledbat, ledbatpp, libutp, libutp_mod, newreno, nice, tcp_lp, vegas,
+};
 
 /// All controllers.
 pub const CONTROLLERS: &[Entry] = &[
@@ -18,6 +20,7 @@ pub const CONTROLLERS: &[Entry] = &[
     newreno::ENTRY,
     bbr::ENTRY,
     bbr3::ENTRY,
+    cdg::ENTRY,
 ];
 
 /// Returns the controller of that name.

@@ -84,6 +84,25 @@ impl EarlyExit {
     }
 }
 
+/// The end of slow start, besides its threshold and marks, as a parameter names it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SlowStartExit {
+    Loss,
+    Rfc9406,
+    Linux,
+}
+
+impl SlowStartExit {
+    /// Returns the condition for a transport that spreads packets over the round trip, or not.
+    pub(crate) fn early(self, is_paced: bool) -> Option<EarlyExit> {
+        match self {
+            SlowStartExit::Loss => None,
+            SlowStartExit::Rfc9406 => Some(EarlyExit::rfc9406()),
+            SlowStartExit::Linux => Some(EarlyExit::Linux(LinuxHyStart::new(is_paced))),
+        }
+    }
+}
+
 /// Window and threshold.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {

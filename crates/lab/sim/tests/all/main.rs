@@ -3,6 +3,7 @@
 mod background;
 mod bbr;
 mod books;
+mod cdg;
 mod codel;
 mod completion_cost;
 mod copies;
