@@ -45,6 +45,8 @@ pub enum Shape {
     HollowDown,
     /// ▶
     Right,
+    /// ▷
+    HollowRight,
     /// ★
     Star,
     /// ☆
@@ -169,6 +171,7 @@ impl Shape {
             Shape::Down => "▼",
             Shape::HollowDown => "▽",
             Shape::Right => "▶",
+            Shape::HollowRight => "▷",
             Shape::Star => "★",
             Shape::HollowStar => "☆",
             Shape::Plus => "✚",

@@ -24,11 +24,11 @@
 //!
 //! - [`Controller`] is the interface; [`event`] has its inputs.
 //! - One file per algorithm: [`ledbatpp`], [`ledbat`], [`fledbat`], [`libutp`], [`libutp_mod`], [`tcp_lp`], [`nice`],
-//!   [`vegas`], [`cubic`], [`newreno`], [`bbr`], [`bbr3`], [`cdg`].
+//!   [`vegas`], [`cubic`], [`newreno`], [`bbr`], [`bbr3`], [`cdg`], [`copa`].
 //! - Orthogonal parts are files of their own and shared: [`delay_meter`] puts together [`delay_signal`], [`base_delay`],
 //!   [`current_delay`], [`clock_drift`], [`clock_skew`] and [`route_change`]; then [`slow_start`], [`hystart`], [`slowdown`],
 //!   [`restart`], [`loss_gate`], [`undo`], [`ack_habit`], [`noise`], [`packet_time`],
-//!   [`window_use`], [`rtt`]. For rules that model the path: [`delivery_rounds`], [`windowed_max`], [`ack_aggregation`].
+//!   [`window_use`], [`rtt`]. For rules that model the path: [`delivery_rounds`], [`windowed_max`], [`windowed_min`], [`ack_aggregation`].
 //! - [`script`] drives a controller by a list of events, without a path.
 //! - [`group`] lets several connections share one controller; [`observed`] shows the events of one to a log, and [`observers`] those of all senders of a run.
 //! - [`list`] finds a controller by name and makes it from its [parameter table](afteryou_base::param).
@@ -73,6 +73,7 @@ pub mod clock_drift;
 pub mod clock_skew;
 mod cold;
 pub mod controller;
+pub mod copa;
 pub mod cubic;
 pub mod current_delay;
 pub mod delay_meter;
@@ -115,6 +116,7 @@ pub mod undo;
 pub mod vegas;
 pub mod window_use;
 pub mod windowed_max;
+pub mod windowed_min;
 
 pub use afteryou_base::{Span, Time};
 pub use controller::{Controller, Directive, Needs, Pacing, RecoveryWindow, Setup, Snapshot};

@@ -3,7 +3,7 @@
 pub use crate::entry::{Class, Entry, Tuned};
 
 use crate::{
-    bbr, bbr3, cdg, cubic, fledbat, ledbat, ledbatpp, libutp, libutp_mod, newreno, nice, tcp_lp, vegas,
+    bbr, bbr3, cdg, copa, cubic, fledbat, ledbat, ledbatpp, libutp, libutp_mod, newreno, nice, tcp_lp, vegas,
 };
 
 /// All controllers.
@@ -21,6 +21,7 @@ pub const CONTROLLERS: &[Entry] = &[
     bbr::ENTRY,
     bbr3::ENTRY,
     cdg::ENTRY,
+    copa::ENTRY,
 ];
 
 /// Returns the controller of that name.

@@ -38,6 +38,16 @@ impl WindowedMax {
         WindowedMax { window, best: [Sample { at: 0, value: 0.0 }; 3] }
     }
 
+    /// Creates the filter with a first sample, which may be negative.
+    pub(crate) const fn starting_with(window: u64, at: u64, value: f64) -> WindowedMax {
+        WindowedMax { window, best: [Sample { at, value }; 3] }
+    }
+
+    /// Changes the window's length. Samples that are too old for it leave with the next one.
+    pub(crate) fn set_window(&mut self, window: u64) {
+        self.window = window;
+    }
+
     /// Returns the largest sample.
     pub fn get(&self) -> f64 {
         self.best[0].value

@@ -27,6 +27,7 @@ const LOOKS: &[Look] = &[
     ("bbr", Shape::HollowTriangle, [colour("#4338a8", "#a9a2f0"), colour("#8d85d6", "#d3cff6"), colour("#27206b", "#8078d8")]),
     ("bbr3", Shape::HollowStar, [colour("#8a2be2", "#cf9fff"), colour("#b98be8", "#e6d0ff"), colour("#54128f", "#ad6ff0")]),
     ("cdg", Shape::Right, [colour("#1f6f8b", "#7cc7e0"), colour("#6fb0c6", "#bfe2ee"), colour("#0f3f50", "#4fa3bf")]),
+    ("copa", Shape::HollowRight, [colour("#9c2f4f", "#e88aa5"), colour("#cf7f97", "#f3c3d1"), colour("#5c1a2e", "#c9587b")]),
 ];
 
 /// Controllers that are not in the table, by their names.

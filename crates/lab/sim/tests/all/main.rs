@@ -6,6 +6,7 @@ mod books;
 mod cdg;
 mod codel;
 mod completion_cost;
+mod copa;
 mod copies;
 mod elements;
 mod fair_queues;

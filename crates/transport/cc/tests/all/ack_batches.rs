@@ -14,11 +14,17 @@ const FULL: f64 = 0.9;
 /// Part of a full link that CDG keeps after a backoff. It takes a batch's waiting for a change of the queue, and backs off at random.
 const CDG: f64 = 0.707;
 
+/// Copa steers to two packets in the queue. A larger batch than this is a jitter of many times that, of which the smallest round-trip time of
+/// half a round trip hides the most: it keeps this part.
+const COPA: (u64, f64) = (8, 0.5);
+
 /// Returns the goodput that batches of `batch` must leave of `single`. A window that does not fill the link, say a fixed
 /// one, comes round less often by the time that an ack may wait; one that fills it makes up for that.
 fn least(name: &str, batch: u64, single: f64) -> f64 {
-    if name == "cdg" {
-        return CDG;
+    match name {
+        "cdg" => return CDG,
+        "copa" if batch > COPA.0 => return COPA.1,
+        _ => {}
     }
     let waiting = if single >= FULL { 0.0 } else { batch as f64 * TRANSMISSION.as_secs_f64() };
     (1.0 - BAND) * single * BASE.as_secs_f64() / (BASE.as_secs_f64() + waiting)

@@ -9,8 +9,8 @@ const MSS: u32 = 1000;
 const BASE: Span = Span::from_millis(100);
 
 /// All that answer losses, but libutp: it cannot take the answer back, and is imitated.
-const NAMES: [&str; 9] =
-    ["ledbat", "ledbat++", "fledbat", "tcp-lp", "nice", "vegas", "cubic", "newreno", "cdg"];
+const NAMES: [&str; 10] =
+    ["ledbat", "ledbat++", "fledbat", "tcp-lp", "nice", "vegas", "cubic", "newreno", "cdg", "copa"];
 
 /// Creates a controller in congestion avoidance, or LEDBAT++ in a slowdown.
 fn driver(name: &str, slowdowns: bool) -> Driver {
