@@ -28,7 +28,8 @@
 //! - Orthogonal parts are files of their own and shared: [`delay_meter`] puts together [`delay_signal`], [`base_delay`],
 //!   [`current_delay`], [`clock_drift`], [`clock_skew`] and [`route_change`]; then [`slow_start`], [`hystart`], [`slowdown`],
 //!   [`restart`], [`loss_gate`], [`undo`], [`ack_habit`], [`noise`], [`packet_time`],
-//!   [`window_use`], [`rtt`]. For rules that model the path: [`delivery_rounds`], [`windowed_max`], [`windowed_min`], [`ack_aggregation`].
+//!   [`window_use`], [`rtt`]. For rules that model the path: [`delivery_rounds`], [`windowed_max`], [`windowed_min`], [`ack_aggregation`]. For
+//!   rules that try rates: [`monitor_intervals`], [`regression`], [`ack_gaps`].
 //! - [`script`] drives a controller by a list of events, without a path.
 //! - [`group`] lets several connections share one controller; [`observed`] shows the events of one to a log, and [`observers`] those of all senders of a run.
 //! - [`list`] finds a controller by name and makes it from its [parameter table](afteryou_base::param).
@@ -64,6 +65,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod ack_aggregation;
+pub mod ack_gaps;
 pub mod ack_habit;
 pub mod base_delay;
 pub mod bbr;
@@ -97,6 +99,7 @@ pub mod libutp_mod;
 #[cfg(feature = "alloc")]
 pub mod list;
 pub mod loss_gate;
+pub mod monitor_intervals;
 pub mod newreno;
 pub mod nice;
 pub mod noise;
@@ -105,6 +108,7 @@ pub mod observed;
 #[cfg(feature = "alloc")]
 pub mod observers;
 pub mod packet_time;
+pub mod regression;
 pub mod restart;
 pub mod route_change;
 pub mod rtt;
