@@ -47,6 +47,10 @@ pub enum Shape {
     Right,
     /// ▷
     HollowRight,
+    /// ◀
+    Left,
+    /// ◁
+    HollowLeft,
     /// ★
     Star,
     /// ☆
@@ -172,6 +176,8 @@ impl Shape {
             Shape::HollowDown => "▽",
             Shape::Right => "▶",
             Shape::HollowRight => "▷",
+            Shape::Left => "◀",
+            Shape::HollowLeft => "◁",
             Shape::Star => "★",
             Shape::HollowStar => "☆",
             Shape::Plus => "✚",

@@ -161,7 +161,7 @@ fn every_kind_of_mistake_is_answered_where_it_was_made() {
         ("measure = { from = \"70 s\" }", "", "empty or ends after the run", 2),
         ("", "\n[[flow]]\nrtt = \"40 ms\"\n", "needs a controller", 7),
         ("", "\n[[flow]]\ncontroller = \"cubic\"\nrtt = 40\n", "\"40\" is not a time", 9),
-        ("", "\n[[flow]]\ncontroller = \"proteus\"\nrtt = \"40 ms\"\n", "not built yet", 8),
+        ("", "\n[[flow]]\ncontroller = \"rledbat\"\nrtt = \"40 ms\"\n", "not built yet", 8),
         ("", "route = 3\n", "not built yet", 6),
         (
             "",

@@ -24,7 +24,7 @@
 //!
 //! - [`Controller`] is the interface; [`event`] has its inputs.
 //! - One file per algorithm: [`ledbatpp`], [`ledbat`], [`fledbat`], [`libutp`], [`libutp_mod`], [`tcp_lp`], [`nice`],
-//!   [`vegas`], [`cubic`], [`newreno`], [`bbr`], [`bbr3`], [`cdg`], [`copa`].
+//!   [`vegas`], [`cubic`], [`newreno`], [`bbr`], [`bbr3`], [`cdg`], [`copa`], [`proteus`].
 //! - Orthogonal parts are files of their own and shared: [`delay_meter`] puts together [`delay_signal`], [`base_delay`],
 //!   [`current_delay`], [`clock_drift`], [`clock_skew`] and [`route_change`]; then [`slow_start`], [`hystart`], [`slowdown`],
 //!   [`restart`], [`loss_gate`], [`undo`], [`ack_habit`], [`noise`], [`packet_time`],
@@ -54,7 +54,7 @@
 //! The rule has no lock. `group/shared.rs` puts a mutex around it and is the only file here that needs `std`.
 //!
 //! # Tests
-//! `tests/all/congested.rs` holds every background controller to "no growth at twice the target". `tests/all/properties.rs` holds all of them
+//! `tests/all/congested.rs` holds every background controller with a target to "no growth at twice the target". `tests/all/properties.rs` holds all of them
 //! to sane windows after any sequence of events. `xtask/recipes` executes the book's page "How to add a controller". A paragraph there
 //! that names a file of the crate is followed by a block for it; `/* the others */` stands for what the file has already.
 #![cfg_attr(not(test), no_std)]
@@ -108,6 +108,7 @@ pub mod observed;
 #[cfg(feature = "alloc")]
 pub mod observers;
 pub mod packet_time;
+pub mod proteus;
 pub mod regression;
 pub mod restart;
 pub mod route_change;

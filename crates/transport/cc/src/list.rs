@@ -3,7 +3,7 @@
 pub use crate::entry::{Class, Entry, Tuned};
 
 use crate::{
-    bbr, bbr3, cdg, copa, cubic, fledbat, ledbat, ledbatpp, libutp, libutp_mod, newreno, nice, tcp_lp, vegas,
+    bbr, bbr3, cdg, copa, cubic, fledbat, ledbat, ledbatpp, libutp, libutp_mod, newreno, nice, proteus, tcp_lp, vegas,
 };
 
 /// All controllers.
@@ -22,6 +22,8 @@ pub const CONTROLLERS: &[Entry] = &[
     bbr3::ENTRY,
     cdg::ENTRY,
     copa::ENTRY,
+    proteus::SCAVENGER,
+    proteus::PRIMARY,
 ];
 
 /// Returns the controller of that name.

@@ -56,7 +56,7 @@ const PATIENCE: u64 = 4;
 /// Smoothed round trips after which a packet that nobody reports is taken for lost, once a later one has been delivered.
 const OVERDUE: u64 = 2;
 
-/// What became of an interval's packets: the inputs of a utility.
+/// The fate of an interval's packets: the inputs of a utility.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Report {
     /// Rate that was asked for, bytes per second.
@@ -73,7 +73,7 @@ pub struct Report {
     pub samples: u32,
     /// Seconds by which the round-trip time grew in each second.
     pub gradient: f64,
-    /// What the samples deviate from that line by, as a part of the mean round-trip time.
+    /// Distance of the samples from that line, as a part of the mean round-trip time.
     pub error: f64,
     /// Mean round-trip time, s.
     pub mean_rtt: f64,
@@ -126,6 +126,7 @@ impl Interval {
 
     fn report(&self) -> Report {
         let duration = self.last.since(self.first).as_secs_f64() + self.last_bytes as f64 / self.asked;
+        let duration = duration.max(1e-9);
         let mean_rtt = self.rtts.mean();
         Report {
             asked: self.asked,

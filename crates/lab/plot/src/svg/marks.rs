@@ -40,6 +40,8 @@ pub fn mark(canvas: &Canvas<'_>, style: Style, (x, y): (f64, f64)) -> Result<(),
         Shape::HollowDown => polygon(&[(0.0, 4.4), (4.2, -3.0), (-4.2, -3.0)], true),
         Shape::Right => polygon(&[(4.8, 0.0), (-3.4, 4.6), (-3.4, -4.6)], false),
         Shape::HollowRight => polygon(&[(4.4, 0.0), (-3.0, 4.2), (-3.0, -4.2)], true),
+        Shape::Left => polygon(&[(-4.8, 0.0), (3.4, 4.6), (3.4, -4.6)], false),
+        Shape::HollowLeft => polygon(&[(-4.4, 0.0), (3.0, 4.2), (3.0, -4.2)], true),
         Shape::Star => polygon(&star(5.4), false),
         Shape::HollowStar => polygon(&star(5.2), true),
         Shape::Plus => {

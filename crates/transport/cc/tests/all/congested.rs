@@ -1,9 +1,10 @@
-//! What background controllers owe everybody else: with a queue of twice their target and more, no window grows.
+//! What background controllers owe everybody else: with a queue of twice their target and more, no window grows. A rule that yields to
+//! changes of a queue has no target; it is held to that in the simulator.
 
 use crate::driver::Driver;
 use afteryou_base::param::Value;
 use afteryou_base::Span;
-use afteryou_cc::list::{Class, CONTROLLERS};
+use afteryou_cc::list::{Class, Entry, CONTROLLERS};
 use proptest::prelude::*;
 
 /// Rounds until filters, smoothed delays and the round in progress know of a queue.
@@ -50,6 +51,12 @@ fn overrides(name: &str) -> Vec<(&'static str, Value)> {
     }
 }
 
+/// Returns the background controllers that yield to the length of a queue. Proteus-S yields to its changes: a queue that stands still is
+/// none of its signals, which its page names among the bad cases.
+fn yielding_to_length() -> impl Iterator<Item = &'static Entry> {
+    CONTROLLERS.iter().filter(|entry| entry.class == Class::Background && entry.name != "proteus-s")
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -61,7 +68,7 @@ proptest! {
         times_target in 2.0..8.0f64,
         per_ack in 1..=2u64,
     ) {
-        for entry in CONTROLLERS.iter().filter(|entry| entry.class == Class::Background) {
+        for entry in yielding_to_length() {
             let base = Span::from_millis(base_ms);
             let mut driver = Driver::new(entry.name, &overrides(entry.name), mss, base);
             driver.per_ack = per_ack;
@@ -89,7 +96,7 @@ proptest! {
         packets in 8.0..200.0f64,
         times_target in 2.0..8.0f64,
     ) {
-        for entry in CONTROLLERS.iter().filter(|entry| entry.class == Class::Background) {
+        for entry in yielding_to_length() {
             let base = Span::from_millis(base_ms);
             let mut driver = Driver::new(entry.name, &overrides(entry.name), 1500, base);
             driver.reach_avoidance(packets);

@@ -3,7 +3,7 @@
 use afteryou_base::{Span, Time};
 use afteryou_cc::list::Entry;
 use afteryou_cc::rtt::RttEstimator;
-use afteryou_cc::{Ack, Controller, DeliveryRate, Loss, Pacing, Sent, Setup, Totals};
+use afteryou_cc::{Ack, Controller, Delivered, DeliveryRate, Loss, Pacing, Sent, Setup, Totals};
 use std::collections::VecDeque;
 
 /// Payload of a packet, bytes.
@@ -33,6 +33,20 @@ struct Packet {
     /// Bytes in flight with it, and the connection's totals when it left.
     in_flight: u64,
     totals: Totals,
+}
+
+impl Packet {
+    /// Returns the packet as its controller sees it.
+    fn sent(&self) -> Sent {
+        Sent {
+            now: self.sent_at,
+            bytes: MSS,
+            packet_number: self.number,
+            in_flight: self.in_flight,
+            totals: self.totals,
+            ..Sent::default()
+        }
+    }
 }
 
 /// A sender, its link and its acks.
@@ -131,6 +145,15 @@ impl Path {
         }
         self.delivered += MSS;
         let delivery = self.delivery_rate(&packet);
+        if self.controller.needs().per_packet {
+            self.controller.on_delivered(&Delivered {
+                now: self.now,
+                sent: packet.sent(),
+                delivered: self.totals.delivered,
+                rtt: Some(rtt),
+                ..Delivered::default()
+            });
+        }
         self.controller.on_ack(&Ack {
             now: self.now,
             newly_acked: MSS,
@@ -140,6 +163,7 @@ impl Path {
             packet_number: packet.number,
             rtt: Some(rtt),
             smoothed_rtt: self.rtt.smoothed(),
+            min_rtt: self.rtt.min(),
             one_way_delay: Some(packet.forward.as_micros() as u32),
             reverse_delay: Some(rtt.saturating_sub(packet.forward).as_micros() as u32),
             delivery: Some(delivery),
@@ -180,12 +204,7 @@ impl Path {
             self.unsent = self.unsent.saturating_add(if self.chunk.is_some() { MSS } else { 0 });
             self.controller.on_loss(&Loss {
                 now: self.now,
-                sent: Sent {
-                    now: oldest.sent_at,
-                    bytes: MSS,
-                    packet_number: oldest.number,
-                    ..Sent::default()
-                },
+                sent: oldest.sent(),
                 flightsize,
                 ..Loss::default()
             });
@@ -242,12 +261,6 @@ impl Path {
         }
         self.flight.push_back(packet);
         self.next_number += 1;
-        self.controller.on_sent(&Sent {
-            now: self.now,
-            bytes: MSS,
-            packet_number: packet.number,
-            in_flight: self.flightsize(),
-            ..Sent::default()
-        });
+        self.controller.on_sent(&packet.sent());
     }
 }
