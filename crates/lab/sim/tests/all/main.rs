@@ -18,6 +18,7 @@ mod libutp_recovery;
 mod live;
 mod paths;
 mod pie;
+mod proteus;
 mod records;
 mod recovery;
 mod red;
