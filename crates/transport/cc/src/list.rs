@@ -3,7 +3,8 @@
 pub use crate::entry::{Class, Entry, Tuned};
 
 use crate::{
-    bbr, bbr3, cdg, copa, cubic, fledbat, ledbat, ledbatpp, libutp, libutp_mod, newreno, nice, proteus, tcp_lp, vegas,
+    bbr, bbr3, cdg, copa, cubic, fledbat, ledbat, ledbatpp, libutp, libutp_mod, newreno, nice, proteus,
+    tcp_lp, vegas,
 };
 
 /// All controllers.

@@ -17,8 +17,6 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Seeds of the simulator.
 const SEEDS: u64 = 24;
-/// Fewest runs of a scenario in the testbed, unless the command line gives their number.
-const RUNS: u64 = 3;
 /// Largest standard error of the mean share, points: a third of the bound. Where the simulator's seeds differ more, the testbed
 /// runs more often.
 const STANDARD_ERROR: f64 = 2.0;
@@ -45,15 +43,15 @@ struct Figures {
 
 /// The simulator's answer.
 struct Simulated {
-    mean: Figures,
+    middle: Figures,
     /// Standard deviation of a seed's share, points.
     deviation: f64,
 }
 
 impl Simulated {
     /// Runs in the testbed whose mean share has a small enough standard error.
-    fn runs_required(&self) -> u64 {
-        RUNS.max((self.deviation / STANDARD_ERROR).powi(2).ceil() as u64)
+    fn runs_required(&self, fewest: u64) -> u64 {
+        fewest.max((self.deviation / STANDARD_ERROR).powi(2).ceil() as u64)
     }
 }
 
@@ -82,8 +80,9 @@ fn run() -> Result<bool, Failure> {
     println!("|---|---|---|---|---|---|");
     let simulated: Vec<Simulated> =
         rows.iter().map(|row| simulated(row, settings.seconds)).collect::<Result<_, Failure>>()?;
+    let required = |(row, one): (&&Row, &Simulated)| one.runs_required(row.judgement().runs);
     let runs: Vec<u64> =
-        simulated.iter().map(|one| settings.runs.unwrap_or_else(|| one.runs_required())).collect();
+        rows.iter().zip(&simulated).map(|both| settings.runs.unwrap_or_else(|| required(both))).collect();
     let jobs: Vec<(usize, u64)> =
         runs.iter().enumerate().flat_map(|(row, &runs)| (1..=runs).map(move |seed| (row, seed))).collect();
     let queue = Mutex::new(jobs.into_iter().rev().collect::<Vec<_>>());
@@ -172,10 +171,10 @@ fn simulated(row: &Row, seconds: u64) -> Result<Simulated, Failure> {
         Ok(figures(&afteryou_sim::run(&scenario, &mut |_| ControlFlow::Continue(()))?.run))
     };
     let all: Vec<Figures> = (1..=SEEDS).map(run).collect::<Result<_, Failure>>()?;
-    let mean = mean(&all);
-    let from_mean = |one: &Figures| (one.share.unwrap_or(0.0) - mean.share.unwrap_or(0.0)).powi(2);
-    let variance = all.iter().map(from_mean).sum::<f64>() / (SEEDS - 1) as f64;
-    Ok(Simulated { mean, deviation: variance.sqrt() })
+    let share = |one: &Figures| one.share.unwrap_or(0.0);
+    let mean = mean_of(&all, share);
+    let variance = all.iter().map(|one| (share(one) - mean).powi(2)).sum::<f64>() / (SEEDS - 1) as f64;
+    Ok(Simulated { middle: middle(&all, row.judgement().by_median), deviation: variance.sqrt() })
 }
 
 fn figures(run: &Run) -> Figures {
@@ -189,29 +188,44 @@ fn figures(run: &Run) -> Figures {
     }
 }
 
-fn mean(all: &[Figures]) -> Figures {
-    let number = all.len().max(1) as f64;
-    let of = |pick: fn(&Figures) -> f64| all.iter().map(pick).sum::<f64>() / number;
+/// Returns the means or the medians of runs.
+fn middle(all: &[Figures], by_median: bool) -> Figures {
+    let middle_of = if by_median { median_of } else { mean_of };
     let has_shares = all.iter().any(|one| one.share.is_some());
     Figures {
-        utilisation: of(|one| one.utilisation),
-        share: has_shares.then(|| of(|one| one.share.unwrap_or(0.0))),
-        queue_ms: of(|one| one.queue_ms),
+        utilisation: middle_of(all, |one| one.utilisation),
+        share: has_shares.then(|| middle_of(all, |one| one.share.unwrap_or(0.0))),
+        queue_ms: middle_of(all, |one| one.queue_ms),
     }
 }
 
+fn mean_of(all: &[Figures], of: fn(&Figures) -> f64) -> f64 {
+    all.iter().map(of).sum::<f64>() / all.len().max(1) as f64
+}
+
+fn median_of(all: &[Figures], of: fn(&Figures) -> f64) -> f64 {
+    let mut values: Vec<f64> = all.iter().map(of).collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
 /// Prints a row; returns whether it is within the bounds or known not to be.
-fn print(row: &Row, runs: &[Figures], &Simulated { mean: simulated, deviation }: &Simulated) -> bool {
-    let real = mean(runs);
+fn print(row: &Row, runs: &[Figures], &Simulated { middle: simulated, deviation }: &Simulated) -> bool {
+    let judgement = row.judgement();
+    let real = middle(runs, judgement.by_median);
     let share = |figures: Figures| figures.share.map_or("–".to_owned(), |share| format!("{share:.1}"));
     let mut misses = Vec::new();
     if (real.utilisation - simulated.utilisation).abs() > 3.0 {
         misses.push("utilisation");
     }
-    if real.share.zip(simulated.share).is_some_and(|(real, simulated)| (real - simulated).abs() > 6.0) {
+    if real
+        .share
+        .zip(simulated.share)
+        .is_some_and(|(real, simulated)| (real - simulated).abs() > judgement.share)
+    {
         misses.push("share");
     }
-    let bound_ms = (real.queue_ms * 0.15).max(if real.queue_ms < 10.0 { 1.0 } else { 3.0 });
+    let bound_ms = (real.queue_ms * judgement.queue).max(if real.queue_ms < 10.0 { 1.0 } else { 3.0 });
     if (real.queue_ms - simulated.queue_ms).abs() > bound_ms {
         misses.push("queue");
     }

@@ -52,7 +52,25 @@ pub const ROWS: &[Row] = &[
     row(&["cubic", "ledbat"], 10, "200 ms", "droptail", 50),
     row(&["ledbat++", "ledbat++"], 10, "300 ms", "droptail", 50),
     row(&["reno", "ledbat"], 10, "200 ms", "droptail", 50),
+    // Half a BDP, one, four.
+    row(&["bbr"], 20, "80 ms", "droptail", 40),
+    row(&["cubic", "bbr"], 20, "20 ms", "droptail", 40),
+    row(&["cubic", "bbr"], 20, "40 ms", "droptail", 40),
+    row(&["cubic", "bbr"], 20, "160 ms", "droptail", 40),
+    row(&["bbr", "bbr"], 20, "80 ms", "droptail", 40),
 ];
+
+/// How a row is judged.
+pub struct Judgement {
+    /// Fewest runs in the testbed, unless the command line gives their number.
+    pub runs: u64,
+    /// The middle of the runs instead of their mean: a single run of BBR beside CUBIC may be all one's or all the other's.
+    pub by_median: bool,
+    /// Largest difference of shares, points.
+    pub share: f64,
+    /// Largest difference of queues, as a part of the real one.
+    pub queue: f64,
+}
 
 impl Row {
     /// Returns the row's name.
@@ -60,6 +78,17 @@ impl Row {
         let queue = self.queue.split(',').next().unwrap_or_default();
         let Row { flows, mbit, buffer, rtt_ms, .. } = self;
         format!("{}, {mbit} Mbit/s, {rtt_ms} ms, {queue} of {buffer}", flows.join(" : "))
+    }
+
+    /// Returns how it is judged.
+    pub fn judgement(&self) -> Judgement {
+        let has = |flow| self.flows.contains(&flow);
+        match (has("bbr"), has("cubic")) {
+            (true, beside_cubic) => {
+                Judgement { runs: if beside_cubic { 9 } else { 5 }, by_median: true, share: 8.0, queue: 0.25 }
+            }
+            (false, _) => Judgement { runs: 3, by_median: false, share: 6.0, queue: 0.15 },
+        }
     }
 
     /// Returns its file, measured from `from_s` to `to_s`.
@@ -76,6 +105,7 @@ impl Row {
         // As the kernel's: no pacing, its own HyStart and its own Reno-friendly region.
         let tcp = "transport = { kind = \"tcp\", pacing = \"off\" }";
         let (controller, transport) = match self.flows[index] {
+            "bbr" => ("\"bbr\"", "transport = \"tcp\""),
             "cubic" => ("{ kind = \"cubic\", hystart = \"linux\", friendly = \"linux\" }", tcp),
             "reno" => ("\"newreno\"", tcp),
             "libutp" => ("\"libutp\"", "transport = { kind = \"utp\", recovery = \"libutp\" }"),

@@ -214,7 +214,7 @@ impl RateControl {
         let gain: f64 = agreeing().map(|pair| (pair[0].utility - pair[1].utility).abs()).sum();
         let gain = gain / (trials.len() / 2) as f64;
         let apart = (trials[0].mbit_s - trials[1].mbit_s).abs();
-        if let Some(pair) = agreeing().last() {
+        if let Some(pair) = agreeing().next_back() {
             self.latest = if pair[0].utility > pair[1].utility { pair[0] } else { pair[1] };
         }
         self.excesses = 0;
