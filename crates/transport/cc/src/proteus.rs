@@ -279,7 +279,7 @@ impl Proteus {
 
     fn phase_name(&self) -> &'static str {
         match self.rates.mode() {
-            Mode::Starting => "starting",
+            Mode::Starting => "slow start", // the word for every rule's exponential phase
             Mode::Probing { .. } => "probing",
             Mode::Moving { to: Direction::Up, .. } => "moving up",
             Mode::Moving { to: Direction::Down, .. } => "moving down",
