@@ -11,7 +11,7 @@
 //! Acks at the same instant have a gap of nothing. They do not count either, and the next gap is measured from the first of them.
 //!
 //! # Source
-//! Meng et al., "PCC Proteus" (2020) §5; `pcc_monitor_interval_queue.cpp` of PCC-Uspace (read for facts).
+//! Meng et al., "PCC Proteus" (2020), by its code: `pcc_monitor_interval_queue.cpp` of PCC-Uspace (read for facts).
 
 use afteryou_base::units::{Span, Time};
 

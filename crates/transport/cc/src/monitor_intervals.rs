@@ -30,7 +30,7 @@
 //! | packets without enough samples | 8, and 4 smoothed round trips | ours: retransmissions have no round-trip time |
 //!
 //! # Source
-//! Dong et al., "PCC Vivace" (NSDI 2018) §4; Meng et al., "PCC Proteus" (SIGCOMM 2020) §5; `pcc_monitor_interval_queue.cpp` and
+//! Dong et al., "PCC Vivace" (NSDI 2018), and Meng et al., "PCC Proteus" (SIGCOMM 2020), by their code: `pcc_monitor_interval_queue.cpp` and
 //! `pcc_sender.cpp` of PCC-Uspace (read for facts). There the line goes through packet numbers and is divided by the spacing of the rate; here
 //! it goes through times.
 //!

@@ -43,23 +43,23 @@
 //! # Constants
 //! | name | default | why |
 //! |---|---|---|
-//! | exponent 0.9, loss 11.35 | | Vivace §4.2: with 100 Mbit/s a random loss of 5 % still leaves more worth more |
-//! | gradient 900 | | Vivace §4.2: no queue in equilibrium for up to 1000 flows |
-//! | deviation 1500 | | Proteus §4.2: a millisecond of deviation outweighs each rate above 100 kbit/s |
+//! | exponent 0.9, loss 11.35 | | up to 100 Mbit/s, more is worth more at a random loss of 5 % |
+//! | gradient 900 | | 1 % too much outweighs every rate |
+//! | deviation 1500 | | a millisecond of deviation outweighs each rate above 10 kbit/s |
 //! | least rate | 500 kbit/s | PCC-Uspace; below it, an interval of 4 samples takes long |
 //! | pairs | 3 (P), 2 (S) | PCC-Uspace |
 //! | window | 2 rates × round-trip times | ours: what is in flight if acks stop |
 //!
 //! # Source
-//! Meng et al., "PCC Proteus: Scavenger Transport And Beyond" (SIGCOMM 2020) §4–5; Dong et al., "PCC Vivace" (NSDI 2018) §4 and "PCC" (NSDI
-//! 2015) §3.2; PCC-Uspace, `src/pcc` (read for facts). Differences from that code:
+//! PCC-Uspace, `src/pcc` (read for facts), the code of Meng et al., "PCC Proteus: Scavenger Transport And Beyond" (SIGCOMM 2020), of Dong et
+//! al., "PCC Vivace" (NSDI 2018), and of their "PCC" (NSDI 2015). The papers themselves were not at hand. Differences from that code:
 //!
 //! | | here | PCC-Uspace |
 //! |---|---|---|
 //! | line | over the times at which packets left | over packet numbers, divided by the spacing |
 //! | error of the line | of that line | of a line whose slope is in another unit |
 //! | least change | 500 kbit/s, at most 2.5 % of the rate | 500 kbit/s, a quarter of a rate of 2 Mbit/s |
-//! | a step that fails | back to the rate before it (NSDI 2015 §3.2) | back by 5–10 %, so that noise lowers the rate |
+//! | a step that fails | back to the rate before it, as PCC of 2015 | back by 5–10 %, so that noise lowers the rate |
 //! | a megabit | 10^6 bits | 2^20 bits for changes, 10^6 in utilities |
 //! | timeout | half the rate | nothing |
 //! | idle for a retransmission timeout | starts again | nothing |
@@ -106,13 +106,13 @@ const TOLERATED_IN_STARTING: f64 = 1e-3;
 
 /// The parameter `gradient_penalty`.
 const GRADIENT_PENALTY: Key<f64> = Key::number("gradient_penalty", "", 900.0, (0.0, 10_000.0))
-    .explained("weight of the growth of the round-trip time, s/s", "Proteus §4.2");
+    .explained("weight of the growth of the round-trip time, s/s", "PCC-Uspace");
 /// The parameter `loss_penalty`.
 const LOSS_PENALTY: Key<f64> = Key::number("loss_penalty", "", 11.35, (0.0, 1000.0))
-    .explained("weight of the part that is lost; 11.35 tolerates 5 %", "Proteus §4.2");
+    .explained("weight of the part that is lost; 11.35 tolerates 5 %", "PCC-Uspace");
 /// The parameter `deviation_penalty`.
 const DEVIATION_PENALTY: Key<f64> = Key::number("deviation_penalty", "", 1500.0, (0.0, 100_000.0))
-    .explained("weight of the deviation of the round-trip time, 1/s; what makes it yield", "Proteus §4.2");
+    .explained("weight of the deviation of the round-trip time, 1/s; what makes it yield", "PCC-Uspace");
 /// The parameter `pairs`.
 const PAIRS: Key<u64> = Key::count("pairs", "pairs", 2, (1, MOST_INTERVALS as u64 / 2))
     .explained("pairs of rates that are compared before the rate moves", "PCC-Uspace");

@@ -7,7 +7,7 @@ use crate::monitor_intervals::MOST_INTERVALS;
 
 /// How far the rates of a pair are from the rate in the middle.
 const PROBING_STEP: f64 = 0.05;
-/// Change per slope of the utility, and the exponent of its growth while the direction stays (Vivace §4.3).
+/// Change per slope of the utility, and the exponent of its growth while the direction stays.
 const CONVERSION: f64 = 1.0;
 const AMPLIFIER: f64 = 1.2;
 /// Largest change as a part of the rate at first, and what is added to that when a change would exceed it.

@@ -1,6 +1,6 @@
 //! Utility: one number for how good it was to send at a rate.
 
-/// Exponent of the rate: below 1, so that a share is worth more to the one who has less (Vivace §4.2).
+/// Exponent of the rate: below 1, so that a share is worth more to the one who has less.
 const EXPONENT: f64 = 0.9;
 
 /// Weights of the penalties.
