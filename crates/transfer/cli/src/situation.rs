@@ -134,7 +134,7 @@ pub fn mood(situation: &Situation) -> Mood {
     if situation.never_yields.is_some() {
         return Mood::Sharing;
     }
-    match state.is_some_and(|state| state.phase.ends_with("slow start")) {
+    match state.is_some_and(is_starting) {
         true => Mood::FindingOut,
         false => Mood::FullSpeed,
     }
@@ -174,11 +174,15 @@ pub fn words(situation: &Situation) -> String {
     }
 }
 
+fn is_starting(state: &ControllerState) -> bool {
+    state.phase.ends_with("slow start") || state.phase == "startup"
+}
+
 fn is_yielding(state: &ControllerState) -> bool {
-    if matches!(state.phase.as_str(), "stalled" | "below two packets") {
+    if matches!(state.phase.as_str(), "stalled" | "below two packets" | "moving down") {
         return true;
     }
-    let at_floor = state.cwnd <= FLOOR_BYTES && !state.phase.ends_with("slow start");
+    let at_floor = state.cwnd <= FLOOR_BYTES && !is_starting(state);
     match (state.queue_us, state.target_us) {
         (Some(queue), Some(target)) => {
             queue > target.saturating_add(target / 4) || (at_floor && queue > target / 2)

@@ -2,6 +2,7 @@
 
 use super::*;
 use afteryou_cc::list::{Class, CONTROLLERS};
+use std::path::{Path, PathBuf};
 
 /// Returns a connection at 10 Mbit/s whose controller has this state.
 fn with(phase: &str, queue_ms: Option<u64>, cwnd: u64) -> Situation {
@@ -100,7 +101,7 @@ fn standing_still_is_said() {
 }
 
 /// The phases that controllers have, as their sources write them.
-const PHASES: [(&str, Mood); 7] = [
+const PHASES: [(&str, Mood); 18] = [
     ("slow start", Mood::FindingOut),
     ("conservative slow start", Mood::FindingOut),
     (AVOIDANCE, Mood::FullSpeed),
@@ -108,6 +109,19 @@ const PHASES: [(&str, Mood); 7] = [
     ("slowdown ramp", Mood::Measuring),
     ("stalled", Mood::Yielding),
     ("below two packets", Mood::Yielding),
+    // BBR.
+    ("startup", Mood::FindingOut),
+    ("drain", Mood::FullSpeed),
+    ("probe up", Mood::FullSpeed),
+    ("probe down", Mood::FullSpeed),
+    ("cruise", Mood::FullSpeed),
+    ("refill", Mood::FullSpeed),
+    ("probe RTT", Mood::FullSpeed),
+    // Copa, Proteus.
+    ("steering", Mood::FullSpeed),
+    ("probing", Mood::FullSpeed),
+    ("moving up", Mood::FullSpeed),
+    ("moving down", Mood::Yielding),
 ];
 
 #[test]
@@ -133,19 +147,25 @@ fn every_phase_has_its_words_whatever_is_known_beside_it() {
 /// A new phase of a controller is found here, and requires a line above.
 #[test]
 fn the_phases_above_are_those_of_the_controllers() {
-    let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../transport/cc/src");
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../transport/cc/src");
     let known = |phase: &str| PHASES.iter().any(|(name, _)| *name == phase);
     for entry in CONTROLLERS {
         let phase = entry.build(&[], afteryou_cc::Setup::of(1_200)).unwrap().snapshot().phase;
         assert!(known(phase), "{}: {phase:?}", entry.name);
     }
     let mut found = 0;
-    for file in std::fs::read_dir(sources).unwrap().map(|file| file.unwrap().path()) {
+    let files = |folder: &Path| std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    let above: Vec<PathBuf> = files(&sources);
+    let below =
+        above.iter().filter(|path| path.is_dir()).flat_map(|folder| -> Vec<PathBuf> { files(folder) });
+    for file in above.iter().cloned().chain(below) {
         let Ok(text) = std::fs::read_to_string(&file) else { continue };
         let mut open = false;
         for line in text.lines() {
-            open |=
-                line.contains("phase = match") || line.contains("phase: match") || line.contains("fn phase(");
+            open |= line.contains("phase = match")
+                || line.contains("phase: match")
+                || line.contains("fn phase_name(");
+            open |= line.contains("fn phase(");
             if open || line.contains("phase: if") {
                 for phase in line.split('"').skip(1).step_by(2) {
                     assert!(known(phase), "{}: {phase:?}", file.display());
