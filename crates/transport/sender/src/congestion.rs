@@ -12,9 +12,10 @@
 //! the spacing.
 
 use crate::board::{AckProgress, Before, Board, Delivered, Flight};
+use crate::departures::Departures;
 use crate::doubts::Doubts;
 use crate::episode::Episode;
-use crate::pacer::{Pacer, WindowRate, SLOW_START_GAIN, STEADY_GAIN, TIMER_SLACK};
+use crate::pacer::{WindowRate, SLOW_START_GAIN, STEADY_GAIN, TIMER_SLACK};
 use crate::prr::{AckInRecovery, Prr};
 use crate::rounds::Rounds;
 use afteryou_base::{Span, Time};
@@ -28,9 +29,6 @@ use afteryou_cc::{
 /// The shortest round-trip time that is accepted. An ack that was sent ahead of the packet can arrive at the very
 /// instant at which the packet left. Spans counted in round trips (a slowdown of LEDBAT++) must not be empty.
 const MIN_RTT: Span = Span::from_micros(1);
-/// A sender that a busy machine wakes late makes good a round trip by this number at most: three tenths of a window at once, with
-/// the gain of congestion avoidance.
-const MADE_GOOD: u64 = 4;
 
 /// A controller and the limits that follow from it.
 #[must_use = "options return it changed"]
@@ -45,12 +43,8 @@ pub struct Congestion {
     /// Pace windows of one packet and more, too.
     paces_windows: bool,
     rtt: RttEstimator,
-    pacer: Pacer,
+    departures: Departures,
     window_rate: WindowRate,
-    /// Packets of the group that is leaving ([`Pacing::Together`]).
-    in_group: u32,
-    /// A packet waits for the pacer until then.
-    pacing_until: Time,
     rounds: Rounds,
     habit: AckHabit,
     /// Round-trip time of the newest packet that arrived in order: the one ahead of the first gap.
@@ -115,10 +109,8 @@ impl Congestion {
             packet,
             paces_windows: true,
             rtt: RttEstimator::default(),
-            pacer: Pacer::new(TIMER_SLACK),
+            departures: Departures::new(TIMER_SLACK),
             window_rate: WindowRate::default(),
-            in_group: 0,
-            pacing_until: Time::NEVER,
             rounds: Rounds::default(),
             habit: AckHabit::default(),
             in_order_rtt: None,
@@ -131,7 +123,7 @@ impl Congestion {
     /// Sets the time by which timers wake the sender late, `slack` at most, which the pacer makes good; [`TIMER_SLACK`]
     /// otherwise.
     pub fn with_timer_slack(self, slack: Span) -> Congestion {
-        Congestion { pacer: Pacer::new(slack), ..self }
+        Congestion { departures: Departures::new(slack), ..self }
     }
 
     /// Paces only windows below one packet and controllers that set a rate.
@@ -206,25 +198,18 @@ impl Congestion {
     /// Returns true if a packet may leave now; otherwise [`pacing_deadline`](Congestion::pacing_deadline) returns when.
     #[inline]
     pub fn pacing_allows(&mut self, now: Time) -> bool {
-        if !self.is_paced() || self.pacer.next() <= now {
-            return true;
-        }
-        self.pacing_until = self.pacer.next();
-        false
+        !self.is_paced() || self.departures.allow(now)
     }
 
     /// Returns when the pacer lets the next packet go, if one waits for it.
     pub fn pacing_deadline(&self) -> Time {
-        self.pacing_until
+        self.departures.deadline()
     }
 
     /// Clears the pacer's deadline: what can be sent is sent now, or is found to wait again.
     #[inline]
     pub fn clear_pacing_deadline(&mut self, now: Time) {
-        if self.pacing_until < now {
-            self.pacer.late(now, self.rtt.smoothed().unwrap_or(Span::ZERO) / MADE_GOOD);
-        }
-        self.pacing_until = Time::NEVER;
+        self.departures.clear_deadline(now, self.rtt.smoothed());
     }
 
     fn is_paced(&self) -> bool {
@@ -235,21 +220,11 @@ impl Congestion {
 
     #[inline]
     fn pace(&mut self, now: Time, bytes: u64) {
-        let Directive { cwnd, pacing, send_quantum, .. } = self.directive;
-        if let Pacing::Together { packets, every } = pacing {
-            self.in_group += 1;
-            let is_last = self.in_group >= packets;
-            self.in_group = if is_last { 0 } else { self.in_group };
-            self.pacer.reset(if is_last { now + every } else { now });
-            return;
-        }
-        self.in_group = 0;
-        let Some(rate) = self.pacing_rate() else { return };
-        if send_quantum > 0 {
-            return self.pacer.sent_of_quantum(now, bytes, rate, send_quantum.max(bytes));
-        }
-        let burst_packet = if cwnd < self.packet { 0 } else { self.packet };
-        self.pacer.sent(now, bytes, rate, burst_packet);
+        let rate = match self.directive.pacing {
+            Pacing::Together { .. } => None,
+            _ => self.pacing_rate(),
+        };
+        self.departures.sent(now, bytes, &self.directive, self.packet, rate);
     }
 
     /// Returns the rate of packets that wait for each other, bytes per second, once there is a round-trip time.
@@ -276,19 +251,16 @@ impl Congestion {
     /// have grown since: the packet waits by the window of now.
     #[inline]
     pub fn hasten(&mut self, now: Time) {
-        if self.rtt.smoothed().is_none_or(|rtt| self.pacer.next() <= now + rtt) {
+        if self.rtt.smoothed().is_none_or(|rtt| self.departures.next() <= now + rtt) {
             return;
         }
-        let waits = match self.directive.pacing {
-            Pacing::Together { every, .. } => every,
-            _ => Span::of_bytes(self.packet, self.pacing_rate().unwrap_or(1)),
-        };
-        self.pacer.no_later_than(now + waits);
+        let rate = self.pacing_rate().unwrap_or(1);
+        self.departures.hasten(now, &self.directive, self.packet, rate);
     }
 
     /// Starts the pacer: the connection is established.
     pub fn start(&mut self, now: Time) {
-        self.pacer.reset(now);
+        self.departures.start(now);
     }
 
     /// Notes that nothing can be sent for reasons other than the window. If the window has room, acks of what is in flight
@@ -304,15 +276,14 @@ impl Congestion {
     pub fn resume(&mut self, now: Time, since: Time, rto: Span) {
         // A time for which the pacer held data back was not idle.
         let is_first = self.last_sent == Time::NEVER;
-        if is_first || now <= since.max(self.pacer.next()) {
+        if is_first || now <= since.max(self.departures.next()) {
             return;
         }
-        let idle_for = now.since(self.last_sent.max(self.pacer.next()));
+        let idle_for = now.since(self.last_sent.max(self.departures.next()));
         self.controller.on_idle(&Idle { now, idle_for, rto });
         self.refresh();
         if idle_for > rto {
-            self.in_group = 0;
-            self.pacer.reset(now);
+            self.departures.restart(now);
         }
     }
 
@@ -503,8 +474,7 @@ impl Congestion {
             _ => timeout.now,
         };
         self.episode = Some(Episode::after_timeout(since, point));
-        self.pacer.reset(timeout.now);
-        self.in_group = 0;
+        self.departures.restart(timeout.now);
         self.refresh();
     }
 

@@ -26,6 +26,7 @@
 //!   the order of transmissions ([RFC 8985](https://www.rfc-editor.org/rfc/rfc8985)) or by duplicate acks (RFC 6675).
 //! - [`congestion`] is the only place that calls the controller. Window, pacing, idle times and application limits follow from
 //!   its answers.
+//! - [`departures`] is the [`pacer`] under the controller's directive.
 //! - [`delivery`] stamps packets and computes delivery rates; [`rounds`] counts round trips; [`app_limited`] marks what is
 //!   no evidence about the path.
 //! - [`episode`], [`doubts`] and [`prr`] belong to a recovery; [`reordering`] and [`tail`] to RACK-TLP; [`timers`] to all.
@@ -45,6 +46,7 @@ pub mod app_limited;
 pub mod board;
 pub mod congestion;
 pub mod delivery;
+pub mod departures;
 pub mod doubts;
 pub mod ecn;
 pub mod episode;

@@ -381,7 +381,7 @@ fn a_pause_shorter_than_the_timeout_is_reported_and_changes_nothing_else() {
     let mut board = Board::new(false);
     board.send_new(at(0), PACKET as u16);
     congestion.sent(&board, at(0), PACKET);
-    let next = congestion.pacer.next();
+    let next = congestion.departures.next();
     congestion.resume(at(150), at(100), Span::from_millis(300));
-    assert_eq!((calls.lock().unwrap().idle.len(), congestion.pacer.next()), (1, next));
+    assert_eq!((calls.lock().unwrap().idle.len(), congestion.departures.next()), (1, next));
 }
