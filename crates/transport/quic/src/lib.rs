@@ -28,13 +28,14 @@
 //!
 //! # Modules
 //! [`adapter`] turns quinn's calls into events of a controller. `factory` and `monitor` make and show controllers, `socket`
-//! is a socket of `afteryou-sockets` that remembers the bytes it received. `transport` has quinn's settings. [`path_mtu`]
-//! bounds the search for longer datagrams.
+//! is a socket of `afteryou-sockets` that remembers the bytes it received. `driver` is a connection's task, in which both meet.
+//! `transport` has quinn's settings. [`path_mtu`] bounds the search for longer datagrams.
 //!
 //! The crate is apart from `afteryou-transfer`, so that another quinn program depends on little. Packet numbers are the adapter's own, since
 //! quinn's begin anew in each space. One clock serves all adapters of a process, so that members of a group see comparable times.
 
 pub mod adapter;
+mod driver;
 mod factory;
 mod monitor;
 pub mod path_mtu;
@@ -44,6 +45,7 @@ mod socket;
 mod transport;
 
 pub use adapter::Adapter;
+pub use driver::pacing_runtime;
 pub use factory::{background, Factory};
 pub use monitor::{Monitor, Status};
 pub use socket::{endpoint, Socket, DSCP_IS_SENT};

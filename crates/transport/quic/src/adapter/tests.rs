@@ -4,6 +4,8 @@ use proptest::prelude::*;
 use quinn::congestion::Controller as _;
 use std::time::Duration;
 
+mod pacing;
+
 const MTU: u64 = 1200;
 
 /// The events that a controller received.
@@ -24,6 +26,7 @@ enum Told {
 struct Shared {
     told: Vec<Told>,
     cwnd: u64,
+    pacing: Pacing,
     wake_at: Option<Time>,
     needs: Needs,
 }
@@ -69,7 +72,7 @@ impl Controller for Scribe {
     }
     fn directive(&self) -> Directive {
         let script = self.0.lock().unwrap();
-        Directive { wake_at: script.wake_at, ..Directive::window(script.cwnd) }
+        Directive { pacing: script.pacing, wake_at: script.wake_at, ..Directive::window(script.cwnd) }
     }
     fn snapshot(&self) -> Snapshot {
         Snapshot { phase: "test", cwnd: self.directive().cwnd, ..Snapshot::default() }
@@ -85,7 +88,8 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        let shared = Shared { told: Vec::new(), cwnd: 100 * MTU, wake_at: None, needs: Needs::NONE };
+        let pacing = Pacing::Window;
+        let shared = Shared { told: Vec::new(), cwnd: 100 * MTU, pacing, wake_at: None, needs: Needs::NONE };
         let scribe = Scribe(Arc::new(Mutex::new(shared)));
         let copy = scribe.clone();
         let factory = Factory::of(move |setup| {
@@ -107,6 +111,7 @@ impl Bench {
     /// Acknowledges packets of a full MTU in one ACK frame, by when they were sent.
     fn ack(&mut self, ms: u64, sent_ms: &[u64], in_flight: u64) {
         let now = self.at(ms);
+        self.adapter.note_departure();
         for sent in sent_ms {
             self.adapter.note_acked(time_of(now), time_of(self.at(*sent)), MTU);
         }

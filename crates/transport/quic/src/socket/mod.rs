@@ -18,6 +18,7 @@ mod tests;
 
 pub use afteryou_sockets::TOS_IS_CARRIED as DSCP_IS_SENT;
 
+use crate::driver::{self, pacing_runtime};
 use afteryou_base::lock::EvenPoisoned;
 use afteryou_base::Dscp;
 use afteryou_sockets::{Control, Families, Messages, Options, Outgoing};
@@ -50,8 +51,8 @@ struct Inbox {
     seen: Seen,
 }
 
-/// Creates an endpoint on this socket, on the current tokio runtime. To move an endpoint to another socket, see
-/// [`quinn::Endpoint::rebind_abstract`].
+/// Creates an endpoint on this socket, on the current tokio runtime. Controllers with a rate pace its packets. To move an
+/// endpoint to another socket, see [`quinn::Endpoint::rebind_abstract`].
 ///
 /// # Errors
 /// The system's error about the socket.
@@ -60,7 +61,8 @@ pub fn endpoint(
     config: EndpointConfig,
     server: Option<ServerConfig>,
 ) -> io::Result<quinn::Endpoint> {
-    quinn::Endpoint::new_with_abstract_socket(config, server, socket, Arc::new(TokioRuntime))
+    let runtime = pacing_runtime(Arc::new(TokioRuntime));
+    quinn::Endpoint::new_with_abstract_socket(config, server, socket, runtime)
 }
 
 impl Socket {
@@ -152,7 +154,7 @@ impl AsyncUdpSocket for Socket {
     }
 
     fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
-        self.io.try_io(Interest::WRITABLE, || self.send(transmit))
+        driver::depart(|| self.io.try_io(Interest::WRITABLE, || self.send(transmit)))
     }
 
     fn poll_recv(

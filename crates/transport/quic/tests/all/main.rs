@@ -2,6 +2,7 @@
 
 mod common;
 mod marking;
+mod pacing;
 mod path_mtu;
 mod qlog;
 mod transfers;
