@@ -100,11 +100,10 @@ fn a_time_for_which_the_rate_held_data_back_is_not_idle() {
             bench.told();
             bench.send(160 + pause_ms, MTU);
         });
-        let idle = bench.told().into_iter().find_map(|told| match told {
+        bench.told().into_iter().find_map(|told| match told {
             Told::Idle(idle) => Some(idle.idle_for.as_micros() / 1000),
             _ => None,
-        });
-        idle
+        })
     };
     assert_eq!([0, 30, 5000].map(idle_ms), [None, Some(30), Some(5000)]);
 }
