@@ -1,7 +1,7 @@
 //! BBR version 1: send at the rate of the bottleneck, with a window of about twice what the path holds.
 //!
 //! # Model
-//! Two measurements describe the path: the bottleneck's rate, which is the largest delivery rate of the last rounds, and the smallest
+//! Two measurements describe the path. The bottleneck's rate is the largest delivery rate of the last rounds. The other is the smallest
 //! round-trip time of the last seconds. Their product (BDP) fills the path without a queue:
 //!
 //! ```text
@@ -65,7 +65,7 @@
 //! # Not implemented
 //! Detection of token-bucket policers (lt_bw in Linux). Departure times ahead of now: the transport's pacer holds no packets. The handshake's
 //! round-trip time counts in Linux; here only those of data do. Marks (ECN) are ignored, as in Linux: a flow with BBR v1 should not ask for
-//! them. Nothing says when a recovery is over, so it ends with the ack of a packet that left after the last loss of a packet of before.
+//! them. Nothing says when a recovery is over. It ends with the ack of a packet that left after the last loss of a packet of before.
 //!
 //! # Known bad cases
 //! Buffers below a BDP: the window of two BDP overflows them, and loss-based flows lose their share while BBR does not react. Buffers of many

@@ -63,20 +63,21 @@
 //! | quantum | 1 ms, at least 2 packets | 1 or 2 packets below 1.2 and 24 Mbit/s |
 //! | who paces | the transport, at the rule's rate | quinn, by the window |
 //!
-//! The room for batches is at most what the rate carries in 100 ms, as in Linux. The draft bounds it by the window alone, and a queue that
-//! drains while the rate is lowered would count as a batch: over 250 ms with 0.1 % of loss the mean queue was one BDP with that bound.
+//! The room for batches is at most what the rate carries in 100 ms, as in Linux. The draft bounds it by the window alone. A queue that
+//! drains while the rate is lowered would then count as a batch. Over 250 ms with 0.1 % of loss the mean queue was one BDP with that
+//! bound.
 //!
 //! The draft's working copy after version 06 measures min_rtt every 10 s: `probe_rtt_interval = 10 s`.
 //!
 //! # Not implemented
-//! Marks (ECN) are ignored: the draft has no rule for them. A recovery ends with the ack of a packet that left after the last loss of a packet
-//! of before, since nothing says when it is over. Losses that an ack shows count from the next ack on, since they are reported after it.
+//! Marks (ECN) are ignored: the draft has no rule for them. Nothing says when a recovery is over. It ends with the ack of a packet that
+//! left after the last loss of a packet of before. Losses that an ack shows count from the next ack on, since they are reported after it.
 //!
 //! # Known bad cases
-//! Random loss above 2 % looks like a full buffer: at 5 % most of a link stays unused. Below that, each round with a loss between two probes
-//! takes at least the pacing margin of 1 % from the rate, since no more was delivered than was sent. On a path of 200 packets, 0.1 % costs
-//! 5 to 7 % of the link, and 1 % up to 17 %. While it probes up, the queue grows by a quarter of a BDP in a round, three rounds or more: its
-//! mean is below a third of a BDP, its 99th percentile between 0.8 and 1.3.
+//! Random loss above 2 % looks like a full buffer: at 5 % most of a link stays unused. Below that, each round with a loss between two
+//! probes takes at least the pacing margin from the rate, 1 %. No more was delivered than was sent. On a path of 200 packets, 0.1 % costs
+//! 5 to 7 % of the link, and 1 % up to 17 %. While it probes up, the queue grows by a quarter of a BDP in a round, three rounds or more.
+//! Its mean is below a third of a BDP, its 99th percentile between 0.8 and 1.3.
 //! Beside CUBIC in deep buffers it gets less than its share. Between probes a rate that rises stays unused for 2 to 3 s.
 
 mod control;

@@ -61,8 +61,8 @@
 //! eighth of the round-trip time without the least 4 ms, and halves also for paced senders. Its fixed-point arithmetic.
 //!
 //! # Known bad cases
-//! A backoff at a short queue leaves the link idle until the window has grown back, by a packet per round trip: alone on a path of 50 ms and
-//! more it uses about 80 %. A queue that stands has no gradient, so a flow that meets one adds to it. Where jitter, or a host that reads acks
+//! A backoff at a short queue leaves the link idle until the window has grown back, by a packet per round trip. Alone on a path of 50 ms
+//! and more it uses about 80 %. A queue that stands has no gradient, so a flow that meets one adds to it. Where jitter, or a host that reads acks
 //! in batches, changes delays by milliseconds, it backs off at random. Beside CUBIC in a deep buffer it keeps next to nothing: losses, after
 //! which the shadow window helps, are rare there.
 

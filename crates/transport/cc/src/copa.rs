@@ -12,8 +12,8 @@
 //!   λ > λt:     cwnd −= v · MSS / δ · acked / cwnd            slow start is over
 //!   pacing      = 2 · cwnd / RTTstanding
 //! ```
-//! λ = λt means that 1/δ of the flow's own packets are in the queue. The delay is that of a round trip ago, so the queue swings around that:
-//! from none to 2.5/δ packets and back in about five round trips. Each time it is empty, RTTmin is measured anew. The velocity v is 1, and
+//! λ = λt means that 1/δ of the flow's own packets are in the queue. The delay is that of a round trip ago, so the queue swings around
+//! that. It goes from none to 2.5/δ packets and back in about five round trips. Each time it is empty, RTTmin is measured anew. The velocity v is 1, and
 //! doubles in each round after three rounds in one direction, until the rate crosses the target.
 //!
 //! # States

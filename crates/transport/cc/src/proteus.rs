@@ -71,8 +71,8 @@
 //!
 //! # Known bad cases
 //! A standing queue has no gradient and no deviation: a flow that begins on one leaves it there, and Proteus-S sees nothing to yield
-//! to. Links below about 2 Mbit/s: the least rate is a quarter of them and more. Random loss near 5 %: an interval of n packets measures it
-//! with an error of 22 % / √n, which hides the slope, so that the rate needs minutes to grow on a long path. Buffers that loss-based flows
+//! to. Links below about 2 Mbit/s: the least rate is a quarter of them and more. Random loss near 5 %: an interval of n packets measures
+//! it with an error of 22 % / √n, which hides the slope. On a long path the rate needs minutes to grow. Buffers that loss-based flows
 //! fill: Proteus-P yields to them as Proteus-S does. Short flows: starting doubles every other round trip.
 
 mod rate_control;

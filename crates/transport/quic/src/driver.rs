@@ -20,7 +20,7 @@
 //! packets in a round trip of 250 ms an acknowledgement would be 100 ms late. So the controller's window is closed until the
 //! departure instead, which holds back data alone, and the alarm here polls the task again.
 
-use crate::adapter::{instant_of, now};
+use crate::clock::{instant_of, now};
 use afteryou_base::Time;
 use quinn::{AsyncTimer, AsyncUdpSocket, Runtime};
 use std::cell::Cell;
@@ -89,7 +89,7 @@ pub(crate) fn take_departure() -> Option<Time> {
 }
 
 /// Sends by `send`, and notes when, if packets are awaited. The clock is read first: over loopback the answer may be there
-/// before `send` returns. What quinn builds next belongs to another turn.
+/// before `send` returns. The next packets that quinn builds belong to another turn.
 pub(crate) fn depart(send: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     let turn = TURN.get();
     if turn.number == 0 {

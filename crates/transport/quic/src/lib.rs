@@ -35,6 +35,7 @@
 //! quinn's begin anew in each space. One clock serves all adapters of a process, so that members of a group see comparable times.
 
 pub mod adapter;
+pub mod clock;
 mod driver;
 mod factory;
 mod monitor;

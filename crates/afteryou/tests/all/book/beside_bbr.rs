@@ -44,8 +44,8 @@ pub fn page_of_pairs() -> String {
     let mut text = format!(
         "# Beside BBR\n\n\
          [BBR](bbr.md) sends at the rate that it has measured and does not wait for losses. In a buffer of one BDP or less, version 1 fills \
-         the buffer, and every background controller leaves it most of the link, Proteus seven tenths. In deeper ones both versions hold less queue than the \
-         LEDBAT family's targets: what such a controller sees of BBR is too little, and it takes up to half of the link. Nice yields \
+         the buffer, and every background controller leaves it most of the link. In deeper ones both versions hold less queue than the \
+         LEDBAT family's targets. Such a controller sees too little of BBR, and takes up to half of the link. Nice yields \
          to all of it.\n\n\
          The link has {RATE} and a round trip of {RTT}, without loss. The background flow runs from the start, over the transport that its \
          controller was made for, and BBR over tcp comes at {COMES}. Cells have what BBR keeps of the goodput that it has alone, from \
@@ -77,8 +77,8 @@ fn latecomers_table(pairs: &[Pair]) -> String {
         "\n## A latecomer\n\n\
          Here BBR runs from the start, and the background flow comes at {LATECOMER}. Version 1 sends next to nothing for 200 ms every 10 s, \
          version 3 half as much as the path holds every 5 s. Until then a latecomer takes BBR's queue for a part of the path. Cells have the \
-         error of its base delay in ms: how much longer the queue is than its own estimate of the queue, mean over its acks. The first number \
-         is from {} to {}, before a probe of version 1, the second from {} to {}, after it. Controllers that report no estimate are \
+         error of its base delay in ms, which is the queue less its own estimate of the queue, as a mean over its acks. The first number \
+         is from {} to {}, before a probe of version 1. The second is from {} to {}, after it. Controllers that report no estimate are \
          left out.\n\n\
          | background |",
         BEFORE[0], BEFORE[1], AFTER[0], AFTER[1]

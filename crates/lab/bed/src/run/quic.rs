@@ -25,7 +25,7 @@ use crate::error::Error;
 use crate::quic_packet::{HEADERS, PAYLOADS};
 use afteryou_base::{Dscp, Time};
 use afteryou_cc::Observers;
-use afteryou_quic::{adapter, endpoint, Factory, Monitor, Socket};
+use afteryou_quic::{clock, endpoint, Factory, Monitor, Socket};
 use afteryou_scenario::transport::{Protocol, QuicOptions};
 use afteryou_scenario::Flow;
 use end::End;
@@ -140,7 +140,7 @@ impl Client for Sender {
     }
 
     fn now(&self) -> Time {
-        adapter::now()
+        clock::now()
     }
 
     async fn connect(&self, to: SocketAddr) -> io::Result<(Outgoing, Watched)> {

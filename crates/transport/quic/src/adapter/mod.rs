@@ -73,6 +73,7 @@ mod sent_log;
 #[cfg(test)]
 mod tests;
 
+use crate::clock::{self, time_of};
 use crate::driver;
 use crate::factory::Factory;
 use crate::monitor::{Monitor, Status};
@@ -87,8 +88,8 @@ use quinn::congestion::{self, ControllerMetrics};
 use sent_log::{Found, SentLog};
 use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, LazyLock, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 /// A transmission of no more bytes is taken for acknowledgements alone: it is not what ends an idle time.
 const ACKS_ALONE_BYTES: u64 = 100;
@@ -96,23 +97,6 @@ const ACKS_ALONE_BYTES: u64 = 100;
 const MIN_RTO: Span = Span::from_millis(200);
 /// quinn's timers are no finer.
 const GRANULARITY: Span = Span::from_millis(1);
-
-/// One clock for all connections of the process, so that controllers may be compared and may share a window.
-static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
-
-/// Returns the time now on the clock of all controllers.
-pub fn now() -> Time {
-    time_of(Instant::now())
-}
-
-/// Returns the instant of a time on the clock of all controllers.
-pub(crate) fn instant_of(time: Time) -> Instant {
-    *EPOCH + Duration::from_nanos(time.0)
-}
-
-fn time_of(instant: Instant) -> Time {
-    Time(Span::from(instant.saturating_duration_since(*EPOCH)).0)
-}
 
 /// A controller of `afteryou-cc` as one of quinn. [`Factory`] makes them.
 pub struct Adapter {
@@ -168,7 +152,7 @@ impl Monitor {
 
 impl Adapter {
     fn new(factory: Arc<Factory>, mtu: u16, monitor: Monitor) -> Adapter {
-        LazyLock::force(&EPOCH);
+        clock::begin();
         let (controller, gate) = (Mutex::default(), Mutex::default());
         Adapter { factory, monitor, mtu, controller, gate, path: Path::default() }
     }
@@ -185,7 +169,7 @@ impl Adapter {
 
     /// Returns the answer to quinn's question for the window in this `turn`, by a directive with a rate.
     fn paced_window(&self, controller: &mut dyn Controller, turn: u64, rtt: Span) -> u64 {
-        let now = now();
+        let now = clock::now();
         if controller.directive().wake_at.is_some_and(|at| at <= now) {
             controller.on_wake(now);
         }

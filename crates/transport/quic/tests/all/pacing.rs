@@ -92,7 +92,7 @@ impl Controller for Steps {
     }
 }
 
-/// Full packets are of one size, and no probe is among them.
+/// Turns probes off, so that full packets are of one size.
 fn without_probes(mut transport: TransportConfig) -> TransportConfig {
     transport.mtu_discovery_config(None);
     transport
