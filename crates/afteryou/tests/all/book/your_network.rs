@@ -12,10 +12,11 @@ const REPEAT: u32 = 3;
 const CONTROLLERS: [&str; 2] = ["ledbat++,restart=true", "cubic"];
 
 /// A network: what readers call it, and how it differs from the file.
-const NETWORKS: [(&str, &[&str]); 10] = [
+const NETWORKS: [(&str, &[&str]); 11] = [
     ("cable or DSL router, 500 ms of buffer", &[]),
     ("the same with 30 ms of buffer", &["link.buffer=\"30 ms\""]),
     ("router with FQ-CoDel", &["link.queue=fq_codel"]),
+    ("router with CAKE, such as OpenWrt's SQM", &["link.queue=cake"]),
     ("router with CoDel, one queue for all", &["link.queue=codel"]),
     ("cable modem with PIE", &["link.queue=pie"]),
     (
