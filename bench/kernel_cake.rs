@@ -9,9 +9,10 @@
 //! offloads, ECN off, 1500 B packets, initial window 10, HyStart on, no pacing; 40 s measured from 14 s. The flows start
 //! within the first 100 ms. The queue is the backlog over time, sampled every 5 ms, and the utilisation what CAKE has sent.
 //!
-//! The figures are means of two runs, or three. Those at 50 Mbit/s and with eight flows at 4 and 8 Mbit/s are of one. An
-//! instruction counts as 2 ns, and as 1 ns at 50 Mbit/s and with eight flows without a mark. In these CAKE gives turns of
-//! 38 B, so that it takes 300 of them to send a packet: at 2 ns that guest was too slow, and 10 Mbit/s had 97 % instead of 99 %.
+//! The figures are means of two runs; the first row with a mark is of four (6.78 to 6.98 ms), those at 50 Mbit/s and with eight flows at 4
+//! and 8 Mbit/s of one. The guest's boots are almost the same, so two runs do not show the spread. An instruction counts as 2 ns, and as
+//! 1 ns at 50 Mbit/s and with eight flows without a mark. These took the place of runs at 2 ns, which missed samples and had 8.8 ms and
+//! 97.2 % at 10 Mbit/s: within the bounds, too, from a guest that was probably too slow.
 //!
 //! In the simulator CAKE has the same shaper, before a link that is a hundred times as fast. All flows are of one host, as
 //! there. Ours are means of sixteen seeds.
@@ -68,14 +69,14 @@ const fn row(name: &'static str, mbit: f64, [flows, marked]: [u32; 2], kernel: [
     }
 }
 
-/// Bulk holds a packet more than in Linux; the row with four tins, in which the same two tins are used, is within the bounds.
-const ONE_MORE: Option<(f64, f64, &str)> =
-    Some((7.5, 8.5, "ours holds one packet more, which is not explained"));
+/// Open. The difference is a packet's time, 1.2 ms; which tin holds it has not been looked at. The row with four tins, in which the same
+/// two are used, is within the bounds.
+const OPEN: Option<(f64, f64, &str)> = Some((7.5, 8.5, "an open difference, whose cause is not known"));
 
 const ROWS: &[Row] = &[
     row("one", 10.0, [1, 0], [100.0, 2.0, 91.9]),
     Row { tins: "besteffort", ..row("two, besteffort", 10.0, [2, 0], [49.5, 3.1, 96.8]) },
-    Row { known: ONE_MORE, ..row("two, one marked", 10.0, [2, 1], [89.0, 6.8, 97.4]) },
+    Row { known: OPEN, ..row("two, one marked", 10.0, [2, 1], [89.0, 6.8, 97.4]) },
     Row { tins: "diffserv4", ..row("the same, diffserv4", 10.0, [2, 1], [88.7, 7.3, 97.7]) },
     row("two, one marked", 2.0, [2, 1], [92.3, 42.3, 100.0]),
     row("two, one marked", 50.0, [2, 1], [90.5, 2.1, 97.2]),

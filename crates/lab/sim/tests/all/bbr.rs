@@ -54,7 +54,7 @@ fn least_share(bounds: &Bounds, rtt_ms: u64, loss: f64) -> Option<f64> {
     }
 }
 
-/// Returns the longest queue, in ms: so many products of rate and round-trip time, or 4 packets and 3 quanta of a millisecond.
+/// Returns the longest queue, in ms: a number of products of rate and round-trip time, or 4 packets and 3 quanta of a millisecond.
 fn longest_queue_ms(bounds: &Bounds, rtt_ms: u64) -> f64 {
     let few_packets_ms = 4.0 * PACKET_BITS / RATE_BIT_S * 1e3 + 3.0;
     few_packets_ms.max(bounds.queue_bdp * rtt_ms as f64)
@@ -89,19 +89,11 @@ fn version_3_fills_paths_with_little_loss_and_its_mean_queue_is_below_half_of_wh
     assert_fills_the_path(&V3);
 }
 
-/// Returns the shares of the goodput that flows on a link of 20 Mbit/s have after a minute, with `buffer` for a queue.
-fn shares(buffer: &str, flows: Vec<Flow>) -> Vec<f64> {
-    let outcome = run(&scenario(link("20 Mbit/s", buffer), 180.0, 60.0, flows));
-    let rates: Vec<f64> = outcome.window("all").flows.iter().map(|flow| flow.goodput_bit_s).collect();
-    let sum: f64 = rates.iter().sum();
-    rates.iter().map(|rate| rate / sum).collect()
-}
-
 #[test]
 fn two_flows_of_version_1_share_the_link() {
     for both in [|name: &str| flow(name, "bbr", 40), |name: &str| utp(name, "bbr", 40)] {
         let late = Flow { start: seconds(5.0), ..both("late") };
-        let shares = shares("160 ms", vec![both("early"), late]);
+        let shares = shares_on_20_mbit("160 ms", vec![both("early"), late]);
         println!("{shares:?}");
         assert!(shares.iter().all(|share| *share >= 0.35), "{shares:?}");
     }
@@ -111,10 +103,12 @@ fn two_flows_of_version_1_share_the_link() {
 fn version_3_shares_the_link_with_its_own_kind_and_leaves_cubic_a_third_in_short_buffers_and_half_in_deep_ones(
 ) {
     let late = Flow { start: seconds(5.0), ..flow("late", "bbr3", 40) };
-    let own = shares("160 ms", vec![flow("early", "bbr3", 40), late]);
+    let own = shares_on_20_mbit("160 ms", vec![flow("early", "bbr3", 40), late]);
     println!("{own:?}");
     assert!(own.iter().all(|share| *share >= 0.35), "{own:?}");
-    let share = |buffer: &str| shares(buffer, vec![flow("bbr3", "bbr3", 40), flow("cubic", "cubic", 40)])[0];
+    let share = |buffer: &str| {
+        shares_on_20_mbit(buffer, vec![flow("bbr3", "bbr3", 40), flow("cubic", "cubic", 40)])[0]
+    };
     let [short, one, four] = ["20 ms", "40 ms", "160 ms"].map(share);
     println!("half a BDP {short:.2}, one {one:.2}, four {four:.2}");
     assert!(short <= 0.75 && one <= 0.75 && (0.4..0.65).contains(&four), "{short}, {one}, {four}");
@@ -122,7 +116,8 @@ fn version_3_shares_the_link_with_its_own_kind_and_leaves_cubic_a_third_in_short
 
 #[test]
 fn version_1_takes_a_short_buffer_from_cubic_and_little_of_a_deep_one() {
-    let share = |buffer: &str| shares(buffer, vec![flow("bbr", "bbr", 40), flow("cubic", "cubic", 40)])[0];
+    let share =
+        |buffer: &str| shares_on_20_mbit(buffer, vec![flow("bbr", "bbr", 40), flow("cubic", "cubic", 40)])[0];
     let [short, one, deep] = ["20 ms", "40 ms", "640 ms"].map(share);
     println!("half a BDP {short:.2}, one {one:.2}, sixteen {deep:.2}");
     assert!(short >= 0.8 && deep <= 0.45 && short > one && one > deep, "{short}, {one}, {deep}");

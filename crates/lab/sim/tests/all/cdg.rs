@@ -74,19 +74,11 @@ fn tolerance_of_losses_while_the_queue_is_not_full_makes_it_half_as_fast_again_o
     }
 }
 
-/// Returns the shares of the goodput that flows on a link of 20 Mbit/s have after a minute, with `buffer` for a queue.
-fn shares(buffer: &str, flows: Vec<Flow>) -> Vec<f64> {
-    let outcome = run(&scenario(link("20 Mbit/s", buffer), 180.0, 60.0, flows));
-    let rates: Vec<f64> = outcome.window("all").flows.iter().map(|flow| flow.goodput_bit_s).collect();
-    let sum: f64 = rates.iter().sum();
-    rates.iter().map(|rate| rate / sum).collect()
-}
-
 #[test]
 fn two_flows_share_the_link() {
     for both in [|name: &str| flow(name, "cdg", 40), |name: &str| utp(name, "cdg", 40)] {
         let late = Flow { start: seconds(5.0), ..both("late") };
-        let shares = shares("160 ms", vec![both("early"), late]);
+        let shares = shares_on_20_mbit("160 ms", vec![both("early"), late]);
         println!("{shares:?}");
         assert!(shares.iter().all(|share| *share >= 0.45), "{shares:?}");
     }
@@ -95,7 +87,8 @@ fn two_flows_share_the_link() {
 /// Returns the share of a flow beside one with another controller, by buffer: half a product of rate and round-trip time, one, four, and
 /// sixteen.
 fn shares_beside(rival: &str, controller: &str) -> [f64; 4] {
-    let share = |buffer| shares(buffer, vec![flow("cdg", controller, 40), flow("rival", rival, 40)])[0];
+    let share =
+        |buffer| shares_on_20_mbit(buffer, vec![flow("cdg", controller, 40), flow("rival", rival, 40)])[0];
     let shares = ["20 ms", "40 ms", "160 ms", "640 ms"].map(share);
     println!("{controller} beside {rival}: {shares:.3?}");
     shares

@@ -74,19 +74,12 @@ fn together(buffer: &str, flows: Vec<Flow>) -> Outcome {
     run(&scenario(link("20 Mbit/s", buffer), 180.0, 60.0, flows))
 }
 
-/// Returns the shares of the flows in what they have together.
-fn shares(outcome: &Outcome) -> Vec<f64> {
-    let rates: Vec<f64> = outcome.window("all").flows.iter().map(|flow| flow.goodput_bit_s).collect();
-    let sum: f64 = rates.iter().sum();
-    rates.iter().map(|rate| rate / sum).collect()
-}
-
 #[test]
 fn two_flows_share_the_link_and_their_queue_is_twice_as_long() {
     for both in [|name: &str| flow(name, "copa", 40), |name: &str| utp(name, "copa", 40)] {
         let late = Flow { start: seconds(5.0), ..both("late") };
         let outcome = together("160 ms", vec![both("early"), late]);
-        let (shares, (_, p99)) = (shares(&outcome), queue(outcome.window("all")));
+        let (shares, (_, p99)) = (shares_of(&outcome), queue(outcome.window("all")));
         println!("{shares:.3?}, 99 % below {p99:.1} packets");
         assert!(shares.iter().all(|share| *share >= 0.45), "{shares:?}");
         assert!(p99 <= 2.0 * QUEUE_PACKETS, "{p99:.1} packets");
@@ -96,7 +89,7 @@ fn two_flows_share_the_link_and_their_queue_is_twice_as_long() {
 #[test]
 fn beside_cubic_it_keeps_a_tenth_of_a_short_buffer_and_next_to_nothing_of_a_deep_one() {
     let share =
-        |buffer| shares(&together(buffer, vec![flow("copa", "copa", 40), flow("cubic", "cubic", 40)]))[0];
+        |buffer| shares_of(&together(buffer, vec![flow("copa", "copa", 40), flow("cubic", "cubic", 40)]))[0];
     let shares = ["20 ms", "40 ms", "160 ms", "640 ms"].map(share);
     println!("{shares:.3?}");
     assert!((0.07..0.13).contains(&shares[0]) && shares[3] <= 0.02, "{shares:?}");

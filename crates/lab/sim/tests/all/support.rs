@@ -79,3 +79,15 @@ impl Look for Outcome {
 pub fn of<'a>(window: &'a WindowFigures, flow: &str) -> &'a FlowFigures {
     window.flows.iter().find(|figures| figures.flow == flow).expect("a flow")
 }
+
+/// Returns the shares of the flows in the goodput that they have together.
+pub fn shares_of(outcome: &Outcome) -> Vec<f64> {
+    let rates: Vec<f64> = outcome.window("all").flows.iter().map(|flow| flow.goodput_bit_s).collect();
+    let sum: f64 = rates.iter().sum();
+    rates.iter().map(|rate| rate / sum).collect()
+}
+
+/// Returns the same of flows on a link of 20 Mbit/s after a minute, with `buffer` for a queue.
+pub fn shares_on_20_mbit(buffer: &str, flows: Vec<Flow>) -> Vec<f64> {
+    shares_of(&run(&scenario(link("20 Mbit/s", buffer), 180.0, 60.0, flows)))
+}
