@@ -5,6 +5,7 @@ use crate::demo_args::DemoArgs;
 use crate::doctor::{self, DoctorArgs};
 use crate::figures::{CompareArgs, PlotArgs, ReportArgs};
 use crate::lab::{self, LabArgs};
+use crate::league::{self, LeagueArgs};
 use crate::list::ListArgs;
 use crate::manual::{self, CompletionsArgs, ManArgs};
 use crate::run_args::{EngineCommand, MergeArgs};
@@ -57,6 +58,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Repeat the experiments of five papers and compare them with the published numbers.
     Study(StudyArgs),
+    /// Let background controllers compete on a grid of networks, and judge them.
+    League(LeagueArgs),
     /// Open the lab page: the simulator in a browser, with sliders.
     Lab(LabArgs),
     /// List controllers, queues or transports with every parameter.
@@ -82,6 +85,7 @@ Examples:
   afteryou fluid --explain FILE               its equilibrium and stability, without a run
   afteryou plot RESULT --y goodput --out x.svg  a figure of what it saved
   afteryou study gong2012/fig1-droptail       a paper's figure again, beside its numbers
+  afteryou league --quick                     all background controllers compared
   afteryou list controllers                   the values of --controller
   afteryou list queues --json                 the same for queues, for programs
 
@@ -113,6 +117,7 @@ impl Command {
             Command::Report(args) => args.run(),
             Command::Compare(args) => args.run(),
             Command::Study(args) => study::run(&args),
+            Command::League(args) => league::run(&args),
             Command::Lab(args) => lab::run(&args),
             Command::List(args) => list::run(&args),
             Command::Doctor(args) => doctor::run(&args),

@@ -24,6 +24,7 @@
 //! `build.rs` embeds the lab page if `AFTERYOU_LAB` names it. Without it `afteryou lab` explains how to build the page, so a plain
 //! `cargo build` needs no second target.
 
+mod cache_place;
 pub mod cli;
 mod cluster;
 pub mod demo;
@@ -31,6 +32,7 @@ pub mod demo_args;
 pub mod doctor;
 pub mod figures;
 pub mod lab;
+pub mod league;
 pub mod list;
 pub mod live;
 pub mod manual;

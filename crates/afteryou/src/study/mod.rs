@@ -3,8 +3,8 @@
 mod bed;
 mod cpu;
 mod list;
-mod place;
 
+use crate::cache_place;
 use crate::runs::show::Show;
 use crate::runs::{build, in_colour, on_interrupt};
 use afteryou_engines::Pool;
@@ -171,8 +171,8 @@ fn refuse_together(args: &StudyArgs) -> Result<(), Failure> {
 }
 
 fn open_cache(args: &StudyArgs, build: &ContentHash) -> Result<Cache, Failure> {
-    match args.cache.clone().or_else(place::cache) {
-        Some(dir) => Cache::open(&dir, build).map_err(failure),
+    match args.cache.clone().or_else(|| cache_place::cache("study")) {
+        Some(dir) => Ok(Cache::open(&dir, build)?),
         None => Ok(Cache::in_memory()),
     }
 }

@@ -35,6 +35,7 @@
 //! | all runs on all cores | [`Pool::run`], [`Pool::outcomes`] |
 //! | runs without having all of them in memory | [`Lineup`], [`Pool::each`] |
 //! | a sweep on the disk that survives a kill; parts of one | [`sweep`] |
+//! | what a program keeps of runs, found again by content | [`Cache`] |
 //! | the engines that support a controller, a queue, a transport | [`coverage`] |
 //!
 //! # Design
@@ -47,6 +48,7 @@
 //! writes the files of its run and then the line, so a kill loses no finished run. Tables are written from the journal in the order of the
 //! runs, in two passes: columns first, since rows of one table may differ, then values.
 
+mod cache;
 pub mod coverage;
 mod engine;
 mod engines;
@@ -58,6 +60,7 @@ mod point;
 mod pool;
 pub mod sweep;
 
+pub use cache::Cache;
 pub use engine::{Capabilities, Engine, Looks, RunProgress};
 #[cfg(feature = "bed")]
 pub use engines::Bed;

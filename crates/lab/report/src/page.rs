@@ -1,7 +1,9 @@
-//! Pages of tables, words, figures and links, put together by the caller. They need no network and no script.
+//! Pages of tables, words, figures and links, put together by the caller. They need no network, and no script to be read.
 
 use crate::document::{markup, Document};
 use crate::table::Table;
+use afteryou_plot::escape::json_in_script;
+use afteryou_plot::palette::{self, heat};
 use maud::{html, Markup, PreEscaped};
 
 /// A page.
@@ -15,6 +17,17 @@ pub struct Page {
     pub links: Vec<(String, String)>,
     /// Its contents, in order.
     pub parts: Vec<Part>,
+    /// A script that makes more of the page, and its data.
+    pub script: Option<Script>,
+}
+
+/// A script of a page.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// JSON, which the script finds in the element `data`.
+    pub data: String,
+    /// The script: ours, never from outside.
+    pub code: &'static str,
 }
 
 /// A part of a page.
@@ -32,6 +45,21 @@ pub enum Part {
     Links(Vec<(String, String)>),
     /// Text as it is, such as a scenario file.
     Text(String),
+    /// Numbers from 0 to 1 as colours.
+    Heat(Heat),
+    /// A place for the page's script, by its name; nothing without scripts.
+    Place(&'static str),
+}
+
+/// A table of numbers from 0 to 1 with a colour behind each.
+#[derive(Clone, Debug, Default)]
+pub struct Heat {
+    /// The table's title.
+    pub title: String,
+    /// Names of the columns, after that of the rows.
+    pub columns: Vec<String>,
+    /// Names and numbers of the rows.
+    pub rows: Vec<(String, Vec<Option<f64>>)>,
 }
 
 impl Page {
@@ -46,7 +74,15 @@ impl Page {
             @for part in &self.parts { (part.html()) }
         };
         let style = "figure { margin: 1rem 0; overflow-x: auto }\n";
-        Document { title: &self.title, style, body, ..Document::default() }.html()
+        let Some(script) = &self.script else {
+            return Document { title: &self.title, style, body, ..Document::default() }.html();
+        };
+        let scripts = html! {
+            script type="application/json" id="data" { (PreEscaped(json_in_script(&script.data))) }
+            script { (PreEscaped(script.code)) }
+        };
+        let policy = "; script-src 'unsafe-inline'";
+        Document { title: &self.title, policy, style, body, scripts }.html()
     }
 }
 
@@ -60,6 +96,41 @@ impl Part {
                 Part::Figure(svg) => figure { (PreEscaped(without_declaration(svg))) },
                 Part::Links(all) => (links(all)),
                 Part::Text(text) => pre { (text) },
+                Part::Heat(heat) => (heat.html()),
+                Part::Place(id) => div id=(id) {},
+            }
+        }
+    }
+}
+
+impl Heat {
+    fn html(&self) -> Markup {
+        let (first, columns) = self.columns.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
+        let style = |value: f64| {
+            let ink = if heat::is_dark(value) { "#ffffff" } else { palette::INK.light };
+            format!("background:{};color:{ink}", heat::colour(value))
+        };
+        html! {
+            section.table {
+                h2 { (self.title) }
+                div.scroll tabindex="0" role="region" aria-label=(self.title) {
+                    table.heat {
+                        thead { tr { th scope="col" { (first) } @for name in columns { th.n scope="col" { (name) } } } }
+                        tbody {
+                            @for (name, values) in &self.rows {
+                                tr {
+                                    th scope="row" { (name) }
+                                    @for value in values {
+                                        @match value {
+                                            Some(value) => td.n style=(style(*value)) { (format!("{value:.2}")) },
+                                            None => td.n {},
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
             }
         }
     }
@@ -86,6 +157,17 @@ fn without_declaration(svg: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_have_colours_and_a_script_has_its_data() {
+        let rows = vec![("a < b".to_owned(), vec![Some(1.0), None])];
+        let heat = Heat { title: "t".to_owned(), columns: ["", "x", "y"].map(str::to_owned).to_vec(), rows };
+        let script = Script { data: "{\"a\":\"</script>\"}".to_owned(), code: "let a;" };
+        let parts = vec![Part::Heat(heat), Part::Place("weights")];
+        let html = Page { parts, script: Some(script), ..Page::default() }.html();
+        assert!(html.contains("a &lt; b") && html.contains("background:#fde725") && html.contains(">1.00</td>"), "{html}");
+        assert!(html.contains("<div id=\"weights\">") && !html.contains("\"</script>"), "{html}");
+    }
 
     #[test]
     fn words_are_escaped_and_figures_are_not() {

@@ -49,7 +49,7 @@ fn summary(verdicts: &[EntryVerdict]) -> String {
     }
     parts.push(Part::Table(costs(verdicts)));
     let subtitle = format!("{} experiments · afteryou {}", verdicts.len(), env!("CARGO_PKG_VERSION"));
-    Page { title: "Studies".to_owned(), subtitle, links: Vec::new(), parts }.html()
+    Page { title: "Studies".to_owned(), subtitle, parts, ..Page::default() }.html()
 }
 
 fn capital(words: &str) -> String {
@@ -104,7 +104,7 @@ fn of_paper(paper: &Paper, verdicts: &[&EntryVerdict]) -> String {
     }
     let title = format!("{}, {}", paper.authors, paper.title);
     let links = vec![("index.html".to_owned(), "All studies".to_owned())];
-    Page { title, subtitle: format!("{} experiments", verdicts.len()), links, parts }.html()
+    Page { title, subtitle: format!("{} experiments", verdicts.len()), links, parts, ..Page::default() }.html()
 }
 
 /// Returns the scenario files of an entry's checks.

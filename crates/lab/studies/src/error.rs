@@ -1,7 +1,6 @@
 //! Errors of studies.
 
 use afteryou_scenario_file::FileError;
-use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// The result of everything in this crate that can fail.
@@ -39,22 +38,10 @@ pub enum Error {
     /// A run failed.
     #[error(transparent)]
     Lab(#[from] afteryou_engines::Error),
-    /// A file of the cache cannot be read or written.
-    #[error("{}: {error}: check its permissions and the space on the disk, or name another folder with --cache", path.display())]
-    Disk {
-        /// The file.
-        path: PathBuf,
-        /// The system's reason.
-        error: std::io::Error,
-    },
 }
 
 impl Error {
     pub(crate) fn data(paper: &str, reason: impl Into<String>) -> Error {
         Error::Data { paper: paper.to_owned(), reason: reason.into() }
-    }
-
-    pub(crate) fn disk(path: &Path, error: std::io::Error) -> Error {
-        Error::Disk { path: path.to_owned(), error }
     }
 }

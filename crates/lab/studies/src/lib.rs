@@ -21,7 +21,7 @@
 //! | `measure` | functions from a run to numbers, by name |
 //! | `judge` | functions from the readings of points to values, by name |
 //! | `exact` | functions of the entries without runs |
-//! | `cache`, `runs`, `study` | runs that were made before; making the others; judging |
+//! | `runs`, `study` | making the runs that were not made before; judging |
 //! | `bed` | the part of the entries that is run on real packets |
 //! | `verdict`, `known`, `tables` | values beside their bands, causes of misses, tables of both |
 //! | `figures`, `book` | the papers' figures drawn again, and pages of everything |
@@ -39,7 +39,6 @@
 mod args;
 pub mod bed;
 pub mod book;
-mod cache;
 pub mod choice;
 mod entry;
 mod error;
@@ -60,7 +59,6 @@ mod study;
 pub mod tables;
 mod verdict;
 
-pub use cache::{Cache, Kept};
 pub use entry::{
     Args, At, Axis, AxisValue, Band, Call, Case, Check, Drawn, Entry, Exact, Figure, Grid, Kind, Labels,
     Paper,
@@ -71,5 +69,6 @@ pub use grid::GridPoint;
 pub use known::{Edge, Known, Miss};
 pub use plan::{Chosen, Wanted};
 pub use reading::Reading;
+pub use runs::{Cache, Kept};
 pub use study::{run, Setting};
 pub use verdict::{Cause, EntryVerdict, Finding, Simulated, Verdict};

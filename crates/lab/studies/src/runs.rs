@@ -1,17 +1,30 @@
 //! Runs that entries need: each is made once, or found in the cache.
 
-use crate::cache::{Cache, Kept};
 use crate::entry::Call;
 use crate::error::{Error, Result};
 use crate::measure;
+use crate::reading::Reading;
 use afteryou_base::lock::EvenPoisoned;
 use afteryou_engines::{sweep, Engine, Event, Jobs, Point, Pool, PoolProgress};
 use afteryou_scenario::content::ContentHash;
 use afteryou_scenario::Outcome;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::AtomicBool;
 use std::sync::Mutex;
 use std::thread::{self, ThreadId};
+
+/// The readings of runs that were made before.
+pub type Cache = afteryou_engines::Cache<Kept>;
+
+/// The kept part of a run: of each measure its reading, or the reason that there is none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    /// By the measure as it was called.
+    pub readings: BTreeMap<String, Result<Reading, String>>,
+    /// Processor time of the run, s.
+    pub cpu_s: f64,
+}
 
 /// A run, and the measures that are taken of it.
 pub struct Run<'a> {
@@ -49,7 +62,8 @@ pub fn make(
     let singles = Singles::of(runs, &making.build)?;
     let is_pending = |place: &usize| {
         let (key, measures) = &singles.all[*place];
-        cache.get(key, &measures.keys().cloned().collect::<Vec<_>>()).is_none()
+        let has = |kept: &Kept| measures.keys().all(|measure| kept.readings.contains_key(measure));
+        !cache.get(key).is_some_and(has)
     };
     let pending: Vec<usize> = (0..singles.all.len()).filter(is_pending).collect();
     let (all, there) = (singles.all.len(), singles.all.len() - pending.len());
@@ -77,7 +91,7 @@ pub fn make(
         let read = |call: &Call| measure::take(&outcome, call).map_err(|error| error.to_string());
         let readings = measures.iter().map(|(name, call)| (name.clone(), read(call))).collect();
         let kept = Kept { readings, cpu_s: clock.end() };
-        shared.lock().even_poisoned().put(key, kept)
+        Ok(shared.lock().even_poisoned().put(key, kept)?)
     };
     making.pool.each(&jobs, &finish, making.stop, &mut |event| {
         if let Event::Progress(done) = event {
@@ -88,7 +102,7 @@ pub fn make(
     let spoiled = spoiled.into_inner().even_poisoned();
     let found = |place: &usize| {
         let (key, _) = &singles.all[*place];
-        let kept = spoiled.get(&key.to_string()).or_else(|| cache.get(key, &[])).cloned();
+        let kept = spoiled.get(&key.to_string()).or_else(|| cache.get(key)).cloned();
         kept.ok_or_else(|| Error::NoReading("a run left no readings".to_owned()))
     };
     Ok((singles.of_runs.iter().map(found).collect::<Result<_>>()?, spoiled.len()))

@@ -1,6 +1,6 @@
 //! A study: the runs that entries need are made or found in the cache, and each check is judged.
 
-use crate::cache::{Cache, Kept};
+use crate::runs::{Cache, Kept};
 use crate::entry::{At, Call, Check, Exact, Figure, Grid};
 use crate::error::{Error, Result};
 use crate::exact;

@@ -9,7 +9,7 @@ mod judged;
 
 pub use cost::{days, Cost};
 
-use crate::cache::{Cache, Kept};
+use crate::runs::{Cache, Kept};
 use crate::entry::{At, Check, Grid};
 use crate::error::{Error, Result};
 use crate::extent::Extent;

@@ -1,14 +1,15 @@
-//! Readings of runs that were made before, on the disk.
+//! What was kept of runs that were made before, on the disk.
 //!
-//! The file of a build has a line for each run: 16 hexadecimal digits of BLAKE3 over the rest, the key of the run, and the readings,
-//! JSON in one line. A line that a kill tore is passed over, and its run is made again. Another build has another file, so a
+//! The file of a build has a line for each run: 16 hexadecimal digits of BLAKE3 over the rest, the key of the run, and what the caller keeps
+//! of it, JSON in one line. A line that a kill tore is passed over, and its run is made again. Another build has another file, so a
 //! changed controller never finds the numbers of the old one; the files of other builds are removed.
 
-use crate::error::{Error, Result};
-use crate::reading::Reading;
+use crate::error::Error;
+use crate::Result;
 use afteryou_scenario::content::ContentHash;
-use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use serde::de::DeserializeOwned;
+use serde::Serialize;
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,25 +19,16 @@ const DIGITS: usize = 16;
 /// How the names of the files end.
 const EXTENSION: &str = "readings";
 
-/// The kept part of a run: of each measure its reading, or the reason that there is none.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
-    /// By the measure as it was called.
-    pub readings: BTreeMap<String, Result<Reading, String>>,
-    /// Processor time of the run, s.
-    pub cpu_s: f64,
-}
-
-/// The readings of a build.
-pub struct Cache {
+/// What a build has kept of its runs.
+pub struct Cache<Kept> {
     /// None keeps everything in memory alone.
     file: Option<(PathBuf, File)>,
     runs: HashMap<String, Kept>,
 }
 
-impl Cache {
+impl<Kept: Serialize + DeserializeOwned> Cache<Kept> {
     /// Creates a cache that ends with the process.
-    pub fn in_memory() -> Cache {
+    pub fn in_memory() -> Cache<Kept> {
         Cache { file: None, runs: HashMap::new() }
     }
 
@@ -44,7 +36,7 @@ impl Cache {
     ///
     /// # Errors
     /// [`Error::Disk`].
-    pub fn open(dir: &Path, build: &ContentHash) -> Result<Cache> {
+    pub fn open(dir: &Path, build: &ContentHash) -> Result<Cache<Kept>> {
         fs::create_dir_all(dir).map_err(|error| Error::disk(dir, error))?;
         let name = format!("{}.{EXTENSION}", &build.to_string()[..DIGITS]);
         remove_others(dir, &name);
@@ -63,13 +55,12 @@ impl Cache {
         Ok(Cache { file: Some((path, file)), runs })
     }
 
-    /// Returns the readings of the run with this key, if all of `measures` are among them.
-    pub fn get(&self, key: &ContentHash, measures: &[String]) -> Option<&Kept> {
-        let kept = self.runs.get(&key.to_string())?;
-        measures.iter().all(|measure| kept.readings.contains_key(measure)).then_some(kept)
+    /// Returns what was kept of the run with this key.
+    pub fn get(&self, key: &ContentHash) -> Option<&Kept> {
+        self.runs.get(&key.to_string())
     }
 
-    /// Keeps the readings of a run.
+    /// Keeps something of a run.
     ///
     /// # Errors
     /// [`Error::Disk`].
@@ -91,7 +82,7 @@ fn checksum(rest: &str) -> String {
     digits
 }
 
-fn parse(line: &str) -> Option<(String, Kept)> {
+fn parse<Kept: DeserializeOwned>(line: &str) -> Option<(String, Kept)> {
     let (checksum, rest) = line.split_once(' ')?;
     if checksum != self::checksum(rest) {
         return None;
@@ -115,11 +106,8 @@ fn remove_others(dir: &Path, name: &str) {
 mod tests {
     use super::*;
 
-    fn kept(number: f64) -> Kept {
-        let mut readings = BTreeMap::new();
-        readings.insert("queue".to_owned(), Ok(Reading::One(number)));
-        readings.insert("delay".to_owned(), Err("no packet".to_owned()));
-        Kept { readings, cpu_s: 0.5 }
+    fn kept(number: f64) -> Vec<Result<f64, String>> {
+        vec![Ok(number), Err("no packet".to_owned())]
     }
 
     #[test]
@@ -134,15 +122,12 @@ mod tests {
         let bytes = fs::read(&path).unwrap();
         fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
         let mut cache = Cache::open(dir.path(), &build).unwrap();
-        let queue = ["queue".to_owned()];
-        assert_eq!(cache.get(&one, &queue), Some(&kept(0.1 + 0.2)));
-        assert!(cache.get(&two, &queue).is_none() && cache.get(&one, &["more".to_owned()]).is_none());
+        assert_eq!((cache.get(&one), cache.get(&two)), (Some(&kept(0.1 + 0.2)), None));
         cache.put(&two, kept(3.0)).unwrap();
-        assert_eq!(Cache::open(dir.path(), &build).unwrap().get(&two, &queue), Some(&kept(3.0)));
-        assert!(Cache::open(dir.path(), &other).unwrap().get(&one, &queue).is_none());
-        assert!(
-            Cache::open(dir.path(), &build).unwrap().get(&one, &queue).is_none(),
-            "other builds leave nothing"
-        );
+        assert_eq!(Cache::open(dir.path(), &build).unwrap().get(&two), Some(&kept(3.0)));
+        let of_other: Cache<Vec<Result<f64, String>>> = Cache::open(dir.path(), &other).unwrap();
+        assert!(of_other.get(&one).is_none());
+        let again: Cache<Vec<Result<f64, String>>> = Cache::open(dir.path(), &build).unwrap();
+        assert!(again.get(&one).is_none(), "other builds leave nothing");
     }
 }

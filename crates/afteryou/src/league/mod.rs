@@ -1,0 +1,267 @@
+//! `afteryou league`: background controllers on a grid of drawn networks, judged by goals.
+
+mod check;
+
+use crate::cache_place;
+use crate::runs::show::Show;
+use crate::runs::{build, in_colour, on_interrupt};
+use afteryou_engines::{find, Cache, Engine, PoolProgress};
+use afteryou_files::{check_writable, lock, write_file};
+use afteryou_league::page::{self, Draw};
+use afteryou_league::{
+    draw, entrants, play, table, Cell, Entrant, Error, Kept, Progress, Scores, Season, Set, Setting, GOALS, PATIENCE, QUICK, WHOLE,
+};
+use afteryou_report::table_text;
+use afteryou_terminal::{output, Failure};
+use clap::{Args, ValueEnum};
+use std::fs::{self, File};
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
+
+/// Holds a folder of results for one league.
+const LOCK: &str = ".league.lock";
+/// Most draws of the grid in one call.
+const MOST_DRAWS: usize = 2;
+
+/// Sets of cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LeagueSet {
+    /// For those who design a rule
+    Train,
+    /// To judge a rule whose design is finished
+    Hold,
+}
+
+/// Engines of the league.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LeagueEngine {
+    /// The packet simulator
+    Sim,
+    /// Real packets in real time: hours. Linux, as root
+    Bed,
+}
+
+/// Those who take part, and the grid.
+#[derive(Args, Clone, Debug)]
+pub struct LeagueArgs {
+    /// Controllers, such as vegas or ledbat++,target=25ms; all background controllers by default
+    #[arg(value_name = "CONTROLLER")]
+    pub controllers: Vec<String>,
+
+    /// Use 200 cells of up to 50 Mbit/s and 40 s, in place of 1200 up to 500 Mbit/s
+    #[arg(long)]
+    pub quick: bool,
+
+    /// The set of cells; given twice, both sets are drawn and compared
+    #[arg(long, value_enum, default_value = "train", value_name = "SET")]
+    pub set: Vec<LeagueSet>,
+
+    /// The seed of the grid: other values of the same strata. Given twice, both draws are compared
+    #[arg(long, default_value = "1", value_name = "N")]
+    pub grid_seed: Vec<u64>,
+
+    /// The engine. `bed` prints first how long it will take
+    #[arg(long, value_enum, default_value = "sim", value_name = "ENGINE")]
+    pub engine: LeagueEngine,
+
+    /// Write a page, a summary, tables and the scenario files of the worst cells into this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Exit with 1 if a run failed, two draws differ, or --quick gives other scores than those that are recorded
+    #[arg(long)]
+    pub check: bool,
+
+    /// Runs at the same time; the number of cores by default
+    #[arg(long, value_name = "N", value_parser = crate::values::jobs)]
+    pub jobs: Option<u16>,
+
+    /// Keep the figures of runs in this folder, where an interrupted league resumes; the user's cache by default
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+}
+
+/// A draw of the grid: its name and its cells.
+struct Grid {
+    name: String,
+    cells: Vec<Cell>,
+}
+
+impl LeagueArgs {
+    /// Returns the draws of the grid.
+    fn grids(&self) -> Result<Vec<Grid>, Failure> {
+        let strata = if self.quick { QUICK } else { WHOLE };
+        let sets = self.set.iter().map(|set| match set {
+            LeagueSet::Train => Set::Train,
+            LeagueSet::Hold => Set::Hold,
+        });
+        let grid = |set: Set, seed: u64| Grid {
+            name: format!("{}, seed {seed}", set.name()),
+            cells: draw(strata, set, seed),
+        };
+        let grids: Vec<Grid> = sets.flat_map(|set| self.grid_seed.iter().map(move |seed| grid(set, *seed))).collect();
+        match grids.len() > MOST_DRAWS {
+            true => Err(Failure::usage(format!(
+                "{} draws: two sets, or two seeds of one, can be compared",
+                grids.len()
+            ))),
+            false => Ok(grids),
+        }
+    }
+
+    fn threads(&self) -> usize {
+        self.jobs.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from)
+    }
+
+    /// Returns the command that repeats this league, without the options that change no number.
+    fn command(&self) -> String {
+        let mut words = vec!["afteryou league".to_owned()];
+        words.extend(self.controllers.iter().map(|name| match name.contains([' ', '\'']) {
+            true => format!("'{}'", name.replace('\'', "'\\''")),
+            false => name.clone(),
+        }));
+        words.extend(self.quick.then(|| "--quick".to_owned()));
+        let sets = self.set.iter().filter_map(|set| set.to_possible_value());
+        words.extend(sets.map(|set| format!("--set {}", set.get_name())));
+        words.extend(self.grid_seed.iter().map(|seed| format!("--grid-seed {seed}")));
+        words.extend((self.engine == LeagueEngine::Bed).then(|| "--engine bed".to_owned()));
+        words.join(" ")
+    }
+}
+
+/// Plays and judges a league.
+///
+/// # Errors
+/// A controller that does not exist, more than two draws, a folder that cannot be written or that another league writes. With `--check` a
+/// failed run, draws that differ, and scores other than the recorded ones.
+pub fn run(args: &LeagueArgs) -> Result<(), Failure> {
+    let who = entrants(&args.controllers).map_err(failure)?;
+    let grids = args.grids()?;
+    let held = args.out.as_deref().map(hold).transpose()?;
+    let mut played = Vec::with_capacity(grids.len());
+    for Grid { name, cells } in grids {
+        let season = season(args, cells, who.clone())?;
+        let scores = Scores::of(&season, &[1.0; GOALS.len()]);
+        played.push((name, season, scores));
+    }
+    let draws: Vec<Draw> =
+        played.iter().map(|(name, season, scores)| Draw { name: name.clone(), season, scores }).collect();
+    print(&draws)?;
+    if let Some(dir) = &args.out {
+        write(&draws, &args.command(), dir)?;
+    }
+    drop(held);
+    match args.check {
+        true => check::check(args, &draws),
+        false => Ok(()),
+    }
+}
+
+/// Takes a folder for this process, so that no other league writes into it.
+fn hold(dir: &Path) -> Result<File, Failure> {
+    check_writable(dir)?;
+    fs::create_dir_all(dir)?;
+    let file = File::create(dir.join(LOCK))?;
+    match lock::take(&file) {
+        true => Ok(file),
+        false => Err(Failure::usage(format!(
+            "another league is writing into {}: wait for its end, or choose another folder",
+            dir.display()
+        ))),
+    }
+}
+
+fn season(args: &LeagueArgs, cells: Vec<Cell>, who: Vec<Entrant>) -> Result<Season, Failure> {
+    let engine: &'static dyn Engine = match args.engine {
+        LeagueEngine::Sim => find("sim")?,
+        LeagueEngine::Bed => bed(args, &cells, who.len())?,
+    };
+    let build = build()?;
+    let stop = on_interrupt()?;
+    let mut cache: Cache<Kept> = match args.cache.clone().or_else(|| cache_place::cache("league")) {
+        Some(dir) => Cache::open(&dir, &build)?,
+        None => Cache::in_memory(),
+    };
+    let setting =
+        Setting { engine, threads: args.threads(), build, patience: PATIENCE, failure: || None, stop: &stop };
+    let mut show: Option<Show> = None;
+    let season = play(cells, who, &setting, &mut cache, &mut |progress: Progress| {
+        let show = show.get_or_insert_with(|| {
+            let mut show = Show::new(progress.all, std::io::stderr().is_terminal());
+            show.was_there(progress.there);
+            show
+        });
+        let Progress { there, done, passed_s, .. } = progress;
+        let done = there + done;
+        show.draw(PoolProgress { done, work: done as f64, passed_s });
+    });
+    if let Some(show) = &mut show {
+        show.clear();
+    }
+    let season = season.map_err(failure)?;
+    if let Some(reason) = &season.not_kept {
+        output::complain(&format!("the figures of this league are not all kept: {reason}\n"));
+    }
+    Ok(season)
+}
+
+/// Returns the testbed as it can be used now, after a word about the time that it will take.
+fn bed(args: &LeagueArgs, cells: &[Cell], entrants: usize) -> Result<&'static dyn Engine, Failure> {
+    let engine = find("bed")?;
+    let runs_s: f64 = cells.iter().map(|cell| cell.phases.length_s() * (entrants + 1) as f64).sum();
+    let hours = runs_s / args.threads().min(engine.at_once()) as f64 / 3600.0;
+    output::complain(&format!("real packets take real time: about {hours:.1} hours\n"));
+    #[cfg(target_os = "linux")]
+    afteryou_bed::net::become_root_of_own_namespace()?;
+    Ok(engine)
+}
+
+fn print(draws: &[Draw<'_>]) -> Result<(), Failure> {
+    let (width, colour) = (output::table_width(), in_colour());
+    let shown = |table| output::print(&table_text(&table, width, colour));
+    for draw in draws {
+        let order = table::order(draw.season, draw.scores);
+        shown(afteryou_report::table::Table { title: format!("{}: {}", order.title, draw.name), ..order })?;
+        for failure in failures(draw.season) {
+            output::print(&failure)?;
+        }
+    }
+    match draws {
+        [first, second] => {
+            shown(table::draws(first.season, [&first.name, &second.name], [first.scores, second.scores]))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns a line for each entrant with failed runs: how many, and the reason of the first.
+fn failures(season: &Season) -> Vec<String> {
+    let line = |(entrant, runs): (&Entrant, &Vec<afteryou_league::Outcome>)| {
+        let mut failed = runs.iter().zip(&season.cells).filter_map(|(run, cell)| Some((run.as_ref().err()?, cell)));
+        let (reason, cell) = failed.next()?;
+        let number = failed.count() + 1;
+        Some(format!("{}: {number} runs failed, the first in {}: {reason}\n", entrant.name, cell.name))
+    };
+    season.entrants.iter().zip(&season.runs).filter_map(line).collect()
+}
+
+fn write(draws: &[Draw<'_>], command: &str, dir: &Path) -> Result<(), Failure> {
+    for file in page::files(draws, command).map_err(failure)? {
+        let path = dir.join(&file.name);
+        check_writable(path.parent().unwrap_or(dir))?;
+        write_file(&path, &file.bytes)?;
+    }
+    output::complain(&format!("Page: {}\n", dir.join("index.html").display()));
+    Ok(())
+}
+
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::Lab(afteryou_engines::Error::Interrupted) => {
+            Failure::Stopped("interrupted: the same command continues from there".to_owned())
+        }
+        Error::Controller(_) | Error::Twice(_) => Failure::usage(error),
+        other => other.into(),
+    }
+}
