@@ -9,7 +9,8 @@ use afteryou_engines::{find, Cache, Engine, PoolProgress};
 use afteryou_files::{check_writable, lock, write_file};
 use afteryou_league::page::{self, Draw};
 use afteryou_league::{
-    draw, entrants, play, table, Cell, Entrant, Error, Kept, Progress, Scores, Season, Set, Setting, GOALS, PATIENCE, QUICK, WHOLE,
+    draw, entrants, play, table, Cell, Entrant, Error, Kept, Progress, Scores, Season, Set, Setting, GOALS,
+    PATIENCE, QUICK, WHOLE,
 };
 use afteryou_report::table_text;
 use afteryou_terminal::{output, Failure};
@@ -100,7 +101,8 @@ impl LeagueArgs {
             name: format!("{}, seed {seed}", set.name()),
             cells: draw(strata, set, seed),
         };
-        let grids: Vec<Grid> = sets.flat_map(|set| self.grid_seed.iter().map(move |seed| grid(set, *seed))).collect();
+        let grids: Vec<Grid> =
+            sets.flat_map(|set| self.grid_seed.iter().map(move |seed| grid(set, *seed))).collect();
         match grids.len() > MOST_DRAWS {
             true => Err(Failure::usage(format!(
                 "{} draws: two sets, or two seeds of one, can be compared",
@@ -238,7 +240,8 @@ fn print(draws: &[Draw<'_>]) -> Result<(), Failure> {
 /// Returns a line for each entrant with failed runs: how many, and the reason of the first.
 fn failures(season: &Season) -> Vec<String> {
     let line = |(entrant, runs): (&Entrant, &Vec<afteryou_league::Outcome>)| {
-        let mut failed = runs.iter().zip(&season.cells).filter_map(|(run, cell)| Some((run.as_ref().err()?, cell)));
+        let mut failed =
+            runs.iter().zip(&season.cells).filter_map(|(run, cell)| Some((run.as_ref().err()?, cell)));
         let (reason, cell) = failed.next()?;
         let number = failed.count() + 1;
         Some(format!("{}: {number} runs failed, the first in {}: {reason}\n", entrant.name, cell.name))

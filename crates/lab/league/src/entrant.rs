@@ -19,7 +19,8 @@ pub struct Entrant {
 /// A controller or a parameter that does not exist, and one that is named twice.
 pub fn entrants(names: &[String]) -> Result<Vec<Entrant>> {
     if names.is_empty() {
-        let background = catalogue::controllers().into_iter().filter(|entry| entry.class == Class::Background);
+        let background =
+            catalogue::controllers().into_iter().filter(|entry| entry.class == Class::Background);
         return Ok(background.map(|entry| Entrant::of(Algorithm::named(entry.name))).collect());
     }
     let mut entrants: Vec<Entrant> = Vec::with_capacity(names.len());

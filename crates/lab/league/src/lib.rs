@@ -63,6 +63,8 @@ pub use entrant::{entrants, Entrant};
 pub use error::{Error, Result};
 pub use figures::{Figures, Phase, PhaseFigures, Transfers};
 pub use goal::{Bound, Goal, Over, GOALS};
-pub use grid::{draw, Arrival, Cell, Foreground, Phases, Set, Stratum, Transport, Trouble, LATE, QUICK, WHOLE};
+pub use grid::{
+    draw, Arrival, Cell, Foreground, Phases, Set, Stratum, Transport, Trouble, LATE, QUICK, WHOLE,
+};
 pub use play::{play, Kept, Outcome, Progress, Season, Setting, PATIENCE};
 pub use score::{Estimate, Scores, Standing, ALIKE};

@@ -88,8 +88,14 @@ pub fn summary(draws: &[Draw<'_>], command: &str) -> String {
 }
 
 fn subtitle(draw: &Draw<'_>) -> String {
-    let packets: u64 =
-        draw.season.runs.iter().flatten().filter_map(|run| run.as_ref().ok()).map(|figures| figures.packets).sum();
+    let packets: u64 = draw
+        .season
+        .runs
+        .iter()
+        .flatten()
+        .filter_map(|run| run.as_ref().ok())
+        .map(|figures| figures.packets)
+        .sum();
     format!(
         "{} · {} cells · {} controllers · {} million packets · afteryou {}",
         draw.name,
@@ -112,10 +118,18 @@ fn page(draws: &[Draw<'_>], command: &str, [map, front]: [&str; 2]) -> Result<St
         Part::Table(table::goals(season)),
     ];
     if let [first, second, ..] = draws {
-        parts.push(Part::Table(table::draws(first.season, [&first.name, &second.name], [first.scores, second.scores])));
+        parts.push(Part::Table(table::draws(
+            first.season,
+            [&first.name, &second.name],
+            [first.scores, second.scores],
+        )));
     }
     let link = |name: &str, words: &str| (name.to_owned(), words.to_owned());
-    parts.push(Part::Links(vec![link("cells.csv", "Every cell as CSV"), link("cells.parquet", "as Parquet"), link("summary.md", "summary as Markdown")]));
+    parts.push(Part::Links(vec![
+        link("cells.csv", "Every cell as CSV"),
+        link("cells.parquet", "as Parquet"),
+        link("summary.md", "summary as Markdown"),
+    ]));
     for standing in &scores.standings {
         parts.extend(of_entrant(season, scores, standing.entrant));
     }
@@ -127,7 +141,14 @@ fn page(draws: &[Draw<'_>], command: &str, [map, front]: [&str; 2]) -> Result<St
         })).collect::<Vec<_>>(),
     });
     let script = Some(Script { data: serde_json::to_string(&data)?, code: SCRIPT });
-    Ok(Page { title: "League of background controllers".to_owned(), subtitle: subtitle(first), parts, script, ..Page::default() }.html())
+    Ok(Page {
+        title: "League of background controllers".to_owned(),
+        subtitle: subtitle(first),
+        parts,
+        script,
+        ..Page::default()
+    }
+    .html())
 }
 
 /// Returns the section of an entrant: where it is good and where not, and its worst cells.
@@ -144,7 +165,10 @@ fn of_entrant(season: &Season, scores: &Scores, entrant: usize) -> Vec<Part> {
     if let Some((cell, _)) = worst.first() {
         parts.push(Part::Text(format!("afteryou sim {}", address(&season.cells[*cell], name))));
     }
-    let failures = season.runs[entrant].iter().zip(&season.cells).filter_map(|(run, cell)| Some((cell, run.as_ref().err()?)));
+    let failures = season.runs[entrant]
+        .iter()
+        .zip(&season.cells)
+        .filter_map(|(run, cell)| Some((cell, run.as_ref().err()?)));
     let failures: Vec<String> = failures.map(|(cell, reason)| format!("{}: {reason}", cell.name)).collect();
     if !failures.is_empty() {
         parts.push(Part::Words(format!("{} of its runs failed, each with the score 0:", failures.len())));
@@ -181,15 +205,26 @@ fn heat(season: &Season, scores: &Scores, entrant: usize) -> Heat {
     let rows = rows.into_iter().map(|(name, values): (String, Vec<Option<f64>>)| {
         (name, GOALS.iter().zip(values).filter(|(goal, _)| keep(goal)).map(|(_, value)| value).collect())
     });
-    let columns = std::iter::once(String::new()).chain(GOALS.iter().filter(|goal| keep(goal)).map(|goal| goal.name.to_owned()));
-    Heat { title: "Mean scores by part of the grid".to_owned(), columns: columns.collect(), rows: rows.collect() }
+    let columns = std::iter::once(String::new())
+        .chain(GOALS.iter().filter(|goal| keep(goal)).map(|goal| goal.name.to_owned()));
+    Heat {
+        title: "Mean scores by part of the grid".to_owned(),
+        columns: columns.collect(),
+        rows: rows.collect(),
+    }
 }
 
 fn worst_cells(season: &Season, scores: &Scores, entrant: usize, worst: &[(usize, f64)]) -> Table {
-    let columns = vec![Column::words("cell"), Column::numbers("score"), Column::words("network and flows"), Column::words("lost at")];
+    let columns = vec![
+        Column::words("cell"),
+        Column::numbers("score"),
+        Column::words("network and flows"),
+        Column::words("lost at"),
+    ];
     let row = |(cell, score): &(usize, f64)| {
         let lost = GOALS.iter().enumerate().filter_map(|(goal, of)| {
-            let low = scores.cells[entrant][goal][*cell].filter(|score| *score < 0.9 && of.over == crate::goal::Over::All)?;
+            let low = scores.cells[entrant][goal][*cell]
+                .filter(|score| *score < 0.9 && of.over == crate::goal::Over::All)?;
             Some(format!("{} {low:.2}", of.name))
         });
         vec![
@@ -208,7 +243,10 @@ fn map(season: &Season, scores: &Scores) -> Result<String> {
     let from_below = || scores.standings.iter().rev();
     let panel = Panel {
         name: String::new(),
-        columns: std::iter::once("all").chain(GOALS.iter().map(|goal| goal.short)).map(str::to_owned).collect(),
+        columns: std::iter::once("all")
+            .chain(GOALS.iter().map(|goal| goal.short))
+            .map(str::to_owned)
+            .collect(),
         rows: from_below().map(|standing| season.entrants[standing.entrant].name.clone()).collect(),
         values: from_below()
             .map(|standing| {
@@ -219,7 +257,8 @@ fn map(season: &Season, scores: &Scores) -> Result<String> {
     };
     let map = Map {
         title: "League of background controllers".to_owned(),
-        subtitle: "the part of each goal's bound that was reached; ¹⁰ the worst tenth of its cells".to_owned(),
+        subtitle: "the part of each goal's bound that was reached; ¹⁰ the worst tenth of its cells"
+            .to_owned(),
         x: "goal".to_owned(),
         y: "controller".to_owned(),
         range: [0.0, 1.0],
@@ -241,13 +280,20 @@ fn front(season: &Season, scores: &Scores) -> Result<String> {
             at(kept) >= y.mean && at(harvest) >= x.mean && (at(kept) > y.mean || at(harvest) > x.mean)
         };
         let mark = if scores.standings.iter().any(|other| is_ahead(&other)) { "" } else { " *" };
-        Some(Line { name: format!("{}{mark}", entrant.name), controller: Some(entrant.controller.kind.clone()), spots: vec![spot] })
+        Some(Line {
+            name: format!("{}{mark}", entrant.name),
+            controller: Some(entrant.controller.kind.clone()),
+            spots: vec![spot],
+        })
     };
     let chart = Chart {
         title: "What is kept, and what is harvested".to_owned(),
-        subtitle: "mean scores; * nobody is better at one of them without being worse at the other".to_owned(),
+        subtitle: "mean scores; * nobody is better at one of them without being worse at the other"
+            .to_owned(),
         x: "harvest".to_owned(),
         y: "kept".to_owned(),
+        x_range: Some([0.0, 1.0]),
+        y_range: Some([0.0, 1.0]),
         lines: scores.standings.iter().filter_map(line).collect(),
         ..Chart::default()
     };

@@ -94,7 +94,8 @@ pub fn play(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Season> {
     let jobs = Arc::new(jobs(&cells, &entrants, setting));
-    let mut results: Vec<Option<Outcome>> = jobs.iter().map(|job| cache.get(&job.key).map(|kept| kept.0.clone())).collect();
+    let mut results: Vec<Option<Outcome>> =
+        jobs.iter().map(|job| cache.get(&job.key).map(|kept| kept.0.clone())).collect();
     let mut pending: Vec<usize> = (0..jobs.len()).filter(|job| results[*job].is_none()).collect();
     // The longest first, so that no thread ends long after the others.
     pending.sort_by(|a, b| cells[jobs[*b].cell].packets().total_cmp(&cells[jobs[*a].cell].packets()));
@@ -160,7 +161,9 @@ fn outcome(ended: Ended<Result<Figures, Reason>>) -> Result<(Outcome, bool), boo
         Ended::Done(Ok(figures)) => (Ok(figures), true),
         Ended::Done(Err(Reason::Failed(reason))) => (Err(reason), true),
         Ended::Done(Err(Reason::Interrupted)) => return Err(true),
-        Ended::Done(Err(Reason::NotTried)) => (Err("not tried, since the rule did not return before".to_owned()), false),
+        Ended::Done(Err(Reason::NotTried)) => {
+            (Err("not tried, since the rule did not return before".to_owned()), false)
+        }
         Ended::Done(Err(Reason::Spoiled)) => (Err("the machine was too slow for this run".to_owned()), false),
         Ended::Panicked(message) => (Err(format!("the rule panicked: {message}")), true),
         Ended::Silent(patience) => {
@@ -207,9 +210,7 @@ fn run(
     });
     match outcome {
         _ if failed_rule.is_some() => Err(Reason::Failed(failed_rule.unwrap_or_default())),
-        Ok(outcome) if outcome.run.lateness.is_some_and(|late| late.spoiled()) => {
-            Err(Reason::Spoiled)
-        }
+        Ok(outcome) if outcome.run.lateness.is_some_and(|late| late.spoiled()) => Err(Reason::Spoiled),
         Ok(outcome) => Ok(Figures::of(&outcome)),
         Err(afteryou_engines::Error::Interrupted) => Err(Reason::Interrupted),
         Err(error) => Err(failed(&error)),

@@ -45,11 +45,14 @@ fn settings(row: &mut Row, cell: &Cell) {
     row.add("buffer_packets", cell.buffer_packets);
     row.add("trouble", cell.trouble.name());
     row.add("flows", u64::from(cell.flows));
-    row.add("arrival", match cell.arrival {
-        Arrival::Together => "together",
-        Arrival::Spread => "spread",
-        Arrival::Late => "late",
-    });
+    row.add(
+        "arrival",
+        match cell.arrival {
+            Arrival::Together => "together",
+            Arrival::Spread => "spread",
+            Arrival::Late => "late",
+        },
+    );
     row.add("transport", if cell.transport == Transport::Utp { "utp" } else { "tcp" });
     row.add("seed", cell.seed);
 }

@@ -45,17 +45,24 @@ pub struct Scores {
 impl Scores {
     /// Judges a season, with a weight for each goal.
     pub fn of(season: &Season, weights: &[f64]) -> Scores {
-        let by_entrant = |number: fn(&Season, usize, &Goal, usize) -> Option<f64>| -> Vec<Vec<Vec<Option<f64>>>> {
-            let of_goal = |entrant: usize, goal: &Goal| {
-                (0..season.cells.len()).map(|cell| number(season, entrant, goal, cell)).collect()
+        let by_entrant =
+            |number: fn(&Season, usize, &Goal, usize) -> Option<f64>| -> Vec<Vec<Vec<Option<f64>>>> {
+                let of_goal = |entrant: usize, goal: &Goal| {
+                    (0..season.cells.len()).map(|cell| number(season, entrant, goal, cell)).collect()
+                };
+                (0..season.entrants.len())
+                    .map(|entrant| GOALS.iter().map(|goal| of_goal(entrant, goal)).collect())
+                    .collect()
             };
-            (0..season.entrants.len()).map(|entrant| GOALS.iter().map(|goal| of_goal(entrant, goal)).collect()).collect()
-        };
         let (numbers, cells) = (by_entrant(number), by_entrant(score));
         let standing = |(entrant, scores): (usize, &Vec<Vec<Option<f64>>>)| Standing {
             entrant,
             total: jackknife(&|left_out| total(scores, weights, left_out)).unwrap_or_default(),
-            goals: GOALS.iter().zip(scores).map(|(goal, scores)| jackknife(&|left_out| over(goal.over, scores, left_out))).collect(),
+            goals: GOALS
+                .iter()
+                .zip(scores)
+                .map(|(goal, scores)| jackknife(&|left_out| over(goal.over, scores, left_out)))
+                .collect(),
             failed: season.runs[entrant].iter().filter(|run| run.is_err()).count(),
         };
         let mut standings: Vec<Standing> = cells.iter().enumerate().map(standing).collect();
@@ -136,7 +143,8 @@ fn total(scores: &[Vec<Option<f64>>], weights: &[f64], left_out: Option<usize>) 
         Some((over(goal.over, scores, left_out)? * weight, *weight))
     };
     let weighed: Vec<(f64, f64)> = GOALS.iter().zip(scores).zip(weights).filter_map(of_goal).collect();
-    let (sum, weight) = weighed.iter().fold((0.0, 0.0), |(sum, all), (score, weight)| (sum + score, all + weight));
+    let (sum, weight) =
+        weighed.iter().fold((0.0, 0.0), |(sum, all), (score, weight)| (sum + score, all + weight));
     (weight > 0.0).then(|| sum / weight)
 }
 
@@ -167,7 +175,9 @@ mod tests {
     #[test]
     fn the_error_of_a_mean_is_that_of_the_textbook() {
         // The error of a mean of independent numbers is their standard deviation over the root of their number.
-        let scores: Vec<Option<f64>> = (0..2000).map(|i| Some(f64::from(i * 7919 % 1000) / 1000.0)).collect();
+        let mut random = afteryou_scenario::random::stream(1, "test");
+        let scores: Vec<Option<f64>> =
+            (0..2000).map(|_| Some(afteryou_scenario::random::uniform(&mut random))).collect();
         let estimate = jackknife(&|left_out| over(Over::All, &scores, left_out)).unwrap();
         let expected = libm::sqrt(1.0 / 12.0 / 2000.0);
         assert!((0.4..2.0).contains(&(estimate.error / expected)), "{} beside {expected}", estimate.error);

@@ -7,7 +7,12 @@ use afteryou_report::table::{Cell, Column, Table, Tone};
 
 /// Returns the order of the entrants with their scores.
 pub fn order(season: &Season, scores: &Scores) -> Table {
-    let mut columns = vec![Column::numbers("#"), Column::setting("controller"), Column::numbers("score"), Column::numbers("±")];
+    let mut columns = vec![
+        Column::numbers("#"),
+        Column::setting("controller"),
+        Column::numbers("score"),
+        Column::numbers("±"),
+    ];
     columns.extend(GOALS.iter().map(|goal| Column::numbers(goal.short)));
     let any_failed = scores.standings.iter().any(|standing| standing.failed > 0);
     if any_failed {
@@ -20,7 +25,9 @@ pub fn order(season: &Season, scores: &Scores) -> Table {
             Cell::new(format!("{:.3}", standing.total.mean)),
             Cell::new(format!("{:.3}", standing.total.error)).toned(Tone::Faint),
         ];
-        cells.extend(standing.goals.iter().map(|score| Cell::maybe(*score, |score| format!("{:.2}", score.mean))));
+        cells.extend(
+            standing.goals.iter().map(|score| Cell::maybe(*score, |score| format!("{:.2}", score.mean))),
+        );
         if any_failed {
             let tone = if standing.failed > 0 { Tone::Bad } else { Tone::Faint };
             cells.push(Cell::new(standing.failed.to_string()).toned(tone));
@@ -107,7 +114,12 @@ fn pairs(both: [&Scores; 2]) -> Vec<(usize, [Estimate; 2])> {
 pub fn markdown(table: &Table) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let heads = table.columns.iter().map(|column| column.name.to_string()).collect();
-    let rules = table.columns.iter().map(|column| if column.number { "--:" } else { "---" }.to_owned()).collect::<Vec<_>>();
-    let rows = table.rows.iter().map(|row| line(row.iter().map(|cell| cell.text.replace('|', "\\|")).collect()));
+    let rules = table
+        .columns
+        .iter()
+        .map(|column| if column.number { "--:" } else { "---" }.to_owned())
+        .collect::<Vec<_>>();
+    let rows =
+        table.rows.iter().map(|row| line(row.iter().map(|cell| cell.text.replace('|', "\\|")).collect()));
     format!("{}|{}|\n{}", line(heads), rules.join("|"), rows.collect::<String>())
 }

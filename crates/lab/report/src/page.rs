@@ -105,7 +105,8 @@ impl Part {
 
 impl Heat {
     fn html(&self) -> Markup {
-        let (first, columns) = self.columns.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
+        let (first, columns) =
+            self.columns.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
         let style = |value: f64| {
             let ink = if heat::is_dark(value) { "#ffffff" } else { palette::INK.light };
             format!("background:{};color:{ink}", heat::colour(value))
@@ -165,7 +166,10 @@ mod tests {
         let script = Script { data: "{\"a\":\"</script>\"}".to_owned(), code: "let a;" };
         let parts = vec![Part::Heat(heat), Part::Place("weights")];
         let html = Page { parts, script: Some(script), ..Page::default() }.html();
-        assert!(html.contains("a &lt; b") && html.contains("background:#fde725") && html.contains(">1.00</td>"), "{html}");
+        assert!(
+            html.contains("a &lt; b") && html.contains("background:#fde725") && html.contains(">1.00</td>"),
+            "{html}"
+        );
         assert!(html.contains("<div id=\"weights\">") && !html.contains("\"</script>"), "{html}");
     }
 

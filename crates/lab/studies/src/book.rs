@@ -104,7 +104,8 @@ fn of_paper(paper: &Paper, verdicts: &[&EntryVerdict]) -> String {
     }
     let title = format!("{}, {}", paper.authors, paper.title);
     let links = vec![("index.html".to_owned(), "All studies".to_owned())];
-    Page { title, subtitle: format!("{} experiments", verdicts.len()), links, parts, ..Page::default() }.html()
+    Page { title, subtitle: format!("{} experiments", verdicts.len()), links, parts, ..Page::default() }
+        .html()
 }
 
 /// Returns the scenario files of an entry's checks.

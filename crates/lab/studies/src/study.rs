@@ -1,6 +1,5 @@
 //! A study: the runs that entries need are made or found in the cache, and each check is judged.
 
-use crate::runs::{Cache, Kept};
 use crate::entry::{At, Call, Check, Exact, Figure, Grid};
 use crate::error::{Error, Result};
 use crate::exact;
@@ -10,6 +9,7 @@ use crate::judge::{self, Sample, Value};
 use crate::papers;
 use crate::plan::{is_run, measure_key, wanted, Chosen, Wanted};
 use crate::runs::{self, Making, Run, Runs};
+use crate::runs::{Cache, Kept};
 use crate::verdict::{EntryVerdict, Finding, Verdict};
 use afteryou_engines::{Point, Pool, PoolProgress, Simulator};
 use afteryou_scenario::content::ContentHash;

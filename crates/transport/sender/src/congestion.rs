@@ -498,6 +498,8 @@ impl Congestion {
         if self.wake_at() <= now {
             self.controller.on_wake(now);
             self.refresh();
+            // A time that has passed wakes once: a controller that leaves it there would be called again and again at the same instant.
+            self.directive.wake_at = self.directive.wake_at.filter(|at| *at > now);
             self.hasten(now);
         }
     }

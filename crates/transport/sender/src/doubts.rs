@@ -15,8 +15,11 @@
 //! Once a loss is real, a D-SACK of its packet is a copy that the network has made. D-SACKs come a round trip after the
 //! repetitions, which may be after the recovery, and after the next one has begun.
 
+mod open;
+
 use crate::board::Flight;
 use afteryou_base::Time;
+use open::{Open, Place};
 use std::collections::VecDeque;
 
 /// Cuts that are doubted at a time. Controllers return to one of the latest few.
@@ -26,7 +29,7 @@ const DOUBTED: usize = 4;
 #[derive(Clone, Debug, Default)]
 pub struct Doubts {
     /// Transmissions taken for lost that neither have arrived nor are known to be lost.
-    open: VecDeque<Doubted>,
+    open: Open,
     /// Times of the cuts that may have been needless, the oldest first.
     cuts: VecDeque<Time>,
     /// Timeouts that no ack has decided on yet.
@@ -66,14 +69,14 @@ impl Doubts {
     /// Begins a new recovery: losses of earlier ones count only for cuts that may still be taken back.
     pub fn begin(&mut self, now: Time) {
         let cuts = &self.cuts;
-        self.open.retain(|lost| cuts.contains(&lost.cut));
+        self.open.take_if(|lost| !cuts.contains(&lost.cut));
         self.cut(now);
     }
 
     /// Notes a transmission taken for lost, which belongs to the latest cut; without one it is only named if it arrives.
     pub fn lose(&mut self, flight: Flight) {
         let cut = self.cuts.back().copied().unwrap_or_default();
-        self.open.push_back(Doubted { flight, cut, came_twice: false });
+        self.open.push(Doubted { flight, cut, came_twice: false });
     }
 
     /// Notes the expiry of the retransmission timer at `now`, which took `first` for lost.
@@ -98,27 +101,26 @@ impl Doubts {
 
     /// Notes the arrival of a transmission. Returns it if it was taken for lost.
     pub fn arrive(&mut self, number: u64) -> Option<Flight> {
-        let at = self.open.iter().position(|lost| lost.flight.number == number)?;
-        self.open.remove(at).map(|lost| lost.flight)
+        let place = self.open.of_number(number)?;
+        self.open.take(place).map(|lost| lost.flight)
     }
 
     /// Notes that packet `seq` has arrived by transmission `number`: those before it were lost.
     pub fn repair(&mut self, seq: u64, number: u64) {
-        let is_lost = |lost: &Doubted| lost.flight.seq == seq && lost.flight.number < number;
-        while let Some(at) = self.open.iter().position(is_lost) {
-            self.settle_at(at);
+        while let Some(place) = self.open.of_packet(seq, number) {
+            self.settle_at(place);
         }
     }
 
     /// Notes that transmission `number` was lost indeed.
     fn settle(&mut self, number: u64) {
-        if let Some(at) = self.open.iter().position(|lost| lost.flight.number == number) {
-            self.settle_at(at);
+        if let Some(place) = self.open.of_number(number) {
+            self.settle_at(place);
         }
     }
 
-    fn settle_at(&mut self, at: usize) {
-        if let Some(lost) = self.open.remove(at) {
+    fn settle_at(&mut self, place: Place) {
+        if let Some(lost) = self.open.take(place) {
             self.cuts.retain(|cut| *cut > lost.cut);
         }
     }
@@ -126,26 +128,19 @@ impl Doubts {
     /// Notes that the receiver got the packets `start..end` twice. Of a packet that was lost more than once that shows
     /// nothing.
     pub fn arrive_twice(&mut self, (start, end): (u64, u64)) {
-        for seq in start..end {
-            let mut losses = self.open.iter_mut().filter(|lost| lost.flight.seq == seq);
-            if let (Some(lost), None) = (losses.next(), losses.next()) {
-                lost.came_twice = true;
-            }
-        }
+        self.open.came_twice(start, end);
     }
 
     /// Returns since when there was no loss at all: the time of the first needless cut.
     pub fn justified_since(&self) -> Option<Time> {
-        let decided = self.open.iter().filter(|lost| !lost.came_twice).map(|lost| lost.cut).max();
+        let decided = self.open.latest_undecided();
         self.cuts.iter().find(|cut| decided.is_none_or(|decided| **cut > decided)).copied()
     }
 
     /// Takes back the cuts since `since`. Returns the transmissions behind them that did not arrive themselves.
     pub fn take_back(&mut self, since: Time) -> Vec<Flight> {
         self.cuts.retain(|cut| *cut < since);
-        let (back, open) = self.open.drain(..).partition::<VecDeque<_>, _>(|lost| lost.cut >= since);
-        self.open = open;
-        back.into_iter().map(|lost| lost.flight).collect()
+        self.open.take_if(|lost| lost.cut >= since)
     }
 
     /// Returns whether any cut may still turn out to be needless.
@@ -274,6 +269,6 @@ mod tests {
             doubts.begin(Time::from_millis(cut));
             doubts.lose(flight(cut, cut));
         }
-        assert!(doubts.open.len() <= DOUBTED + 1);
+        assert!(doubts.open.number() <= DOUBTED + 1);
     }
 }

@@ -15,10 +15,11 @@ pub const LATE: &str = "late";
 const JITTER_MS: (f64, f64) = (0.02, 4.0);
 /// That time, in times of a packet.
 const JITTER_PACKETS: f64 = 2.0;
-/// The receive window in multiples of the packets that path and buffer hold: no rule needs more, and one whose window runs away is held.
-const RECEIVE_WINDOW: f64 = 8.0;
+/// The receive window in multiples of the bytes that path and buffer hold: a start-up that doubles overshoots by two, and a rule whose
+/// window runs away is held.
+const RECEIVE_WINDOW: f64 = 4.0;
 /// The least receive window, bytes.
-const LEAST_WINDOW: f64 = 1e6;
+const LEAST_WINDOW: f64 = 65_536.0;
 
 /// When several background flows begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +115,8 @@ struct Group {
 impl Cell {
     pub(super) fn of(stratum: &'static str, drawn: &Drawn) -> Cell {
         let Drawn { rate_bit_s, rtt_ms, queue, phases, seed, .. } = *drawn;
-        let buffer_packets = queue::buffer_packets(queue, rate_bit_s, rtt_ms, drawn.buffer_by_time, drawn.buffer_at);
+        let buffer_packets =
+            queue::buffer_packets(queue, rate_bit_s, rtt_ms, drawn.buffer_by_time, drawn.buffer_at);
         let place = trouble::Place { rate_bit_s, rtt_ms, buffer_packets, phases, seed, amount: drawn.amount };
         let changes = drawn.trouble.changes(&place);
         let marks = drawn.marks && queue.marks;
@@ -136,7 +138,13 @@ impl Cell {
             phases,
             seed,
             before: before(drawn, buffer_packets, marks, &changes),
-            background_transport: transport(drawn, drawn.transport, buffer_packets, marks, &changes.transport),
+            background_transport: transport(
+                drawn,
+                drawn.transport,
+                buffer_packets,
+                marks,
+                &changes.transport,
+            ),
             background: groups(drawn),
         }
     }
@@ -163,7 +171,8 @@ impl Cell {
 
     /// Returns the cell in words: link, queue, trouble, foreground, background.
     pub fn words(&self) -> String {
-        let mbit = |bit_s: f64| format!("{:.3}", bit_s / 1e6).trim_end_matches('0').trim_end_matches('.').to_owned();
+        let mbit =
+            |bit_s: f64| format!("{:.3}", bit_s / 1e6).trim_end_matches('0').trim_end_matches('.').to_owned();
         let mut words = format!(
             "{} Mbit/s, {:.0} ms, {} of {} packets",
             mbit(self.rate_bit_s),
@@ -260,7 +269,11 @@ fn groups(drawn: &Drawn) -> Vec<Group> {
         Arrival::Together => vec![group("background", drawn.flows, first(round_trip_s))],
         Arrival::Spread => vec![group("background", drawn.flows, first(alone_s / 3.0))],
         Arrival::Late => {
-            let late = format!("{{ uniform = [\"{}\", \"{}\"] }}", seconds(alone_s), seconds(alone_s + round_trip_s));
+            let late = format!(
+                "{{ uniform = [\"{}\", \"{}\"] }}",
+                seconds(alone_s),
+                seconds(alone_s + round_trip_s)
+            );
             vec![group("background", drawn.flows - 1, first(round_trip_s)), group(LATE, 1, late)]
         }
     }
@@ -287,9 +300,13 @@ mod tests {
                 let runs = experiment.runs(None, None).unwrap();
                 let scenario = &runs[0].scenario;
                 assert_eq!((scenario.seed, scenario.link.queue.kind.as_str()), (cell.seed, cell.queue));
-                let flows = scenario.flow.iter().filter(|flow| flow.role == afteryou_scenario::Role::Background);
+                let flows =
+                    scenario.flow.iter().filter(|flow| flow.role == afteryou_scenario::Role::Background);
                 assert_eq!(flows.count() as u32, if background.is_some() { cell.flows } else { 0 });
-                afteryou_engines::find("sim").unwrap().supports(scenario).unwrap_or_else(|error| panic!("{error:?}"));
+                afteryou_engines::find("sim")
+                    .unwrap()
+                    .supports(scenario)
+                    .unwrap_or_else(|error| panic!("{error:?}"));
             }
         }
     }

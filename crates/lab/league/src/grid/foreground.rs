@@ -152,7 +152,10 @@ impl Foreground {
             Foreground::Call => "{ cbr = \"64 kbit/s\", payload = \"160 B\" }".to_owned(),
             Foreground::Constant => {
                 let gaps = if amount < 0.5 { "equal" } else { "exponential" };
-                format!("{{ cbr = \"{} bit/s\", payload = \"1200 B\", gaps = \"{gaps}\" }}", load(0.2, 0.8).round())
+                format!(
+                    "{{ cbr = \"{} bit/s\", payload = \"1200 B\", gaps = \"{gaps}\" }}",
+                    load(0.2, 0.8).round()
+                )
             }
             Foreground::OnOff => {
                 let on_s = 1.0 + 5.0 * amount;

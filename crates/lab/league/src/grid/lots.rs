@@ -49,7 +49,9 @@ impl Lots {
     /// Returns a seed for each cell.
     pub fn seeds(&self) -> Vec<u64> {
         // Files hold no larger whole numbers.
-        (0..self.cells).map(|i| random::seed_of(self.seed, &format!("{} seed {i}", self.name)) >> 12).collect()
+        (0..self.cells)
+            .map(|i| random::seed_of(self.seed, &format!("{} seed {i}", self.name)) >> 12)
+            .collect()
     }
 
     fn stream(&self, axis: &str) -> Pcg64 {

@@ -70,7 +70,8 @@ fn of_stratum(stratum: &Stratum, set: Set, seed: u64) -> Vec<Cell> {
     let by_time = lots.deal("buffer", &[(true, 50.0), (false, 50.0)]);
     let marks = lots.deal("marks", &[(true, 40.0), (false, 60.0)]);
     let other_rtt = lots.deal("other rtt", &[(true, 1.0), (false, 2.0)]);
-    let long = lots.deal("long", &[(true, stratum.long as f64), (false, (stratum.cells - stratum.long) as f64)]);
+    let long =
+        lots.deal("long", &[(true, stratum.long as f64), (false, (stratum.cells - stratum.long) as f64)]);
     let (rates, rtts) = (lots.spread("rate"), lots.spread("rtt"));
     let (buffers, rtt_ratios) = (lots.spread("buffer"), lots.spread("rtt ratio"));
     let (amounts, loads) = (lots.spread("amount"), lots.spread("load"));
@@ -78,7 +79,9 @@ fn of_stratum(stratum: &Stratum, set: Set, seed: u64) -> Vec<Cell> {
     let cell = |i: usize| {
         let rtt_ms = log_between(stratum.rtt_ms.0, stratum.rtt_ms.1, rtts[i]);
         let foreground_rtt_ms = match other_rtt[i] {
-            true => (rtt_ms * log_between(0.25, 4.0, rtt_ratios[i])).clamp(stratum.rtt_ms.0, stratum.rtt_ms.1),
+            true => {
+                (rtt_ms * log_between(0.25, 4.0, rtt_ratios[i])).clamp(stratum.rtt_ms.0, stratum.rtt_ms.1)
+            }
             false => rtt_ms,
         };
         let is_alone = foregrounds[i] == Foreground::Nobody;
@@ -146,7 +149,10 @@ mod tests {
         assert_eq!(cells.iter().filter(|cell| cell.phases.length_s() >= 300.0).count(), 30);
         assert_eq!(cells.iter().filter(|cell| cell.transport == Transport::Utp).count(), 240);
         let other = cells.iter().filter(|cell| cell.foreground_rtt_ms != cell.rtt_ms).count();
-        assert!((380..=400).contains(&other), "{other} cells where the foreground has another round-trip time");
+        assert!(
+            (380..=400).contains(&other),
+            "{other} cells where the foreground has another round-trip time"
+        );
         assert_eq!(draw(QUICK, Set::Hold, 7).len(), 200);
     }
 }

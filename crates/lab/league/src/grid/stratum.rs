@@ -39,23 +39,66 @@ const SHORT: Phases = Phases { alone_s: 12.0, together_s: 18.0, after_s: 10.0 };
 
 /// The whole grid: 1200 cells.
 pub const WHOLE: &[Stratum] = &[
-    Stratum { name: "0.5–5 Mbit/s", cells: 300, long: 15, rate_mbit: (0.5, 5.0), rtt_ms: (5.0, 600.0), phases: USUAL },
-    Stratum { name: "10–50 Mbit/s", cells: 500, long: 15, rate_mbit: (10.0, 50.0), rtt_ms: (5.0, 600.0), phases: USUAL },
-    Stratum { name: "100–200 Mbit/s", cells: 300, long: 0, rate_mbit: (100.0, 200.0), rtt_ms: (5.0, 250.0), phases: USUAL },
-    Stratum { name: "500 Mbit/s", cells: 100, long: 0, rate_mbit: (500.0, 500.0), rtt_ms: (5.0, 100.0), phases: USUAL },
+    Stratum {
+        name: "0.5–5 Mbit/s",
+        cells: 300,
+        long: 15,
+        rate_mbit: (0.5, 5.0),
+        rtt_ms: (5.0, 600.0),
+        phases: USUAL,
+    },
+    Stratum {
+        name: "10–50 Mbit/s",
+        cells: 500,
+        long: 15,
+        rate_mbit: (10.0, 50.0),
+        rtt_ms: (5.0, 600.0),
+        phases: USUAL,
+    },
+    Stratum {
+        name: "100–200 Mbit/s",
+        cells: 300,
+        long: 0,
+        rate_mbit: (100.0, 200.0),
+        rtt_ms: (5.0, 250.0),
+        phases: USUAL,
+    },
+    Stratum {
+        name: "500 Mbit/s",
+        cells: 100,
+        long: 0,
+        rate_mbit: (500.0, 500.0),
+        rtt_ms: (5.0, 100.0),
+        phases: USUAL,
+    },
 ];
 
 /// The quick grid: 200 cells of 40 s.
 pub const QUICK: &[Stratum] = &[
-    Stratum { name: "0.5–5 Mbit/s", cells: 90, long: 0, rate_mbit: (0.5, 5.0), rtt_ms: (5.0, 200.0), phases: SHORT },
-    Stratum { name: "5–50 Mbit/s", cells: 110, long: 0, rate_mbit: (5.0, 50.0), rtt_ms: (5.0, 200.0), phases: SHORT },
+    Stratum {
+        name: "0.5–5 Mbit/s",
+        cells: 90,
+        long: 0,
+        rate_mbit: (0.5, 5.0),
+        rtt_ms: (5.0, 200.0),
+        phases: SHORT,
+    },
+    Stratum {
+        name: "5–50 Mbit/s",
+        cells: 110,
+        long: 0,
+        rate_mbit: (5.0, 50.0),
+        rtt_ms: (5.0, 200.0),
+        phases: SHORT,
+    },
 ];
 
 impl Stratum {
     /// Returns the phases of a cell whose longest round-trip time is `rtt_ms`.
     pub fn phases(&self, rtt_ms: f64, is_long: bool) -> Phases {
         let least = if is_long { LONG } else { self.phases };
-        let at_least = |least_s: f64, round_trips: f64| (least_s.max(round_trips * rtt_ms / 1e3) * 10.0).ceil() / 10.0;
+        let at_least =
+            |least_s: f64, round_trips: f64| (least_s.max(round_trips * rtt_ms / 1e3) * 10.0).ceil() / 10.0;
         Phases {
             alone_s: at_least(least.alone_s, ROUND_TRIPS.alone_s),
             together_s: at_least(least.together_s, ROUND_TRIPS.together_s),

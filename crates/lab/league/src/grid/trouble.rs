@@ -54,6 +54,9 @@ pub const SHARES: &[(Trouble, f64)] = &[
     (Trouble::Skew, 2.0),
 ];
 
+/// Loss in a burst. The chain counts packets and not time: were all lost, a sender whose timeouts back off would send one packet after
+/// another into the same burst, for minutes.
+const BAD: f64 = 0.5;
 /// Time between two steps of a fading rate.
 const FADE_S: f64 = 0.5;
 /// Correlation of the logarithm of the rate between two steps, and its standard deviation.
@@ -129,9 +132,12 @@ impl Trouble {
             }
             Trouble::Bursts => {
                 let percent = log_between(0.1, 3.0, amount);
-                let burst = 3 + (amount * 7.0) as u32;
+                let (p, r) = chain(percent / 100.0, 6.0 + 10.0 * amount);
                 changes.link = format!(
-                    "loss    = {{ gilbert_elliott = {{ mean = \"{percent:.3} %\", burst = {burst} }} }}\n"
+                    "loss    = {{ gilbert_elliott = {{ p = \"{:.5} %\", r = \"{:.3} %\", good = \"0 %\", bad = \"{} %\" }} }}\n",
+                    p * 100.0,
+                    r * 100.0,
+                    BAD * 100.0
                 );
                 changes.arrives = 1.0 - percent / 100.0;
             }
@@ -145,7 +151,9 @@ impl Trouble {
                 changes.reverse = format!(", aggregate = {{ time = \"{}\" }}", millis(2.0 + 6.0 * amount));
             }
             Trouble::Radio => changes.rate = Some(fading(rate_bit_s, phases.length_s(), seed)),
-            Trouble::Leo => changes.link = format!("delay   = {{ steps = {} }}\n", jumps(phases.length_s(), amount, seed)),
+            Trouble::Leo => {
+                changes.link = format!("delay   = {{ steps = {} }}\n", jumps(phases.length_s(), amount, seed))
+            }
             Trouble::Duplicates => {
                 changes.link = format!("duplicate = \"{:.3} %\"\n", log_between(0.1, 2.0, amount));
             }
@@ -157,9 +165,15 @@ impl Trouble {
             }
             Trouble::RouteChange => {
                 let longer = millis(rtt_ms + log_between(10.0, 100.0, amount));
-                for (at_s, rtt) in [(phases.alone_s * 0.5, longer), (phases.alone_s + phases.together_s * 0.5, millis(rtt_ms))]
-                {
-                    let _ = write!(changes.tables, "\n[[route_change]]\nat  = \"{}\"\nrtt = \"{rtt}\"\n", seconds(at_s));
+                for (at_s, rtt) in [
+                    (phases.alone_s * 0.5, longer),
+                    (phases.alone_s + phases.together_s * 0.5, millis(rtt_ms)),
+                ] {
+                    let _ = write!(
+                        changes.tables,
+                        "\n[[route_change]]\nat  = \"{}\"\nrtt = \"{rtt}\"\n",
+                        seconds(at_s)
+                    );
                 }
             }
             Trouble::RateChange => {
@@ -179,6 +193,12 @@ impl Trouble {
         }
         changes
     }
+}
+
+/// Returns the probabilities that a burst begins and ends before a packet, for this mean loss rate and this mean length in packets.
+fn chain(mean: f64, packets: f64) -> (f64, f64) {
+    let (share, r) = (mean / BAD, 1.0 / packets);
+    (r * share / (1.0 - share), r)
 }
 
 /// Returns the steps of a rate whose logarithm is a first-order autoregressive process, with this mean.
@@ -205,7 +225,9 @@ fn jumps(length_s: f64, amount: f64, seed: u64) -> String {
     let mut random = random::stream(seed, "league jumps");
     let most_ms = 10.0 + 20.0 * amount;
     let steps: Vec<String> = (0..(length_s / LEO_S).ceil() as usize)
-        .map(|i| format!("[\"{}\", \"{}\"]", seconds(i as f64 * LEO_S), millis(uniform(&mut random) * most_ms)))
+        .map(|i| {
+            format!("[\"{}\", \"{}\"]", seconds(i as f64 * LEO_S), millis(uniform(&mut random) * most_ms))
+        })
         .collect();
     format!("[{}]", steps.join(", "))
 }
@@ -214,5 +236,27 @@ impl Phases {
     /// Returns how long a cell lasts, s.
     pub fn length_s(&self) -> f64 {
         self.alone_s + self.together_s + self.after_s
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chain_of_bursts_has_the_mean_loss_that_it_was_made_for() {
+        let (p, r) = chain(0.02, 8.0);
+        assert!((p / (p + r) * BAD - 0.02).abs() < 1e-12 && (1.0 / r - 8.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_fading_rate_has_its_mean_and_another_seed_another_course() {
+        let text = fading(1e7, 60.0, 3);
+        let rates = text.split(" bit/s").filter_map(|part| part.rsplit('"').next()?.parse::<f64>().ok());
+        let rates: Vec<f64> = rates.collect();
+        assert_eq!(rates.len(), 120);
+        let mean = rates.iter().sum::<f64>() / 120.0;
+        assert!((mean - 1e7).abs() < 1.0, "{mean}");
+        assert_ne!(text, fading(1e7, 60.0, 4));
     }
 }

@@ -9,7 +9,6 @@ mod judged;
 
 pub use cost::{days, Cost};
 
-use crate::runs::{Cache, Kept};
 use crate::entry::{At, Check, Grid};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
@@ -17,6 +16,7 @@ use crate::grid::GridPoint;
 use crate::judge::Sample;
 use crate::plan::{measure_key, Chosen};
 use crate::runs::{self, Making, Run, Runs};
+use crate::runs::{Cache, Kept};
 use crate::verdict::EntryVerdict;
 use afteryou_engines::{Bed, Engine, Point, Pool, PoolProgress, Simulator};
 use afteryou_scenario::content::ContentHash;

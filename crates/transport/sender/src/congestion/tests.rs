@@ -354,6 +354,32 @@ fn the_window_in_a_recovery_is_prrs_unless_the_controller_takes_it_over() {
     }
 }
 
+/// A controller that asks for a time and never for another one.
+#[derive(Debug)]
+struct Stuck;
+
+impl Controller for Stuck {
+    fn on_ack(&mut self, _: &Ack) {}
+    fn on_loss(&mut self, _: &Loss) {}
+    fn on_timeout(&mut self, _: &Timeout) {}
+    fn on_mtu(&mut self, _: u32) {}
+    fn directive(&self) -> Directive {
+        Directive { wake_at: Some(at(5)), ..Directive::window(PACKET) }
+    }
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::default()
+    }
+}
+
+#[test]
+fn a_time_that_a_controller_never_moves_wakes_it_once_and_not_for_ever() {
+    let mut congestion = Congestion::new(Box::new(Stuck), PACKET);
+    congestion.take_rtt(Span::from_millis(1));
+    assert_eq!(congestion.wake_at(), at(5));
+    congestion.wake(at(5));
+    assert_eq!(congestion.wake_at(), Time::NEVER);
+}
+
 #[test]
 fn the_controller_is_woken_once_there_is_a_round_trip_time() {
     let directive = Directive { wake_at: Some(at(5)), ..Directive::window(PACKET) };
