@@ -18,6 +18,7 @@ use clap::{Args, ValueEnum};
 use std::fs::{self, File};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
 /// Holds a folder of results for one league.
@@ -141,9 +142,10 @@ pub fn run(args: &LeagueArgs) -> Result<(), Failure> {
     let who = entrants(&args.controllers).map_err(failure)?;
     let grids = args.grids()?;
     let held = args.out.as_deref().map(hold).transpose()?;
+    let stop = on_interrupt()?;
     let mut played = Vec::with_capacity(grids.len());
     for Grid { name, cells } in grids {
-        let season = season(args, cells, who.clone())?;
+        let season = season(args, cells, who.clone(), &stop)?;
         let scores = Scores::of(&season, &[1.0; GOALS.len()]);
         played.push((name, season, scores));
     }
@@ -174,19 +176,23 @@ fn hold(dir: &Path) -> Result<File, Failure> {
     }
 }
 
-fn season(args: &LeagueArgs, cells: Vec<Cell>, who: Vec<Entrant>) -> Result<Season, Failure> {
+fn season(
+    args: &LeagueArgs,
+    cells: Vec<Cell>,
+    who: Vec<Entrant>,
+    stop: &AtomicBool,
+) -> Result<Season, Failure> {
     let engine: &'static dyn Engine = match args.engine {
         LeagueEngine::Sim => find("sim")?,
         LeagueEngine::Bed => bed(args, &cells, who.len())?,
     };
     let build = build()?;
-    let stop = on_interrupt()?;
     let mut cache: Cache<Kept> = match args.cache.clone().or_else(|| cache_place::cache("league")) {
         Some(dir) => Cache::open(&dir, &build)?,
         None => Cache::in_memory(),
     };
     let setting =
-        Setting { engine, threads: args.threads(), build, patience: PATIENCE, failure: || None, stop: &stop };
+        Setting { engine, threads: args.threads(), build, patience: PATIENCE, failure: || None, stop };
     let mut show: Option<Show> = None;
     let season = play(cells, who, &setting, &mut cache, &mut |progress: Progress| {
         let show = show.get_or_insert_with(|| {

@@ -34,6 +34,7 @@
 //! | `figures` | the few numbers that are kept of a run |
 //! | `goal` | what is asked of a cell, with bounds and reasons |
 //! | `score` | scores with their errors |
+//! | `answers` | questions that a league answers, as pages |
 //! | `recorded` | the scores of the quick league, to notice changes |
 //! | `table`, `rows`, `page` | the league in tables, files and on a page |
 //!
@@ -46,6 +47,7 @@
 //! starve, so the worst tenth counts as much as the mean. Packets of equal flows fall into step with a DropTail queue, so all data wait
 //! for up to two times of a packet and all starts are drawn. ECN is on for all flows and the queue of a cell, or for none.
 
+mod answers;
 mod entrant;
 mod error;
 mod figures;

@@ -1,5 +1,6 @@
 //! The league in a folder: a page, a summary in Markdown, tables, and the scenario files of the worst cells.
 
+use crate::answers;
 use crate::error::Result;
 use crate::goal::{Goal, GOALS};
 use crate::grid::Cell;
@@ -59,6 +60,8 @@ pub fn files(draws: &[Draw<'_>], command: &str) -> Result<Vec<File>> {
         file("league.svg", map.into_bytes()),
         file("front.svg", front.into_bytes()),
     ];
+    let answers = answers::pages(first, command).into_iter();
+    files.extend(answers.map(|(name, text)| file(&format!("answers/{name}.md"), text.into_bytes())));
     let mut scenarios = BTreeMap::new();
     for standing in &scores.standings {
         let entrant = &season.entrants[standing.entrant];

@@ -158,9 +158,9 @@ impl Trouble {
                 changes.link = format!("duplicate = \"{:.3} %\"\n", log_between(0.1, 2.0, amount));
             }
             Trouble::ReverseLoad => {
+                let rtt = millis(rtt_ms);
                 changes.tables = format!(
-                    "\n[[flow]]\nname       = \"way back\"\ncontroller = \"cubic\"\nrtt        = \"{}\"\ndirection  = \"down\"\n",
-                    millis(rtt_ms)
+                    "\n[[flow]]\nname       = \"way back\"\ncontroller = \"cubic\"\nrtt        = \"{rtt}\"\ndirection  = \"down\"\nstart      = {{ uniform = [\"0 s\", \"{rtt}\"] }}\n"
                 );
             }
             Trouble::RouteChange => {
