@@ -1,8 +1,8 @@
-//! `afteryou league --check`: nothing failed, draws agree, and the quick league has the scores that are recorded.
+//! `afteryou league --check`: nothing failed, draws agree, and the scores are those that are recorded.
 
 use super::{LeagueArgs, LeagueEngine, LeagueSet};
 use afteryou_league::page::Draw;
-use afteryou_league::{recorded, table};
+use afteryou_league::{table, Order, Recorded};
 use afteryou_terminal::Failure;
 
 /// Returns every reason why a league is not as it should be.
@@ -20,8 +20,8 @@ pub(super) fn check(args: &LeagueArgs, draws: &[Draw<'_>]) -> Result<(), Failure
             faults.push(format!("two draws differ: {}", differing.join(", ")));
         }
     }
-    if is_recorded(args) {
-        faults.extend(recorded::differences(draws[0].season, draws[0].scores));
+    if let (Some(recorded), Some(first)) = (recorded(args), draws.first()) {
+        faults.extend(Order::of(first.season, first.scores).differences(recorded));
     }
     match faults.is_empty() {
         true => Ok(()),
@@ -29,10 +29,10 @@ pub(super) fn check(args: &LeagueArgs, draws: &[Draw<'_>]) -> Result<(), Failure
     }
 }
 
-/// Returns whether this is the league whose scores are recorded.
-fn is_recorded(args: &LeagueArgs) -> bool {
-    args.quick
-        && args.engine == LeagueEngine::Sim
+/// Returns the recorded league that this one repeats.
+fn recorded(args: &LeagueArgs) -> Option<Recorded> {
+    let is_usual = args.engine == LeagueEngine::Sim
         && args.set.first() == Some(&LeagueSet::Train)
-        && args.grid_seed.first() == Some(&1)
+        && args.grid_seed.first() == Some(&1);
+    is_usual.then_some(if args.quick { Recorded::Quick } else { Recorded::Whole })
 }

@@ -9,8 +9,8 @@ use afteryou_engines::{find, Cache, Engine, PoolProgress};
 use afteryou_files::{check_writable, lock, write_file};
 use afteryou_league::page::{self, Draw};
 use afteryou_league::{
-    draw, entrants, play, table, Cell, Entrant, Error, Kept, Progress, Scores, Season, Set, Setting, GOALS,
-    PATIENCE, QUICK, WHOLE,
+    draw, entrants, play, table, Cell, Entrant, Error, Kept, Order, Progress, Scores, Season, Set, Setting,
+    GOALS, PATIENCE, QUICK, WHOLE,
 };
 use afteryou_report::table_text;
 use afteryou_terminal::{output, Failure};
@@ -71,7 +71,7 @@ pub struct LeagueArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Exit with 1 if a run failed, two draws differ, or --quick gives other scores than those that are recorded
+    /// Exit with 1 if a run failed, two draws differ, or scores are not those that are recorded
     #[arg(long)]
     pub check: bool,
 
@@ -229,7 +229,7 @@ fn print(draws: &[Draw<'_>]) -> Result<(), Failure> {
     let (width, colour) = (output::table_width(), in_colour());
     let shown = |table| output::print(&table_text(&table, width, colour));
     for draw in draws {
-        let order = table::order(draw.season, draw.scores);
+        let order = Order::of(draw.season, draw.scores).table();
         shown(afteryou_report::table::Table { title: format!("{}: {}", order.title, draw.name), ..order })?;
         for failure in failures(draw.season) {
             output::print(&failure)?;

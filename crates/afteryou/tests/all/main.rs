@@ -6,6 +6,7 @@ mod cli;
 mod doctor;
 mod fluid;
 mod generated;
+mod league;
 mod qlogs;
 mod secrets;
 mod sim;

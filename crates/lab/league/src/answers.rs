@@ -83,7 +83,11 @@ const QUESTIONS: &[Question] = &[
 ];
 
 fn flows(number: u32) -> String {
-    if number == 1 { "1 flow".to_owned() } else { format!("{number} flows") }
+    if number == 1 {
+        "1 flow".to_owned()
+    } else {
+        format!("{number} flows")
+    }
 }
 
 /// Returns the name and the text of each page.
@@ -151,12 +155,16 @@ impl Question {
             let mut names: Vec<String> = Vec::new();
             let asked = || cells.iter().enumerate().filter(|(_, cell)| goal.is_asked(cell));
             for (_, cell) in asked() {
-                let name = key(cell).filter(|name| !names.contains(name) && groups.iter().all(|(known, _)| known != name));
+                let name = key(cell)
+                    .filter(|name| !names.contains(name) && groups.iter().all(|(known, _)| known != name));
                 names.extend(name);
             }
             names.sort_by_key(|name| (first_number(name), name.clone()));
             for name in names {
-                let of_it = asked().filter(|(_, cell)| key(cell).as_ref() == Some(&name)).map(|(index, _)| index).collect();
+                let of_it = asked()
+                    .filter(|(_, cell)| key(cell).as_ref() == Some(&name))
+                    .map(|(index, _)| index)
+                    .collect();
                 groups.push((name, of_it));
             }
         }

@@ -35,7 +35,7 @@
 //! | `goal` | what is asked of a cell, with bounds and reasons |
 //! | `score` | scores with their errors |
 //! | `answers` | questions that a league answers, as pages |
-//! | `recorded` | the scores of the quick league, to notice changes |
+//! | `order` | the order as a table and a picture; orders that are recorded |
 //! | `table`, `rows`, `page` | the league in tables, files and on a page |
 //!
 //! # Design
@@ -53,9 +53,9 @@ mod error;
 mod figures;
 mod goal;
 mod grid;
+mod order;
 pub mod page;
 mod play;
-pub mod recorded;
 pub mod rows;
 mod score;
 pub mod table;
@@ -68,5 +68,6 @@ pub use goal::{Bound, Goal, Over, GOALS};
 pub use grid::{
     draw, Arrival, Cell, Foreground, Phases, Set, Stratum, Transport, Trouble, LATE, QUICK, WHOLE,
 };
+pub use order::{Line, Order, Recorded};
 pub use play::{play, Kept, Outcome, Progress, Season, Setting, PATIENCE};
 pub use score::{Estimate, Scores, Standing, ALIKE};

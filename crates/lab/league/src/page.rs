@@ -4,12 +4,12 @@ use crate::answers;
 use crate::error::Result;
 use crate::goal::{Goal, GOALS};
 use crate::grid::Cell;
+use crate::order::Order;
 use crate::play::Season;
-use crate::recorded;
 use crate::rows;
 use crate::score::Scores;
 use crate::table;
-use afteryou_plot::given::{Chart, Line, Map, Panel, Spot};
+use afteryou_plot::given::{Chart, Line, Spot};
 use afteryou_report::page::{Heat, Page, Part, Script};
 use afteryou_report::table::{Cell as TableCell, Column, Table};
 use serde_json::json;
@@ -49,12 +49,12 @@ pub fn files(draws: &[Draw<'_>], command: &str) -> Result<Vec<File>> {
     let (season, scores) = (first.season, first.scores);
     let file = |name: &str, bytes: Vec<u8>| File { name: name.to_owned(), bytes };
     let [csv, parquet] = rows::tables(&rows::rows(season, scores))?;
-    let [standings, _] = rows::tables(&recorded::rows(season, scores))?;
-    let (map, front) = (map(season, scores)?, front(season, scores)?);
+    let order = Order::of(season, scores);
+    let (map, front) = (order.picture()?, front(season, scores)?);
     let mut files = vec![
         file("index.html", page(draws, command, [&map, &front])?.into_bytes()),
         file("summary.md", summary(draws, command).into_bytes()),
-        file("standings.csv", standings),
+        file("standings.csv", order.csv()?),
         file("cells.csv", csv),
         file("cells.parquet", parquet),
         file("league.svg", map.into_bytes()),
@@ -79,7 +79,7 @@ pub fn summary(draws: &[Draw<'_>], command: &str) -> String {
     let mut text = String::from("# League of background controllers\n");
     if let Some(first) = draws.first() {
         text += &format!("\n`{command}`\n\n{}\n\n", subtitle(first));
-        text += &table::markdown(&table::order(first.season, first.scores));
+        text += &table::markdown(&Order::of(first.season, first.scores).table());
         text += "\n¹⁰ is the mean of the worst tenth.\n\n";
         text += &table::markdown(&table::goals(first.season));
     }
@@ -114,7 +114,7 @@ fn page(draws: &[Draw<'_>], command: &str, [map, front]: [&str; 2]) -> Result<St
     let (season, scores) = (first.season, first.scores);
     let mut parts = vec![
         Part::Text(command.to_owned()),
-        Part::Table(table::order(season, scores)),
+        Part::Table(Order::of(season, scores).table()),
         Part::Place("weights"),
         Part::Figure(map.to_owned()),
         Part::Figure(front.to_owned()),
@@ -239,35 +239,6 @@ fn worst_cells(season: &Season, scores: &Scores, entrant: usize, worst: &[(usize
     };
     let rows = worst.iter().map(row).collect();
     Table { title: "Worst cells".to_owned(), note: "", grouped: 0, columns, rows }
-}
-
-/// Returns the picture of the league: entrants against goals.
-fn map(season: &Season, scores: &Scores) -> Result<String> {
-    let from_below = || scores.standings.iter().rev();
-    let panel = Panel {
-        name: String::new(),
-        columns: std::iter::once("all")
-            .chain(GOALS.iter().map(|goal| goal.short))
-            .map(str::to_owned)
-            .collect(),
-        rows: from_below().map(|standing| season.entrants[standing.entrant].name.clone()).collect(),
-        values: from_below()
-            .map(|standing| {
-                let goals = standing.goals.iter().map(|score| score.map(|score| score.mean));
-                std::iter::once(Some(standing.total.mean)).chain(goals).collect()
-            })
-            .collect(),
-    };
-    let map = Map {
-        title: "League of background controllers".to_owned(),
-        subtitle: "the part of each goal's bound that was reached; ¹⁰ the worst tenth of its cells"
-            .to_owned(),
-        x: "goal".to_owned(),
-        y: "controller".to_owned(),
-        range: [0.0, 1.0],
-        panels: vec![panel],
-    };
-    Ok(map.svg()?)
 }
 
 /// Returns the front: how much is kept against how much is harvested.

@@ -1,43 +1,9 @@
-//! The league as tables: the order, the goals, two draws beside each other.
+//! The league as tables: the goals, two draws beside each other, and any table as Markdown.
 
 use crate::goal::GOALS;
 use crate::play::Season;
 use crate::score::{Estimate, Scores, ALIKE};
 use afteryou_report::table::{Cell, Column, Table, Tone};
-
-/// Returns the order of the entrants with their scores.
-pub fn order(season: &Season, scores: &Scores) -> Table {
-    let mut columns = vec![
-        Column::numbers("#"),
-        Column::setting("controller"),
-        Column::numbers("score"),
-        Column::numbers("±"),
-    ];
-    columns.extend(GOALS.iter().map(|goal| Column::numbers(goal.short)));
-    let any_failed = scores.standings.iter().any(|standing| standing.failed > 0);
-    if any_failed {
-        columns.push(Column::numbers("failed"));
-    }
-    let row = |(place, standing): (usize, &crate::score::Standing)| {
-        let mut cells = vec![
-            Cell::new((place + 1).to_string()),
-            Cell::new(&season.entrants[standing.entrant].name),
-            Cell::new(format!("{:.3}", standing.total.mean)),
-            Cell::new(format!("{:.3}", standing.total.error)).toned(Tone::Faint),
-        ];
-        cells.extend(
-            standing.goals.iter().map(|score| Cell::maybe(*score, |score| format!("{:.2}", score.mean))),
-        );
-        if any_failed {
-            let tone = if standing.failed > 0 { Tone::Bad } else { Tone::Faint };
-            cells.push(Cell::new(standing.failed.to_string()).toned(tone));
-        }
-        cells
-    };
-    let rows = scores.standings.iter().enumerate().map(row).collect();
-    let note = "Scores from 0 to 1: the part of each goal's bound that was reached, the mean of its cells; ± is a standard error, ¹⁰ the mean of the worst tenth.";
-    Table { title: "Background controllers".to_owned(), note, grouped: 0, columns, rows }
-}
 
 /// Returns the goals with their bounds and reasons.
 pub fn goals(season: &Season) -> Table {

@@ -16,6 +16,7 @@ mod first_experiment;
 mod gallery;
 mod goodput;
 mod header;
+mod league;
 mod links;
 mod page;
 mod papers;
@@ -73,6 +74,7 @@ fn book() -> BTreeMap<String, String> {
     about_queues(&mut files);
     files.extend(elements::pages());
     files.extend(first_experiment::figures());
+    files.extend(league::files());
     files.insert("your-network.md".to_owned(), your_network::page());
     let summary = text(&docs().join("src/SUMMARY.md")).expect("docs/src/SUMMARY.md is there");
     let summary = queues::chapter().listed_in(&controllers::chapter().listed_in(&summary));
