@@ -1,8 +1,7 @@
 //! `afteryou league --check`: nothing failed, draws agree, and the scores are those that are recorded.
 
 use super::{LeagueArgs, LeagueEngine, LeagueSet};
-use afteryou_league::page::Draw;
-use afteryou_league::{table, Order, Recorded};
+use afteryou_league::{table, Draw, Order, Recorded};
 use afteryou_terminal::Failure;
 
 /// Returns every reason why a league is not as it should be.

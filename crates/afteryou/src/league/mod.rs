@@ -7,10 +7,10 @@ use crate::runs::show::Show;
 use crate::runs::{build, in_colour, on_interrupt};
 use afteryou_engines::{find, Cache, Engine, PoolProgress};
 use afteryou_files::{check_writable, lock, write_file};
-use afteryou_league::page::{self, Draw};
+use afteryou_league::page;
 use afteryou_league::{
-    draw, entrants, play, table, Cell, Entrant, Error, Kept, Order, Progress, Scores, Season, Set, Setting,
-    GOALS, PATIENCE, QUICK, WHOLE,
+    draw, entrants, play, table, Cell, Draw, Entrant, Error, Kept, Order, Progress, Scores, Season, Set,
+    Setting, GOALS, PATIENCE, QUICK, WHOLE,
 };
 use afteryou_report::table_text;
 use afteryou_terminal::{output, Failure};
@@ -29,7 +29,7 @@ const MOST_DRAWS: usize = 2;
 /// Sets of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LeagueSet {
-    /// For those who design a rule
+    /// For the design of a rule
     Train,
     /// To judge a rule whose design is finished
     Hold,
@@ -44,7 +44,7 @@ pub enum LeagueEngine {
     Bed,
 }
 
-/// Those who take part, and the grid.
+/// The controllers that compete, and the grid.
 #[derive(Args, Clone, Debug)]
 pub struct LeagueArgs {
     /// Controllers, such as vegas or ledbat++,target=25ms; all background controllers by default
@@ -133,7 +133,7 @@ impl LeagueArgs {
     }
 }
 
-/// Plays and judges a league.
+/// Runs and judges a league.
 ///
 /// # Errors
 /// A controller that does not exist, more than two draws, a folder that cannot be written or that another league writes. With `--check` a

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-/// The quick league of one controller, with its runs in `cache`.
+/// Returns the command of the quick league of one controller, with its runs in `cache`.
 fn league(cache: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_afteryou"));
     command.args(["league", "vegas", "--quick", "--cache"]).arg(cache).args(words);

@@ -1,4 +1,4 @@
-//! What was kept of runs that were made before, on the disk.
+//! Figures of runs that were made before, on the disk.
 //!
 //! The file of a build has a line for each run: 16 hexadecimal digits of BLAKE3 over the rest, the key of the run, and what the caller keeps
 //! of it, JSON in one line. A line that a kill tore is passed over, and its run is made again. Another build has another file, so a
@@ -19,7 +19,7 @@ const DIGITS: usize = 16;
 /// How the names of the files end.
 const EXTENSION: &str = "readings";
 
-/// What a build has kept of its runs.
+/// Figures of a build's runs.
 pub struct Cache<Kept> {
     /// None keeps everything in memory alone.
     file: Option<(PathBuf, File)>,

@@ -1,8 +1,8 @@
 //! Questions that a league answers, each a page in Markdown with its table and the command.
 
+use crate::draw::Draw;
 use crate::goal::{Goal, GOALS};
 use crate::grid::{Arrival, Cell, Foreground, Trouble};
-use crate::page::Draw;
 use crate::table::markdown;
 use afteryou_report::table::{Cell as TableCell, Column, Table};
 
@@ -21,13 +21,23 @@ struct Question {
     columns: &'static [fn(&Cell) -> Option<String>],
 }
 
-/// What a table shows of a goal.
+/// The numbers of a goal that a table shows.
 #[derive(Clone, Copy, PartialEq)]
 enum Shown {
-    /// The mean number.
+    /// The mean number, of which no more than 1 counts.
     Number,
     /// The mean number and that of the worst tenth, where more is worse.
     NumberAndWorst,
+}
+
+impl Shown {
+    /// Returns the part of a number that counts. A foreground that happens to have a multiple of its goodput would hide others that starve.
+    fn of(self, number: f64) -> f64 {
+        match self {
+            Shown::Number => number.min(1.0),
+            Shown::NumberAndWorst => number,
+        }
+    }
 }
 
 const QUESTIONS: &[Question] = &[
@@ -53,7 +63,7 @@ const QUESTIONS: &[Question] = &[
     Question {
         name: "fair-queues",
         title: "Does anything yield behind FQ-CoDel and CAKE?",
-        words: "Goodput of transfers of the foreground with the background over that without, by queue. Every background packet carries the lower-effort mark, which cake, dualpi2 and the queues whose names begin with le_ are told to look at.",
+        words: "Goodput of transfers of the foreground with the background over that without, by queue; more than all counts as 1. Every background packet carries the lower-effort mark, which cake, dualpi2 and the queues whose names begin with le_ look at.",
         goal: "kept",
         shown: Shown::Number,
         columns: &[
@@ -64,7 +74,7 @@ const QUESTIONS: &[Question] = &[
     Question {
         name: "jobs",
         title: "What do several flows of a job take?",
-        words: "Goodput of transfers of the foreground with the background over that without, by the number of background flows. They are separate connections, each with a controller of its own.",
+        words: "Goodput of transfers of the foreground with the background over that without, by the number of background flows; more than all counts as 1. They are separate connections, each with a controller of its own.",
         goal: "kept",
         shown: Shown::Number,
         columns: &[|cell| (cell.arrival != Arrival::Late).then(|| flows(cell.flows))],
@@ -72,7 +82,7 @@ const QUESTIONS: &[Question] = &[
     Question {
         name: "bbr",
         title: "What if the foreground is BBR?",
-        words: "Goodput of transfers of the foreground with the background over that without, by the foreground's controller.",
+        words: "Goodput of transfers of the foreground with the background over that without, by the foreground's controller; more than all counts as 1.",
         goal: "kept",
         shown: Shown::Number,
         columns: &[|cell| match cell.foreground {
@@ -125,8 +135,9 @@ impl Question {
                 let mut cells = vec![TableCell::new(&season.entrants[entrant].name)];
                 let mut first = None;
                 for (_, group) in &groups {
+                    let number = |cell: &usize| draw.scores.numbers[entrant][place][*cell];
                     let mut numbers: Vec<f64> =
-                        group.iter().filter_map(|cell| draw.scores.numbers[entrant][place][*cell]).collect();
+                        group.iter().filter_map(number).map(|number| self.shown.of(number)).collect();
                     numbers.sort_by(f64::total_cmp);
                     let mean = mean(&numbers);
                     first = first.or(mean);

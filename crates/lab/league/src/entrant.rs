@@ -1,4 +1,4 @@
-//! Those who take part: controllers by name, with parameters.
+//! Entrants: controllers by name, with parameters.
 
 use crate::error::{Error, Result};
 use afteryou_cc::list::Class;

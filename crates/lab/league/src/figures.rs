@@ -1,4 +1,4 @@
-//! What is kept of a run: a few numbers of each phase.
+//! The kept figures of a run: a few numbers of each phase.
 
 use crate::grid::LATE;
 use afteryou_scenario::outcome::{jain, Outcome, Run, WindowFigures};

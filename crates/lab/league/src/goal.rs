@@ -13,7 +13,7 @@ pub struct Goal {
     pub name: &'static str,
     /// A short name for narrow columns.
     pub short: &'static str,
-    /// What its number is.
+    /// The meaning of its number.
     pub meaning: &'static str,
     /// The bound, and which side of it is good.
     pub bound: Bound,
@@ -36,7 +36,7 @@ pub enum Bound {
     AtLeast(f64),
     /// This or less.
     AtMost(f64),
-    /// This or less, or so many times of a full packet on the link, in ms, if that is more.
+    /// This or less, in ms, or this number of times of a full packet on the link, if that is more.
     AtMostOrPackets(f64, f64),
 }
 
@@ -170,7 +170,7 @@ fn ratio(with: f64, without: f64) -> Option<f64> {
     (without > 0.0).then(|| with / without)
 }
 
-/// Returns how many times as long transfers take. Those that did not come to their end count: as many more times as fewer of them did.
+/// Returns the time of transfers over that without a background. If fewer of them are completed, the ratio grows in proportion.
 fn slowdown(with: Transfers, without: Transfers) -> Option<f64> {
     if without.completed == 0 || without.mean_ms <= 0.0 {
         return None;

@@ -29,6 +29,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `grid` | cells: networks, foregrounds and backgrounds, drawn by strata |
+//! | `draw` | a draw of the grid with its runs and scores |
 //! | `entrant` | those who take part |
 //! | `play`, `workers` | every run, on threads that survive a rule that does not |
 //! | `figures` | the few numbers that are kept of a run |
@@ -48,6 +49,7 @@
 //! for up to two times of a packet and all starts are drawn. ECN is on for all flows and the queue of a cell, or for none.
 
 mod answers;
+mod draw;
 mod entrant;
 mod error;
 mod figures;
@@ -61,6 +63,7 @@ mod score;
 pub mod table;
 mod workers;
 
+pub use self::draw::Draw;
 pub use entrant::{entrants, Entrant};
 pub use error::{Error, Result};
 pub use figures::{Figures, Phase, PhaseFigures, Transfers};

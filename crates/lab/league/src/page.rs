@@ -1,6 +1,7 @@
 //! The league in a folder: a page, a summary in Markdown, tables, and the scenario files of the worst cells.
 
 use crate::answers;
+use crate::draw::Draw;
 use crate::error::Result;
 use crate::goal::{Goal, GOALS};
 use crate::grid::Cell;
@@ -26,18 +27,8 @@ const SCRIPT: &str = include_str!("../assets/league.js");
 pub struct File {
     /// Relative to the folder.
     pub name: String,
-    /// Its bytes.
+    /// The file's content.
     pub bytes: Vec<u8>,
-}
-
-/// A draw of the grid that was played.
-pub struct Draw<'a> {
-    /// Its name: "train, seed 1".
-    pub name: String,
-    /// The runs.
-    pub season: &'a Season,
-    /// The scores.
-    pub scores: &'a Scores,
 }
 
 /// Returns the files of a league; `command` repeats it. The first draw is shown; a second one is held beside it.

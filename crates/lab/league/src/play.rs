@@ -22,7 +22,7 @@ const MOST_STUCK: usize = 3;
 /// A run's figures, or the reason that it has none.
 pub type Outcome = Result<Figures, String>;
 
-/// What the cache keeps of a run.
+/// The cached part of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kept(pub Outcome);
 
@@ -81,8 +81,7 @@ struct Job {
     key: ContentHash,
 }
 
-/// Plays a season. What `cache` has is not made again. A run that fails is a result, too. `progress` is called after each run, and several
-/// times a second.
+/// Runs a season. Runs in `cache` are not repeated. A run that fails is a result, too. `progress` is called after each run.
 ///
 /// # Errors
 /// [`afteryou_engines::Error::Interrupted`] if the flag was set: what has ended by then is in the cache.
@@ -203,7 +202,7 @@ fn run(
     let mut failed_rule = failure().and(None);
     let outcome = Point::new(engine, planned.scenario).run_with(engine, &mut |_| {
         failed_rule = failure();
-        match sign.goes_on() && failed_rule.is_none() {
+        match sign.continues() && failed_rule.is_none() {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         }

@@ -21,7 +21,7 @@ pub struct Estimate {
 /// The score of one entrant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
-    /// Which entrant.
+    /// The index of the entrant.
     pub entrant: usize,
     /// The mean of its goals.
     pub total: Estimate,
@@ -107,7 +107,7 @@ fn number(season: &Season, entrant: usize, goal: &Goal, cell: usize) -> Option<f
     goal.number(&season.cells[cell], run, alone)
 }
 
-/// A run that failed has the score 0 of each goal that is asked: a rule that breaks must not be better for it.
+/// Returns the score of a cell. A run that failed has the score 0 of each goal that is asked, so no rule gains by breaking.
 fn score(season: &Season, entrant: usize, goal: &Goal, cell: usize) -> Option<f64> {
     let at = &season.cells[cell];
     let alone: &Figures = season.alone[cell].as_ref().ok()?;

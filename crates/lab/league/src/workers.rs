@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// Wall time between two looks at the threads.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What a job does, on any of the threads. It calls the sign of life now and then, and returns when that says so.
+/// The work of a job, on any of the threads. It calls the sign of life now and then, and returns when that is false.
 pub type Work<Out> = Arc<dyn Fn(usize, &Sign) -> Out + Send + Sync>;
 
 /// The sign of life of a thread.
@@ -44,8 +44,8 @@ impl Sign {
         Sign { began: Instant::now(), last_ms: AtomicU64::new(0), over: AtomicBool::new(false) }
     }
 
-    /// Notes that the job goes on; returns whether it should.
-    pub fn goes_on(&self) -> bool {
+    /// Notes that the job is alive; returns whether it should continue.
+    pub fn continues(&self) -> bool {
         self.last_ms.store(self.began.elapsed().as_millis() as u64, Ordering::Relaxed);
         !self.over.load(Ordering::Relaxed)
     }
@@ -64,7 +64,7 @@ struct Busy {
 type Slot = Arc<Mutex<Option<Busy>>>;
 
 /// Does all `jobs` on `threads` threads and calls `report` in this thread with each one as it ends. A job that gives no sign of life for
-/// `patience` is given up. `report` and `tick`, which is called ten times a second, return whether to go on.
+/// `patience` is given up. `report` and `tick`, which is called ten times a second, return whether to continue.
 pub fn run<Out: Send + 'static>(
     jobs: Vec<usize>,
     threads: usize,
@@ -187,7 +187,7 @@ mod tests {
         let work = |job: usize, sign: &Sign| {
             for _ in 0..20 {
                 thread::sleep(Duration::from_millis(40));
-                assert!(sign.goes_on());
+                assert!(sign.continues());
             }
             job
         };
@@ -200,7 +200,7 @@ mod tests {
         let counter = begun.clone();
         let work: Work<()> = Arc::new(move |_, sign: &Sign| {
             counter.fetch_add(1, Ordering::Relaxed);
-            while sign.goes_on() {
+            while sign.continues() {
                 thread::sleep(Duration::from_millis(1));
             }
         });

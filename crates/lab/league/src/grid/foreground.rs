@@ -1,4 +1,4 @@
-//! What the background meets: nobody, a transfer, short flows, pages, a video, a call, a constant rate, or one that comes and goes.
+//! Foregrounds: nobody, a transfer, short flows, pages, a video, a call, a constant rate, or one that comes and goes.
 
 use super::file::{millis, seconds};
 use std::fmt::Write;

@@ -27,7 +27,7 @@ use lots::{log_between, Lots};
 /// A set of cells. Rules are trained on one and judged on the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Set {
-    /// For those who design a rule.
+    /// For the design of a rule.
     Train,
     /// For the judgement of a rule whose design is finished.
     Hold,

@@ -1,4 +1,4 @@
-//! What else a path does: losses, jitter, radio, satellites, routes and rates that change, a loaded way back, clocks that differ.
+//! Troubles of paths: losses, jitter, radio, satellites, routes and rates that change, traffic in the reverse direction, clocks that differ.
 
 use super::file::{millis, rate, seconds};
 use super::lots::log_between;
@@ -27,7 +27,7 @@ pub enum Trouble {
     Leo,
     /// Packets that come twice.
     Duplicates,
-    /// An upload of CUBIC fills the way back.
+    /// A transfer of CUBIC fills the reverse direction.
     ReverseLoad,
     /// The route changes in the first phase and in the second.
     RouteChange,
@@ -70,9 +70,9 @@ const LEO_S: f64 = 15.0;
 pub struct Changes {
     /// The link's rate, in place of a constant one.
     pub rate: Option<String>,
-    /// Further keys of the link; the way back inherits none of them.
+    /// Further keys of the link; the reverse direction inherits none of them.
     pub link: String,
-    /// Further keys of the way back.
+    /// Further keys of the reverse direction.
     pub reverse: String,
     /// Further tables of the file.
     pub tables: String,
@@ -82,7 +82,7 @@ pub struct Changes {
     pub arrives: f64,
 }
 
-/// What a trouble needs to know of its cell.
+/// The facts of a cell that its trouble depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// The link's rate, bit/s.
@@ -112,7 +112,7 @@ impl Trouble {
             Trouble::Radio => "fading radio",
             Trouble::Leo => "low satellite",
             Trouble::Duplicates => "duplicates",
-            Trouble::ReverseLoad => "loaded way back",
+            Trouble::ReverseLoad => "reverse traffic",
             Trouble::RouteChange => "route change",
             Trouble::RateChange => "rate change",
             Trouble::Skew => "clock skew",
@@ -160,7 +160,7 @@ impl Trouble {
             Trouble::ReverseLoad => {
                 let rtt = millis(rtt_ms);
                 changes.tables = format!(
-                    "\n[[flow]]\nname       = \"way back\"\ncontroller = \"cubic\"\nrtt        = \"{rtt}\"\ndirection  = \"down\"\nstart      = {{ uniform = [\"0 s\", \"{rtt}\"] }}\n"
+                    "\n[[flow]]\nname       = \"reverse\"\ncontroller = \"cubic\"\nrtt        = \"{rtt}\"\ndirection  = \"down\"\nstart      = {{ uniform = [\"0 s\", \"{rtt}\"] }}\n"
                 );
             }
             Trouble::RouteChange => {

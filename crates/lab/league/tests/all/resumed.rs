@@ -2,7 +2,7 @@
 
 use crate::support::{cells, played_with};
 use afteryou_engines::{find, Cache};
-use afteryou_league::{entrants, page, play, Error, Kept, Scores, Season, Setting, GOALS, PATIENCE};
+use afteryou_league::{entrants, page, play, Draw, Error, Kept, Scores, Season, Setting, GOALS, PATIENCE};
 use afteryou_scenario::content::ContentHash;
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn open(dir: &Path) -> Cache<Kept> {
 
 fn files(season: &Season) -> Vec<page::File> {
     let scores = Scores::of(season, &[1.0; GOALS.len()]);
-    let draw = page::Draw { name: "train, seed 1".to_owned(), season, scores: &scores };
+    let draw = Draw { name: "train, seed 1".to_owned(), season, scores: &scores };
     page::files(&[draw], "afteryou league").unwrap()
 }
 

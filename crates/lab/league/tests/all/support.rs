@@ -146,12 +146,12 @@ pub fn cells(step: usize) -> Vec<Cell> {
     draw(QUICK, Set::Train, 1).into_iter().step_by(step).collect()
 }
 
-/// Plays a league of these controllers.
+/// Runs a league of these controllers.
 pub fn played(names: &[&str], cells: Vec<Cell>, patience: Duration) -> Season {
     played_with(names, cells, patience, 2, &mut Cache::in_memory())
 }
 
-/// Plays a league with a cache.
+/// Runs a league with a cache.
 pub fn played_with(
     names: &[&str],
     cells: Vec<Cell>,

@@ -7,7 +7,7 @@ use crate::board::Flight;
 use afteryou_base::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most transmissions: a window of so many packets is larger than any path. Older ones do not arrive any more.
+/// Most transmissions. No path holds as many packets, so older ones do not arrive any more.
 const MOST: usize = 1 << 16;
 
 /// The place of a transmission in the order of losses.

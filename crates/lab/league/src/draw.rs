@@ -1,0 +1,14 @@
+//! A draw of the grid that was played.
+
+use crate::play::Season;
+use crate::score::Scores;
+
+/// A draw of the grid with its runs and its scores.
+pub struct Draw<'a> {
+    /// Its name: "train, seed 1".
+    pub name: String,
+    /// The runs.
+    pub season: &'a Season,
+    /// The scores.
+    pub scores: &'a Scores,
+}
