@@ -228,8 +228,8 @@ impl Cubic {
         let cwnd = self.window.cwnd;
         // §4.8, §4.10: after a timeout, or a slow start that ended without loss, this is W_max and K is 0.
         let w_max = *self.curve.w_max.get_or_insert(cwnd);
-        let mut epoch = self.curve.epoch.unwrap_or(Epoch {
-            k: self.k(w_max),
+        let mut epoch = self.curve.epoch.unwrap_or_else(|| Epoch {
+            k: self.k(w_max), // the only cube root, which no ack within the epoch pays for
             t: Span::ZERO,
             counted_to: ack.now,
             counted_since: ack.now,
