@@ -4,16 +4,16 @@
 //! same on every machine. A [`Slot`] names the event: a link, a delay line, a timer. Each has at most one entry that
 //! counts, so the queue stays as small as the network, however many packets are on their way.
 //!
-//! The next events are in a short list in order, the others in a wheel of buckets, which is opened bucket by bucket. Until
-//! there are many events, there is no wheel. The width of its buckets follows the length of the ways in the list.
+//! In each of two queues, of packets and of timers, the next events are in a short list in order, the others in a wheel of
+//! buckets, which is opened bucket by bucket. Until there are many events, there is no wheel. The width of its buckets follows
+//! the length of the ways in the list.
 
+mod queue;
 mod soonest;
 mod wheel;
 
 use afteryou_base::Time;
-use soonest::Soonest;
-use std::ops::RangeInclusive;
-use wheel::Wheel;
+use queue::Queue;
 
 /// Whose event it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,12 @@ impl Slot {
         KINDS[(self.0 >> INDEX_BITS) as usize]
     }
 
+    /// Returns whether it is a timer's, and no packet's.
+    #[inline]
+    fn is_timer(self) -> bool {
+        self.0 >= (Kind::Sender as u32) << INDEX_BITS
+    }
+
     /// Returns the slot's index.
     pub fn index(self) -> usize {
         (self.0 & ((1 << INDEX_BITS) - 1)) as usize
@@ -83,127 +89,68 @@ impl Slot {
 /// slot (27 bits).
 type Key = u128;
 
+/// No event.
+const NEVER: Key = Key::MAX;
+
+#[inline]
 fn at(key: Key) -> Time {
     Time((key >> 64) as u64)
 }
 
+#[inline]
 fn slot(key: Key) -> Slot {
     Slot(key as u32 & ((1 << SLOT_BITS) - 1))
 }
 
-/// Most events in the list of the next ones.
-const FEW: usize = 48;
-/// Events after which the width of buckets is judged.
-const JUDGED: u64 = 2048;
-/// Mean number of steps to a new event's place in the list. With fewer, buckets are opened more often than they save.
-const STEPS: RangeInclusive<f64> = 0.5..=2.0;
-
-/// The event queue: the next events in a short list, and a wheel for those that come later.
-#[derive(Debug)]
-pub struct Calendar {
-    soonest: Soonest,
-    /// Events with this key or a later one are in the wheel.
-    later_from: Key,
-    later: Option<Box<Wheel>>,
-    sequence: u64,
-    /// Events scheduled, and steps made in the list, when the width of buckets was judged.
-    judged: (u64, u64),
+/// Returns the key of the event that is scheduled next, `sequence` having been scheduled before it.
+#[inline]
+fn key(sequence: &mut u64, at: Time, slot: Slot) -> Key {
+    *sequence += 1;
+    u128::from(at.0) << 64 | u128::from(*sequence << SLOT_BITS | u64::from(slot.0))
 }
 
-impl Default for Calendar {
-    fn default() -> Calendar {
-        Calendar {
-            soonest: Soonest::default(),
-            later_from: Key::MAX,
-            later: None,
-            sequence: 0,
-            judged: (0, 0),
-        }
-    }
+/// The event queue. Packets and timers are apart: a network has few wires and thousands of timers, most of which are moved
+/// before they fire. So a packet's event is found among those of packets alone.
+#[derive(Debug, Default)]
+pub struct Calendar {
+    packets: Queue,
+    timers: Queue,
+    /// The event that came last.
+    first: Key,
+    /// It is a timer's.
+    is_timer: bool,
+    sequence: u64,
 }
 
 impl Calendar {
     /// Schedules an event.
     pub fn push(&mut self, at: Time, slot: Slot) {
-        let key = self.key(at, slot);
-        self.put(key);
-    }
-
-    fn key(&mut self, at: Time, slot: Slot) -> Key {
-        self.sequence += 1;
-        u128::from(at.0) << 64 | u128::from(self.sequence << SLOT_BITS | u64::from(slot.0))
-    }
-
-    fn put(&mut self, key: Key) {
-        match &mut self.later {
-            Some(later) if key >= self.later_from => later.push(key),
-            _ => self.put_soon(key),
+        let key = key(&mut self.sequence, at, slot);
+        match slot.is_timer() {
+            true => self.timers.push(key),
+            false => self.packets.push(key),
         }
-    }
-
-    #[inline]
-    fn put_soon(&mut self, key: Key) {
-        self.soonest.push(key);
-        if self.soonest.len() > FEW {
-            self.shorten();
-        }
-    }
-
-    /// Shortens the list, which has become too long: its later part goes to the wheel.
-    #[cold]
-    fn shorten(&mut self) {
-        let later = self.later.get_or_insert_with(|| Box::new(Wheel::new()));
-        for key in self.soonest.take_all_but(FEW / 2) {
-            self.later_from = self.later_from.min(key);
-            later.push(key);
-        }
-        self.judge_width();
     }
 
     /// Returns the next event. It stays until [`finish`](Self::finish) is called for it; what is scheduled meanwhile comes
     /// later.
-    pub fn next(&mut self) -> Option<(Time, Slot)> {
-        let first = self.soonest.first().or_else(|| self.open_next())?;
-        Some((at(first), slot(first)))
-    }
-
-    /// Moves on to the next events of the wheel.
-    fn open_next(&mut self) -> Option<Key> {
-        self.later_from = self.later.as_mut()?.open_next(&mut self.soonest);
-        self.judge_width();
-        self.soonest.first()
-    }
-
     #[inline]
-    fn judge_width(&mut self) {
-        if self.sequence - self.judged.0 >= JUDGED {
-            self.change_width();
-        }
+    pub fn next(&mut self) -> Option<(Time, Slot)> {
+        let (packet, timer) = (self.packets.first(), self.timers.first());
+        self.is_timer = timer < packet;
+        self.first = if self.is_timer { timer } else { packet };
+        (self.first != NEVER).then(|| (at(self.first), slot(self.first)))
     }
 
-    /// Makes buckets wider or narrower if that is better.
-    #[cold]
-    fn change_width(&mut self) {
-        let (events, steps) = (self.sequence - self.judged.0, self.soonest.steps - self.judged.1);
-        self.judged = (self.sequence, self.soonest.steps);
-        let each = steps as f64 / events as f64;
-        if STEPS.contains(&each) {
-            return;
-        }
-        let changed = self.later.as_mut().and_then(|later| later.change_width(each < *STEPS.start()));
-        let Some(mut keys) = changed else { return };
-        keys.append(&mut self.soonest.take());
-        self.later_from = Key::MIN;
-        keys.into_iter().for_each(|key| self.put(key));
-        self.open_next();
-    }
-
-    /// Finishes the next event; its slot comes again at `again`, if that is given.
+    /// Finishes the event that came last; its slot comes again at `again`, if that is given.
+    #[inline]
     pub fn finish(&mut self, again: Option<Time>) {
-        let Some(first) = self.soonest.pop() else { return };
-        if let Some(again) = again {
-            let key = self.key(again, slot(first));
-            self.put(key);
+        let Calendar { packets, timers, first, is_timer, sequence } = self;
+        let again = again.map(|again| key(sequence, again, slot(*first)));
+        // Two calls, or each step of theirs would choose between the queues.
+        match is_timer {
+            true => timers.finish_first(again),
+            false => packets.finish_first(again),
         }
     }
 }
@@ -243,7 +190,6 @@ impl Timer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use afteryou_base::Span;
     use proptest::prelude::*;
     use rand_pcg::rand_core::Rng;
     use rand_pcg::Pcg64;
@@ -272,6 +218,7 @@ mod tests {
         let mut calendar = Calendar::default();
         calendar.push(Time(1), Slot::new(Kind::Link, 7));
         calendar.push(Time(2), Slot::new(Kind::Link, 8));
+        calendar.next();
         calendar.finish(Some(Time(2)));
         assert_eq!(drain(&mut calendar), [(2, 8), (2, 7)]);
     }
@@ -306,6 +253,11 @@ mod tests {
         assert_eq!(fired, [5, 20]);
     }
 
+    /// Returns a slot of a timer for every third number, and of a wire for the others.
+    fn slot_of(number: usize) -> Slot {
+        Slot::new(if number.is_multiple_of(3) { Kind::Sender } else { Kind::Line }, number)
+    }
+
     /// A calendar and a sorted set that get the same events, whose numbers count up.
     #[derive(Default)]
     struct Both {
@@ -318,7 +270,7 @@ mod tests {
         fn push(&mut self, at: u64, slot: usize) {
             self.pushed += 1;
             self.set.insert((at, self.pushed, slot));
-            self.calendar.push(Time(at), Slot::new(Kind::Line, slot));
+            self.calendar.push(Time(at), slot_of(slot));
         }
 
         fn finish(&mut self, again: Option<u64>) {
@@ -346,7 +298,7 @@ mod tests {
             (0..begun).for_each(|slot| both.push(random.next_u64() % (1 << spread), slot));
             let mut events = 0;
             while let Some(&(at, _, slot)) = both.set.first() {
-                prop_assert_eq!(both.calendar.next(), Some((Time(at), Slot::new(Kind::Line, slot))));
+                prop_assert_eq!(both.calendar.next(), Some((Time(at), slot_of(slot))));
                 events += 1;
                 let span = 1 << spans[events % spans.len()];
                 let mut later = || at + random.next_u64() % span;
@@ -362,28 +314,6 @@ mod tests {
                 }
             }
             prop_assert_eq!(both.calendar.next(), None);
-        }
-    }
-
-    #[test]
-    fn a_crowd_at_one_instant_takes_no_longer_than_events_apart() {
-        for apart in [0, 1, 1_000_000] {
-            let mut calendar = Calendar::default();
-            (0..100_000)
-                .for_each(|i| calendar.push(Time(7) + Span(i as u64 * apart), Slot::new(Kind::Line, i)));
-            assert!(
-                calendar.soonest.steps < 100_000 * 8,
-                "{} steps, {apart} ns apart",
-                calendar.soonest.steps
-            );
-            for (i, (_, slot)) in drain(&mut calendar).into_iter().enumerate() {
-                assert_eq!(slot, i);
-            }
-            assert!(
-                calendar.soonest.steps < 100_000 * 40,
-                "{} steps, {apart} ns apart",
-                calendar.soonest.steps
-            );
         }
     }
 }

@@ -16,15 +16,32 @@ impl Soonest {
     /// Adds an event.
     #[inline]
     pub(super) fn push(&mut self, key: Key) {
-        let end = self.keys.len();
-        let mut place = end;
         self.keys.push(key);
-        while place > 0 && self.keys[place - 1] < key {
-            self.keys[place] = self.keys[place - 1];
-            place -= 1;
+        self.settle_last(key);
+    }
+
+    /// Takes the first event, and adds another one.
+    #[inline]
+    pub(super) fn replace_first(&mut self, key: Key) {
+        self.settle_last(key);
+    }
+
+    /// Puts `key`, for which the place at the end is free, where it belongs.
+    #[inline(always)]
+    fn settle_last(&mut self, key: Key) {
+        let Some((last, before)) = self.keys.split_last_mut() else { return };
+        let mut free = last;
+        for (steps, earlier) in before.iter_mut().rev().enumerate() {
+            if *earlier >= key {
+                *free = key;
+                self.steps += steps as u64;
+                return;
+            }
+            *free = *earlier;
+            free = earlier;
         }
-        self.keys[place] = key;
-        self.steps += (end - place) as u64;
+        *free = key;
+        self.steps += before.len() as u64;
     }
 
     /// Returns the first event.
@@ -35,8 +52,8 @@ impl Soonest {
 
     /// Takes the first event.
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<Key> {
-        self.keys.pop()
+    pub(super) fn pop(&mut self) {
+        self.keys.pop();
     }
 
     /// Adds many events.

@@ -5,8 +5,9 @@
 //! of all buckets are in one arena whose places are used again, the latest one first: what is in use stays in the cache.
 //! Source: R. Brown, "Calendar queues", Communications of the ACM 31 (10), 1988, without its search for a bucket of this year.
 
+use super::queue::FEW;
 use super::soonest::Soonest;
-use super::{at, Key, FEW};
+use super::{at, Key};
 use crate::arena::{Arena, HalfLine, NONE};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -53,7 +54,6 @@ impl Wheel {
         if !WIDTHS.contains(&width) {
             return None;
         }
-        // No event is earlier than the bucket that is open, whatever the width.
         let opened = self.opened << self.width >> width;
         let old = std::mem::replace(self, Wheel { width, opened, ..Wheel::new() });
         Some(old.into_keys())
@@ -86,10 +86,11 @@ impl Wheel {
         if bucket == u64::MAX {
             return Key::MAX;
         }
-        self.opened = bucket;
-        let is_crowded = next == bucket && self.empty(bucket as usize % BUCKETS, soonest);
-        let end = u128::from(bucket).saturating_add(1) << (64 + self.width);
-        if is_crowded || next_far == bucket {
+        // Never back: an event may be earlier than a bucket that was opened ahead of it, and waits in the heap then.
+        self.opened = self.opened.max(bucket);
+        let is_crowded = next == self.opened && self.empty(next as usize % BUCKETS, soonest);
+        let end = u128::from(self.opened).saturating_add(1) << (64 + self.width);
+        if is_crowded || next_far <= self.opened {
             return self.take_far(soonest).map_or(end, |next| next.min(end));
         }
         end
