@@ -282,6 +282,11 @@ impl Connection {
         if !self.timers.of(kind).fires(now) || self.is_shut {
             return;
         }
+        if let Ends::Tcp(ends) = &self.ends {
+            if let Some(later) = ends.postponed(now, kind) {
+                return self.timers.arm(net, kind, later);
+            }
+        }
         let way = if kind == Kind::Receiver { Way::Forward } else { Way::Reverse };
         match &mut self.ends {
             Ends::Tcp(ends) => ends.on_timer(now, kind),

@@ -77,6 +77,17 @@ impl Ends {
         }
     }
 
+    /// Returns when a timer comes that has been moved since its entry was made; none if anything may be due now. Most entries
+    /// of timers are such: an ack has come, or was sent.
+    pub(super) fn postponed(&self, now: Time, kind: Kind) -> Option<Time> {
+        let deadline = match kind {
+            Kind::Receiver => self.receiver.ack_at(),
+            Kind::Sender if !self.sender.is_due(now) => self.sender.deadline(),
+            _ => return None,
+        };
+        (deadline > now).then_some(deadline)
+    }
+
     pub(super) fn receive(&mut self, net: &mut Net, now: Time, way: Way, packet: Packet, is_shut: bool) {
         match (way, packet.body) {
             (Way::Forward, Body::Syn { tsval, epoch }) if epoch == self.epoch && !is_shut => {

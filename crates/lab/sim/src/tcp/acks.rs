@@ -233,7 +233,7 @@ impl Sender {
             // RFC 6298 §5.3. Not for SACKs: a lost retransmission would hold everything up for ever.
             self.timers.loss.retransmit = now + self.rto();
         }
-        self.arm_probe(now);
+        self.timers.has_news = true;
     }
 }
 

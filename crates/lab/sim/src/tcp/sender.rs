@@ -140,11 +140,15 @@ impl Sender {
 
     /// Returns the next packet to send now, if any. To be called until it returns none.
     pub fn poll(&mut self, now: Time) -> Option<Transmit> {
-        match self.state {
+        let transmit = match self.state {
             State::Closed => None,
             State::SynSent => self.poll_syn(now),
             State::Established => self.poll_data(now),
+        };
+        if transmit.is_none() && std::mem::take(&mut self.timers.has_news) {
+            self.arm_probe(now);
         }
+        transmit
     }
 
     fn poll_syn(&mut self, now: Time) -> Option<Transmit> {
@@ -266,6 +270,6 @@ impl Sender {
         if self.timers.loss.retransmit == Time::NEVER {
             self.timers.loss.retransmit = now + self.rto();
         }
-        self.arm_probe(now);
+        self.timers.has_news = true;
     }
 }

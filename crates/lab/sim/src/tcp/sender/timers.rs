@@ -16,6 +16,8 @@ const RTO_AFTER_SYN_LOSS: Span = Span::from_secs(3);
 pub(in crate::tcp) struct Timers {
     pub(in crate::tcp) loss: afteryou_sender::timers::Timers,
     pub(in crate::tcp) syn_due: bool,
+    /// Something has left or was acknowledged: the probe's timer is to be set once everything that may leave has left.
+    pub(in crate::tcp) has_news: bool,
     /// The SYN was lost: the first timeout of data is longer.
     pub(in crate::tcp) after_syn_loss: bool,
 }
@@ -39,6 +41,13 @@ impl Sender {
         let waits_to_send = !self.board.is_empty() || self.pacing_deadline() != Time::NEVER;
         let wake = if waits_to_send { self.congestion.wake_at() } else { Time::NEVER };
         self.timers.loss.next().min(wake)
+    }
+
+    /// Returns whether there may be something to do at `now`: a deadline has passed, the controller's included while nothing
+    /// waits to be sent, or there is nothing to wait for.
+    pub fn is_due(&self, now: Time) -> bool {
+        let next = self.timers.loss.next().min(self.congestion.wake_at()).min(self.pacing_deadline());
+        next <= now || self.state != State::Established || self.is_flushed()
     }
 
     /// Returns when the pacer lets the next packet go, if one waits for it.
