@@ -4,7 +4,8 @@
 //! Nothing that arrives later changes when a packet of a FIFO queue is sent. Its caller, which has the rate, need not wait
 //! for that moment. It passes the packet on when it arrives, with the time at which the link will begin to send it. The
 //! packet's place stays here. [`Foreseen::take_begun`] removes the places of packets whose transmission has begun meanwhile.
-//! It removes many at a time, so that a simulator needs no event for each of them.
+//! It removes many at a time, so that a simulator needs no event for each of them. A packet that finds the link free and
+//! nobody's place here needs none.
 //!
 //! Decisions and counters are those of [`DropTail`](crate::droptail::DropTail); a property test compares the two.
 //!
@@ -33,8 +34,10 @@ pub struct Foreseen {
     most: Backlog,
     waiting: VecDeque<QueuePlace>,
     bytes: u64,
-    /// Packets that arrived since places were last taken.
+    /// Packets that took places since places were last taken.
     arrived: usize,
+    /// Packets that were sent at once since then, by class.
+    at_once: [AtOnce; 2],
     /// Of packets whose places were taken, and of refused ones. Apart from what an arriving packet needs, which is small.
     statistics: Box<Statistics>,
 }
@@ -52,6 +55,19 @@ pub struct QueuePlace {
     pub class: Class,
 }
 
+/// Packets that were sent as they arrived.
+#[derive(Clone, Copy, Debug, Default)]
+struct AtOnce {
+    packets: u64,
+    bytes: u64,
+}
+
+impl AtOnce {
+    fn passed(self) -> Passed {
+        Passed { packets: self.packets, undelayed: self.packets, bytes: self.bytes, sojourns: Span::ZERO }
+    }
+}
+
 impl QueuePlace {
     /// Returns the time in the queue.
     pub fn sojourn(&self) -> Span {
@@ -67,7 +83,14 @@ impl Foreseen {
             Limit::Packets(packets) => Backlog { packets, bytes: none },
             bytes => Backlog { packets: none, bytes: bytes.in_bytes().unwrap_or(none) },
         };
-        Foreseen { most, waiting: VecDeque::new(), bytes: 0, arrived: 0, statistics: Box::default() }
+        Foreseen {
+            most,
+            waiting: VecDeque::new(),
+            bytes: 0,
+            arrived: 0,
+            at_once: Default::default(),
+            statistics: Box::default(),
+        }
     }
 
     /// Returns whether places have to be [taken](Self::take_begun) before a packet of `size` bytes arrives. Otherwise it has room.
@@ -91,6 +114,20 @@ impl Foreseen {
         self.arrived += 1;
     }
 
+    /// Returns whether nobody has a place.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Lets a packet pass for which there is room, where nobody has a place and the link is free.
+    #[inline]
+    pub fn pass_at_once<T>(&mut self, packet: &Packet<T>) {
+        let passed = &mut self.at_once[packet.class() as usize];
+        passed.packets += 1;
+        passed.bytes += u64::from(packet.size);
+    }
+
     /// Refuses a packet for which there is no room.
     pub fn refuse<T: Copy>(&mut self, packet: &Packet<T>, dropped: &mut Vec<Dropped<T>>) {
         self.statistics.refuse(*packet, DropReason::Full, dropped);
@@ -112,7 +149,7 @@ impl Foreseen {
     }
 
     /// Takes the places of all packets that the link has begun to send by now, and calls `waited` with each that had to wait. Returns
-    /// the sums of each class, and the last place.
+    /// the sums of each class, packets that passed [at once](Self::pass_at_once) among them, and the last place.
     #[inline]
     pub fn take_all_begun(
         &mut self,
@@ -135,9 +172,12 @@ impl Foreseen {
         }
         let last = last.copied();
         self.waiting.drain(..number);
+        let at_once = std::mem::take(&mut self.at_once);
         for class in Class::BOTH {
-            self.bytes -= passed[class as usize].bytes;
-            self.statistics.pass(class, &passed[class as usize], None);
+            let passed = &mut passed[class as usize];
+            self.bytes -= passed.bytes;
+            passed.merge(&at_once[class as usize].passed());
+            self.statistics.pass(class, passed, None);
         }
         self.arrived = 0;
         (passed, last)
@@ -152,6 +192,10 @@ impl Foreseen {
     /// Returns the queue's counters, those of the packets that wait among them.
     pub fn statistics(&self) -> Statistics {
         let mut statistics = (*self.statistics).clone();
+        Class::BOTH
+            .into_iter()
+            .zip(self.at_once)
+            .for_each(|(class, sum)| statistics.pass(class, &sum.passed(), None));
         self.waiting.iter().for_each(|place| statistics.accept_one(place.class, place.size));
         statistics
     }
@@ -210,10 +254,10 @@ mod tests {
             // The same places taken one by one, and all at once.
             let (mut foreseen, mut together) = (Foreseen::new(limit), Foreseen::new(limit));
             let (mut passed, mut waited, mut last) = (Vec::new(), Vec::new(), None);
-            let mut take_all = |together: &mut Foreseen, now| {
+            let mut take_all = |together: &mut Foreseen, now, last: &mut Option<QueuePlace>| {
                 let (sums, newest) = together.take_all_begun(now, |class, sojourn| waited.push((class, sojourn)));
                 passed.push(sums);
-                last = newest.or(last);
+                *last = newest.or(*last);
             };
             let (mut sent_at, mut now) = (Time::ZERO, Time::ZERO);
             let (mut expected, mut dropped, mut taken) = (Vec::new(), Vec::new(), Vec::new());
@@ -223,7 +267,7 @@ mod tests {
                 link.offer(now, packet);
                 if foreseen.is_behind(size) {
                     taken.extend(std::iter::from_fn(|| foreseen.take_begun(now)));
-                    take_all(&mut together, now);
+                    take_all(&mut together, now, &mut last);
                 }
                 let begins = sent_at.max(now);
                 prop_assert_eq!(foreseen.has_room(size), together.has_room(size));
@@ -233,12 +277,17 @@ mod tests {
                     continue;
                 }
                 foreseen.enqueue(now, begins, &packet);
-                together.enqueue(now, begins, &packet);
+                if begins == now && together.is_empty() {
+                    together.pass_at_once(&packet);
+                    last = Some(QueuePlace { arrived: now, begins, size, class: packet.class() });
+                } else {
+                    together.enqueue(now, begins, &packet);
+                }
                 expected.push((number as u32, begins));
                 sent_at = begins + Span(size.into());
             }
             taken.extend(std::iter::from_fn(|| foreseen.take_begun(now)));
-            take_all(&mut together, now);
+            take_all(&mut together, now, &mut last);
             prop_assert_eq!(&foreseen.statistics(), link.queue.statistics());
             prop_assert_eq!(&together.statistics(), link.queue.statistics());
             prop_assert_eq!(foreseen.backlog(), link.queue.backlog());
@@ -247,7 +296,7 @@ mod tests {
             let of = |dropped: &[Dropped<u32>]| dropped.iter().map(|one| one.packet.body).collect::<Vec<_>>();
             prop_assert_eq!(of(&dropped), of(&link.dropped));
             taken.extend(std::iter::from_fn(|| foreseen.take_begun(Time::NEVER)));
-            take_all(&mut together, Time::NEVER);
+            take_all(&mut together, Time::NEVER, &mut last);
             prop_assert_eq!(&foreseen.statistics(), link.queue.statistics());
             prop_assert_eq!(&together.statistics(), link.queue.statistics());
             let sojourns = taken.iter().map(|place| (place.class, place.sojourn()));

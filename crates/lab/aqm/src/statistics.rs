@@ -81,6 +81,14 @@ impl Passed {
         self.sojourns = self.sojourns + sojourn;
         has_waited.then_some(sojourn)
     }
+
+    /// Adds other packets.
+    pub(crate) fn merge(&mut self, other: &Passed) {
+        self.packets += other.packets;
+        self.undelayed += other.undelayed;
+        self.bytes += other.bytes;
+        self.sojourns = self.sojourns + other.sojourns;
+    }
 }
 
 impl Statistics {

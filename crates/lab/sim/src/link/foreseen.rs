@@ -47,7 +47,11 @@ impl Ahead {
     #[inline(always)]
     fn enqueue(&mut self, now: Time, packet: &Packet, time: Span) -> Sending {
         let begins = self.sent_at.max(now);
-        self.queue.enqueue(now, begins, packet);
+        if begins == now && self.queue.is_empty() && self.noted.is_none() {
+            self.queue.pass_at_once(packet);
+        } else {
+            self.queue.enqueue(now, begins, packet);
+        }
         self.sent_at = begins + time;
         Sending { begins, ends: self.sent_at }
     }
@@ -80,7 +84,11 @@ impl Link {
             return None;
         }
         let Store::Ahead(ahead) = &mut self.store else { return None };
-        Some(ahead.enqueue(now, packet, time))
+        let sending = ahead.enqueue(now, packet, time);
+        if sending.begins == now {
+            self.busy_until = sending.ends;
+        }
+        Some(sending)
     }
 
     /// Takes the places of packets that the link has begun to send by now. Returns whether there is room for `packet` then, which the
