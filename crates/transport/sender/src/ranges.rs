@@ -42,6 +42,10 @@ impl Ranges {
 
     /// Returns the range that holds `seq`.
     pub fn around(&self, seq: u64) -> Option<(u64, u64)> {
+        let highest = *self.ranges.back()?;
+        if seq >= highest.0 {
+            return (seq < highest.1).then_some(highest);
+        }
         let after = self.ranges.partition_point(|(start, _)| *start <= seq);
         let (start, end) = *self.ranges.get(after.checked_sub(1)?)?;
         (seq < end).then_some((start, end))
@@ -52,21 +56,29 @@ impl Ranges {
         if start >= end {
             return;
         }
-        // Most packets arrive beyond all others.
+        // Most packets arrive beyond all others, or in the highest range.
         match self.ranges.back_mut() {
-            Some(last) if start < last.1 => {}
-            last => {
-                new(start, end);
-                self.count += end - start;
-                match last {
-                    Some(last) if start == last.1 => last.1 = end,
-                    _ => self.ranges.push_back((start, end)),
+            Some(highest) if start < highest.0 => {}
+            Some(highest) if start <= highest.1 => {
+                if end > highest.1 {
+                    new(highest.1, end);
+                    self.count += end - highest.1;
+                    highest.1 = end;
                 }
                 return;
             }
+            _ => {
+                new(start, end);
+                self.count += end - start;
+                self.ranges.push_back((start, end));
+                return;
+            }
         }
-        // The ranges that overlap or touch it: first..last.
+        // The ranges that overlap or touch it: first..last. Most reports repeat what is known.
         let first = self.ranges.partition_point(|(_, other)| *other < start);
+        if self.ranges.get(first).is_some_and(|(from, to)| *from <= start && end <= *to) {
+            return;
+        }
         let last = self.ranges.partition_point(|(other, _)| *other <= end);
         let (mut from, mut merged) = (start, (start, end));
         for (other_start, other_end) in self.ranges.range(first..last).copied() {
