@@ -46,6 +46,12 @@ impl Tail {
         self.waits_for_rtt = false;
     }
 
+    /// Returns whether the outcome of a probe is open.
+    #[inline]
+    pub fn is_under_way(&self) -> bool {
+        self.probe.is_some()
+    }
+
     /// Returns whether a probe may be sent now: one at a time, and with a fresh round-trip time (§7.2, §7.3).
     pub fn may_probe(&self) -> bool {
         self.probe.is_none() && !self.waits_for_rtt

@@ -5,7 +5,7 @@ use crate::packet::{Sack, ECE, SACK_BLOCKS};
 use afteryou_cc::Marks;
 use afteryou_cc::{Span, Time};
 use afteryou_scenario::transport::Recovery;
-use afteryou_sender::board::{Before, Timing};
+use afteryou_sender::board::{Before, Taken, Timing};
 use afteryou_sender::congestion::{Found, News};
 use afteryou_sender::reordering::Rounds;
 use afteryou_sender::tail::{Answer, TailAck};
@@ -49,21 +49,30 @@ impl Sender {
         }
         let (before, echoed) = (self.board.before(), self.echoed_time(now, incoming.tsecr));
         let cumulative = expand(self.board.una(), incoming.cumulative);
-        let Blocks { twice, blocks, count } = self.blocks(cumulative, incoming.sack);
-        let min_rtt = self.congestion.rtt().min();
-        let timing = Timing { now, echoed: Some(echoed), min_rtt, ..Timing::default() };
-        let mut taken = self.board.begin_ack(timing);
-        self.board.advance(cumulative, &mut taken);
-        for (start, end) in &blocks[..count] {
-            self.board.sack(*start, *end, &mut taken);
-        }
-        self.board.finish_ack(&mut taken);
-        self.congestion.repaired(self.board.repaired());
-        let progress = &taken.progress;
+        let blocks = incoming.sack.map(|sack| self.blocks(cumulative, sack));
+        let plain = match blocks {
+            None => self.board.acknowledge_plain(cumulative, now),
+            Some(_) => None,
+        };
+        let taken;
+        let progress = match &plain {
+            Some(progress) => progress,
+            None => {
+                taken = self.take_in((now, echoed), cumulative, blocks.as_ref());
+                self.congestion.repaired(self.board.repaired());
+                &taken.progress
+            }
+        };
         let says_nothing_new = progress.packets == 0 && !progress.advanced;
         let is_bare_duplicate = says_nothing_new && incoming.sack.is_none();
-        let repaired = self.board.repaired();
-        let tail = self.tail.on_ack(TailAck { cumulative, dsack: twice, is_bare_duplicate, repaired });
+        let twice = blocks.as_ref().and_then(|blocks| blocks.twice);
+        let tail = match self.tail.is_under_way() {
+            false => Answer::None,
+            true => {
+                let repaired = self.board.repaired();
+                self.tail.on_ack(TailAck { cumulative, dsack: twice, is_bare_duplicate, repaired })
+            }
+        };
         // A probe is sent by a timer: its second arrival is no sign of reordering or loss (as in Linux).
         if let Some(twice) = twice.filter(|_| tail != Answer::Twice) {
             self.take_dsack(now, twice);
@@ -89,10 +98,22 @@ impl Sender {
         self.congestion.hasten(now);
     }
 
+    /// Takes in what an ack reports that echoes the time `echoed`.
+    fn take_in(&mut self, (now, echoed): (Time, Time), cumulative: u64, blocks: Option<&Blocks>) -> Taken {
+        let min_rtt = self.congestion.rtt().min();
+        let timing = Timing { now, echoed: Some(echoed), min_rtt, ..Timing::default() };
+        let mut taken = self.board.begin_ack(timing);
+        self.board.advance(cumulative, &mut taken);
+        for (start, end) in blocks.into_iter().flat_map(Blocks::news) {
+            self.board.sack(*start, *end, &mut taken);
+        }
+        self.board.finish_ack(&mut taken);
+        taken
+    }
+
     /// Returns the blocks of an ack whose cumulative number is `cumulative`.
-    fn blocks(&self, cumulative: u64, sack: Option<&Sack>) -> Blocks {
+    fn blocks(&self, cumulative: u64, sack: &Sack) -> Blocks {
         let mut blocks = Blocks::default();
-        let Some(sack) = sack else { return blocks };
         let una = self.board.una();
         let mut given =
             sack.blocks().iter().map(|(start, end)| (expand(una, *start), expand(una, *end))).peekable();
@@ -246,4 +267,11 @@ struct Blocks {
     /// lost would look like reordering.
     blocks: [(u64, u64); SACK_BLOCKS],
     count: usize,
+}
+
+impl Blocks {
+    /// Returns those that report what has arrived.
+    fn news(&self) -> &[(u64, u64)] {
+        &self.blocks[..self.count]
+    }
 }

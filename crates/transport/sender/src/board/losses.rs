@@ -158,6 +158,7 @@ impl Board {
 
     /// Takes the transmission at `index` for lost: the newest one of its packet, which has neither arrived nor is lost.
     pub(super) fn lose_at(&mut self, index: usize, known: bool) -> Flight {
+        self.note_history();
         let seq = expand(self.una, self.sent[index].seq);
         let segment = &mut self.segments[(seq - self.una) as usize];
         let len = segment.len;

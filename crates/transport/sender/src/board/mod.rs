@@ -12,6 +12,7 @@ mod losses;
 #[cfg(test)]
 mod model;
 mod order;
+mod plain;
 mod segment;
 mod sending;
 mod taken;
@@ -96,6 +97,8 @@ pub struct Board {
     aside: BTreeSet<u64>,
     in_flight: u64,
     outstanding: u64,
+    /// Packets from this one on have no history: they were sent once, in order, and are in flight.
+    plain_from: u64,
     delivery: Delivery,
     /// One beyond the highest packet known to have arrived (RACK.fack).
     highest: u64,
@@ -291,6 +294,11 @@ impl Board {
     /// Takes in an acknowledgement; `sacks` ascend.
     #[cfg(test)]
     fn acknowledge(&mut self, cumulative: u64, sacks: &[(u64, u64)], timing: Timing) -> AckProgress {
+        if let Some(progress) =
+            sacks.is_empty().then(|| self.acknowledge_plain(cumulative, timing.now)).flatten()
+        {
+            return progress;
+        }
         let mut taken = self.begin_ack(timing);
         self.advance(cumulative, &mut taken);
         for (start, end) in sacks {
@@ -325,6 +333,7 @@ impl Board {
             let resent_at = self.transmission(segment.number).map(|(_, sent)| sent.sent_at);
             taken.first_is_original = resent_at.is_some_and(|at| !taken.timing.echoes(at));
         }
+        self.deliver_plain(cumulative, taken);
         while self.una < cumulative {
             let Some(segment) = self.segments.pop_front() else { break };
             let seq = self.una;
@@ -359,6 +368,7 @@ impl Board {
 
     /// Takes in SACK's first report of packet `seq`.
     fn take_sacked(&mut self, seq: u64, taken: &mut Taken) {
+        self.note_history();
         let segment = &mut self.segments[(seq - self.una) as usize];
         let before = *segment;
         segment.state = SACKED;
@@ -388,7 +398,7 @@ impl Board {
             taken.progress.reordered |= segment.transmissions == 1;
         }
         let Some((number, sent)) = self.transmission(segment.number) else { return };
-        let (mut arrived, mut newest) = (Arrived { number, sent_at: sent.sent_at }, &mut taken.newest);
+        let (mut arrived, mut newest) = (Arrived::of(number, &sent), &mut taken.newest);
         if segment.transmissions > 1 {
             taken.ambiguous = true;
             let is_first = seq + 1 == self.una && std::mem::take(&mut taken.first_is_original);
@@ -434,11 +444,11 @@ impl Board {
         let until = until.unwrap_or(Time::NEVER).as_micros();
         let mut earlier = self.sent.range(..newest_index).enumerate().rev();
         let found = earlier.find(|(_, sent)| sent.seq == seq && sent.sent_at.as_micros() <= until);
-        let (number, sent_at) = match found {
-            Some((index, sent)) => (self.first_number + index as u64, sent.sent_at),
-            None => (newest.number, newest.sent_at),
+        let arrived = match found {
+            Some((index, sent)) => Arrived::of(self.first_number + index as u64, sent),
+            None => newest,
         };
-        Some((Arrived { number, sent_at }, is_proof))
+        Some((arrived, is_proof))
     }
 
     #[cold]
@@ -479,19 +489,21 @@ impl Board {
         if !self.delivered_now.is_empty() {
             self.order_delivered();
         }
-        if let Some(Arrived { number, sent_at }) = *newest {
+        if let Some(Arrived { number, sent_at, .. }) = *newest {
             let rtt = timing.now.since(sent_at);
             progress.rtt = (!*ambiguous).then_some(rtt);
-            if let Some(stamp) = self.stamps.get((number - self.first_number) as usize).copied() {
-                progress.delivery = self.delivery.rate(sent_at, &stamp, timing.min_rtt);
+            if self.keeps_stamps {
+                let stamp = self.stamps.get((number - self.first_number) as usize).copied();
+                progress.delivery =
+                    stamp.and_then(|stamp| self.delivery.rate(sent_at, &stamp, timing.min_rtt));
             }
             if self.rack.is_none_or(|(newest, _)| newest < number) {
                 self.rack = Some((number, rtt));
             }
         }
-        if let Some(Arrived { number, sent_at }) = newest.or(*newest_earlier) {
+        if let Some(Arrived { number, sent_at, app_limited }) = newest.or(*newest_earlier) {
             progress.newest = (number, sent_at);
-            progress.app_limited = self.sent[(number - self.first_number) as usize].app_limited;
+            progress.app_limited = app_limited;
         }
         self.forget_settled();
     }

@@ -86,6 +86,7 @@ impl Board {
 
     /// Notes that packet `seq` has left the network, by arriving or by getting lost.
     pub(super) fn set_aside(&mut self, seq: u64) {
+        self.note_history();
         let at = seq.wrapping_sub(self.una) as usize;
         let Some(segment) = self.segments.get_mut(at).filter(|segment| segment.is_in_flight()) else {
             return;

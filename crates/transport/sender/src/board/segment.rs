@@ -29,6 +29,12 @@ impl Segment {
     pub fn is_in_flight(&self) -> bool {
         self.state & (SACKED | LOST | OVERTAKEN) == 0
     }
+
+    /// Returns whether it was sent once and is in flight.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        (self.state, self.transmissions) == (0, 1)
+    }
 }
 
 /// A transmission whose packet has not arrived, or a later one.

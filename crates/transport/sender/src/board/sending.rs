@@ -67,6 +67,7 @@ impl Board {
     /// Sends an outstanding packet again.
     pub fn send_again(&mut self, now: Time, seq: u64) -> Outgoing {
         let number = self.next_number();
+        self.note_history();
         let segment = &mut self.segments[(seq - self.una) as usize];
         let len = u64::from(segment.len);
         if segment.state & LOST != 0 {

@@ -1,5 +1,6 @@
 //! An acknowledgement while the scoreboard takes it in, and the times with which it is judged.
 
+use super::segment::Transmission;
 use super::{AckProgress, Flight};
 use afteryou_base::{Span, Time};
 
@@ -40,6 +41,15 @@ impl Timing {
 pub(super) struct Arrived {
     pub(super) number: u64,
     pub(super) sent_at: Time,
+    pub(super) app_limited: bool,
+}
+
+impl Arrived {
+    /// Returns the transmission with this number.
+    #[inline]
+    pub(super) fn of(number: u64, sent: &Transmission) -> Arrived {
+        Arrived { number, sent_at: sent.sent_at, app_limited: sent.app_limited }
+    }
 }
 
 /// An acknowledgement that is being taken in.
@@ -58,6 +68,14 @@ pub struct Taken {
 }
 
 impl Taken {
+    /// Notes the arrival of the newest transmission of a packet.
+    #[inline]
+    pub(super) fn note(&mut self, arrived: Arrived) {
+        if self.newest.is_none_or(|newest| newest.number < arrived.number) {
+            self.newest = Some(arrived);
+        }
+    }
+
     /// Returns whether the ack comes too soon for this retransmission. Then an earlier transmission counts as the one that arrived.
     pub fn is_too_soon(&self, flight: &Flight) -> bool {
         let Timing { undo_within, min_rtt, .. } = self.timing;
