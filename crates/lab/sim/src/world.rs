@@ -150,7 +150,7 @@ impl<'a> World<'a> {
                 let way = net.arrive(now, index, packet)?;
                 let index = packet.flow as usize;
                 let connection = connections.get_mut(index);
-                if let Some(news) = connection.receive(net, now, way, packet) {
+                if let Some(news) = connection.receive(net, now, way, &packet) {
                     let owner = connection.owner();
                     applications[owner].on_news(Stage { net, connections, now }, index, news);
                 }

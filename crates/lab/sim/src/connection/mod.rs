@@ -210,18 +210,33 @@ impl Connection {
     }
 
     /// Takes in a packet that reaches one of the ends, which answers.
-    pub fn receive(&mut self, net: &mut Net, now: Time, way: Way, packet: Packet) -> Option<News> {
+    #[inline]
+    pub fn receive(&mut self, net: &mut Net, now: Time, way: Way, packet: &Packet) -> Option<News> {
+        let (timers, is_shut) = (&mut self.timers, self.is_shut);
+        match (&mut self.ends, way) {
+            (Ends::Tcp(ends), Way::Forward) => ends.receive_data(net, now, packet, timers, is_shut),
+            (Ends::Tcp(ends), Way::Reverse) => {
+                let refilled = ends.receive_ack(net, now, packet, timers, (self.refill, is_shut));
+                if refilled > 0 {
+                    self.refilled(refilled);
+                }
+            }
+            _ => self.receive_others(net, now, way, packet),
+        }
+        self.news(way)
+    }
+
+    /// Takes in a packet of a connection that is not TCP's.
+    fn receive_others(&mut self, net: &mut Net, now: Time, way: Way, packet: &Packet) {
         let is_shut = self.is_shut;
         match &mut self.ends {
-            Ends::Tcp(ends) => ends.receive(net, now, way, packet, is_shut),
-            Ends::Utp(ends) => ends.receive(net, now, packet, way, is_shut),
-            Ends::Cbr(ends) => ends.receive(net, now, packet),
-            Ends::Outside(_) | Ends::Closed => net.discard(packet),
+            Ends::Utp(ends) => ends.receive(net, now, *packet, way, is_shut),
+            Ends::Cbr(ends) => ends.receive(net, now, *packet),
+            Ends::Tcp(_) | Ends::Outside(_) | Ends::Closed => net.discard(*packet),
         }
         if !is_shut {
             self.pump_after(net, now, way);
         }
-        self.news(way)
     }
 
     /// Looks at a connection that runs elsewhere and has received something or was acknowledged.
@@ -235,6 +250,7 @@ impl Connection {
     }
 
     /// Returns whether a packet that went this `way` brought what the application waits for. It is reported once.
+    #[inline]
     fn news(&mut self, way: Way) -> Option<News> {
         match way {
             Way::Forward if self.expected != u64::MAX && !self.is_shut => self.arrived(),

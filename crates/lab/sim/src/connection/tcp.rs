@@ -88,26 +88,48 @@ impl Ends {
         (deadline > now).then_some(deadline)
     }
 
-    pub(super) fn receive(&mut self, net: &mut Net, now: Time, way: Way, packet: Packet, is_shut: bool) {
-        match (way, packet.body) {
-            (Way::Forward, Body::Syn { tsval, epoch }) if epoch == self.epoch && !is_shut => {
-                self.receiver.on_syn(tsval);
-                let (tsecr, tsval) = (tsval, self.receivers_clock(now));
-                net.send(now, Way::Reverse, self.format.packet(0, Body::SynAck { tsval, tsecr, epoch }));
-            }
-            (Way::Forward, Body::Data { seq, tsval, len, epoch, transmission, .. })
-                if epoch == self.epoch =>
-            {
+    /// Takes in a packet that reaches the receiver, which answers unless the connection is shut.
+    #[inline(never)]
+    pub(super) fn receive_data(
+        &mut self,
+        net: &mut Net,
+        now: Time,
+        packet: &Packet,
+        timers: &mut Timers,
+        is_shut: bool,
+    ) {
+        match packet.body {
+            Body::Data { seq, tsval, len, epoch, transmission, .. } if epoch == self.epoch => {
                 let seq = expand(self.next_expected, seq);
                 self.next_expected = self.next_expected.max(seq + 1);
                 let marked = packet.ecn == Ecn::Ce;
                 self.receiver.on_data(now, Arrival { seq, len, tsval, transmission, marked });
             }
-            (Way::Reverse, Body::SynAck { tsval, epoch, .. }) if epoch == self.epoch && !is_shut => {
-                self.note_clock(tsval);
-                self.sender.on_syn_ack(now);
+            Body::Syn { tsval, epoch } if epoch == self.epoch && !is_shut => {
+                self.receiver.on_syn(tsval);
+                let (tsecr, tsval) = (tsval, self.receivers_clock(now));
+                net.send(now, Way::Reverse, self.format.packet(0, Body::SynAck { tsval, tsecr, epoch }));
             }
-            (Way::Reverse, Body::Ack { cumulative, tsecr, one_way_delay, sack, epoch, flags }) => {
+            _ => net.discard(*packet),
+        }
+        if !is_shut {
+            self.pump_receiver(net, now, timers);
+        }
+    }
+
+    /// Takes in a packet that reaches the sender, which sends what it may unless the connection is shut. Returns how much of `refill`
+    /// it was given, as [`pump`](Self::pump).
+    #[inline(never)]
+    pub(super) fn receive_ack(
+        &mut self,
+        net: &mut Net,
+        now: Time,
+        packet: &Packet,
+        timers: &mut Timers,
+        (refill, is_shut): (u64, bool),
+    ) -> u64 {
+        match packet.body {
+            Body::Ack { cumulative, tsecr, one_way_delay, sack, epoch, flags } => {
                 let sack = (sack != NO_SACK).then(|| net.sacks.remove(sack as usize));
                 if epoch == self.epoch && !is_shut {
                     let sack = sack.as_ref();
@@ -116,7 +138,15 @@ impl Ends {
                     self.sender.on_ack(now, &incoming);
                 }
             }
-            _ => net.discard(packet),
+            Body::SynAck { tsval, epoch, .. } if epoch == self.epoch && !is_shut => {
+                self.note_clock(tsval);
+                self.sender.on_syn_ack(now);
+            }
+            _ => net.discard(*packet),
+        }
+        match is_shut {
+            true => 0,
+            false => self.pump(net, now, timers, refill),
         }
     }
 
@@ -170,6 +200,7 @@ impl Ends {
     }
 
     /// Lets the receiver acknowledge what is due.
+    #[inline]
     pub(super) fn pump_receiver(&mut self, net: &mut Net, now: Time, timers: &mut Timers) {
         if self.receiver.ack_at() > now {
             timers.arm(net, Kind::Receiver, self.receiver.ack_at());
