@@ -106,8 +106,10 @@ fn remove_others(dir: &Path, name: &str) {
 mod tests {
     use super::*;
 
-    fn kept(number: f64) -> Vec<Result<f64, String>> {
-        vec![Ok(number), Err("no packet".to_owned())]
+    type Figures = Vec<(String, f64)>;
+
+    fn kept(number: f64) -> Figures {
+        vec![("queue".to_owned(), number)]
     }
 
     #[test]
@@ -125,9 +127,9 @@ mod tests {
         assert_eq!((cache.get(&one), cache.get(&two)), (Some(&kept(0.1 + 0.2)), None));
         cache.put(&two, kept(3.0)).unwrap();
         assert_eq!(Cache::open(dir.path(), &build).unwrap().get(&two), Some(&kept(3.0)));
-        let of_other: Cache<Vec<Result<f64, String>>> = Cache::open(dir.path(), &other).unwrap();
+        let of_other: Cache<Figures> = Cache::open(dir.path(), &other).unwrap();
         assert!(of_other.get(&one).is_none());
-        let again: Cache<Vec<Result<f64, String>>> = Cache::open(dir.path(), &build).unwrap();
+        let again: Cache<Figures> = Cache::open(dir.path(), &build).unwrap();
         assert!(again.get(&one).is_none(), "other builds leave nothing");
     }
 }

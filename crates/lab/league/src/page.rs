@@ -171,9 +171,12 @@ fn of_entrant(season: &Season, scores: &Scores, entrant: usize) -> Vec<Part> {
     parts
 }
 
+/// A kind of parts of the grid: words before the name of a part, and the name of a cell's part.
+type Kind = (&'static str, fn(&Cell) -> &'static str);
+
 /// Returns the mean scores of an entrant in each part of the grid.
 fn heat(season: &Season, scores: &Scores, entrant: usize) -> Heat {
-    let kinds: [(&str, fn(&Cell) -> &'static str); 4] = [
+    let kinds: [Kind; 4] = [
         ("", |cell| cell.stratum),
         ("beside ", |cell| cell.foreground.name()),
         ("queue ", |cell| cell.queue),

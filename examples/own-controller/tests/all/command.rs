@@ -39,3 +39,22 @@ fn the_demo_takes_it_and_checks_its_parameters() {
     assert!(refusal("polite,limit=2s")
         .contains("polite: limit = 2000 ms is outside its range: use 1 ms to 1000 ms"));
 }
+
+#[test]
+fn it_takes_part_in_the_league_and_its_score_does_not_change_anybody_elses() {
+    let cache = tempfile::tempdir().unwrap();
+    let cache = cache.path().to_str().unwrap();
+    let line = |names: &[&str]| {
+        let output = run(&[&["league", "--quick", "--cache", cache], names].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let table = text(&output.stdout).to_owned();
+        let of = |name: &str| {
+            let line = table.lines().find(|line| line.contains(&format!(" {name} ")))?;
+            Some(line.split_whitespace().skip(1).collect::<Vec<_>>().join(" "))
+        };
+        [of("polite"), of("nice")]
+    };
+    let [polite, nice] = line(&["polite", "nice"]);
+    assert!(polite.is_some() && nice.is_some());
+    assert_eq!(line(&["nice"])[1], nice);
+}
