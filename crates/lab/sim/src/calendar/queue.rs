@@ -1,12 +1,10 @@
 //! Events in order: the next ones in a short list, later ones in a wheel.
 
-use super::soonest::Soonest;
+use super::soonest::{Soonest, FEW};
 use super::wheel::Wheel;
 use super::{Key, NEVER};
 use std::ops::RangeInclusive;
 
-/// Most events in the list of the next ones.
-pub(super) const FEW: usize = 48;
 /// Events after which the width of buckets is judged.
 const JUDGED: u64 = 2048;
 /// Mean number of steps to a new event's place in the list. With fewer, buckets are opened more often than they save.

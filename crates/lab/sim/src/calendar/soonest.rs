@@ -3,6 +3,9 @@
 use super::Key;
 use std::cmp::Reverse;
 
+/// Most events in the list.
+pub(super) const FEW: usize = 48;
+
 /// A short list of events in order.
 #[derive(Debug, Default)]
 pub(super) struct Soonest {

@@ -5,8 +5,7 @@
 //! of all buckets are in one arena whose places are used again, the latest one first: what is in use stays in the cache.
 //! Source: R. Brown, "Calendar queues", Communications of the ACM 31 (10), 1988, without its search for a bucket of this year.
 
-use super::queue::FEW;
-use super::soonest::Soonest;
+use super::soonest::{Soonest, FEW};
 use super::{at, Key};
 use crate::arena::{Arena, HalfLine, NONE};
 use std::cmp::Reverse;
