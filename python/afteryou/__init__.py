@@ -9,6 +9,7 @@
 from afteryou._afteryou import (
     Ack,
     Idle,
+    League,
     Loss,
     Result,
     Scenario,
@@ -21,6 +22,7 @@ from afteryou._afteryou import (
     study,
 )
 from afteryou.errors import Error, RuleError, ScenarioError
+from afteryou.leagues import league
 from afteryou.rules import rule
 from afteryou.sweeps import Swept, sweep
 
@@ -28,6 +30,7 @@ __all__ = [
     "Ack",
     "Error",
     "Idle",
+    "League",
     "Loss",
     "Result",
     "RuleError",
@@ -39,6 +42,7 @@ __all__ = [
     "Timeout",
     "__version__",
     "explain",
+    "league",
     "rule",
     "run",
     "study",

@@ -11,19 +11,23 @@ __version__: str
 __all__ = [
     "Ack",
     "Idle",
+    "League",
     "Loss",
     "Result",
     "Round",
     "Scenario",
+    "Season",
     "SpuriousLoss",
     "Steering",
     "Sweep",
     "Table",
     "Timeout",
     "__version__",
+    "background",
     "build",
     "command",
     "explain",
+    "league_part",
     "register",
     "register_steered",
     "run",
@@ -143,6 +147,25 @@ class Result:
         """Returns the outcome as JSON, as in ``result.json``."""
 
     def _repr_html_(self) -> str: ...
+
+@final
+class League:
+    """A league that has been judged."""
+
+    @property
+    def order(self) -> Table:
+        """The controllers, the best first: score, its standard error, the score of each goal, and failed runs."""
+
+    @property
+    def cells(self) -> Table:
+        """A row for each controller in each cell: the network, numbers and scores of goals, and why a run failed."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """Sentences about what went wrong beside the runs."""
+
+    def write(self, folder: str | PathLike[str]) -> Path:
+        """Writes the page, the summary, tables and the scenario files of the worst cells into a folder, and returns the page."""
 
 @final
 class Ack:
@@ -351,6 +374,51 @@ def run_part(
     scenario: Scenario, engine: str, seed: int | None, repeat: int | None, indices: list[int]
 ) -> list[tuple[int, str, str]]:
     """Computes runs in this thread and returns their lines."""
+
+@final
+class Season:
+    """A league under way: use ``afteryou.league``."""
+
+    def __new__(
+        cls,
+        choices: tuple[list[str], bool, str, int, int, str],
+        patience_s: float,
+        cache: str | PathLike[str] | None,
+        out: str | PathLike[str] | None,
+    ) -> Season:
+        """Draws the grid and takes the runs that the folder ``cache`` has; ``out`` is checked. The choices are controllers, quick,
+        set, seed of the grid, one cell in so many, and engine."""
+
+    @property
+    def runs(self) -> int:
+        """The number of runs."""
+
+    @property
+    def choices(self) -> tuple[list[str], bool, str, int, int, str]:
+        """The choices without the rules in Python, for workers."""
+
+    def pending(self, rules: bool) -> list[int]:
+        """The runs that have not been made, as indices from 0: those with a rule in Python, or the others."""
+
+    def keep(self, lines: list[tuple[int, str, str]]) -> None:
+        """Keeps runs that were made elsewhere."""
+
+    def run_here(self, runs: list[int], threads: int | None, progress: Callable[[int], None]) -> None:
+        """Makes runs on this machine. ``progress`` gets the number of runs that there are."""
+
+    def time_rules(self) -> float:
+        """Plays a few cells of each rule in Python and returns how long the others will take, s."""
+
+    def finish(self) -> League:
+        """Judges the runs."""
+
+def background() -> list[str]:
+    """The built-in background controllers."""
+
+def league_part(
+    choices: tuple[list[str], bool, str, int, int, str], patience_s: float, indices: list[int]
+) -> list[tuple[int, str, str]]:
+    """Plays runs in this thread and returns their lines."""
 
 @final
 class Round:

@@ -93,7 +93,7 @@ def sweep(
         if client is None:
             sweep_.run_here(threads, report)
         else:
-            _run_there(client, sweep_, (scenario, engine, seed, repeat), pending, report)
+            _run_there(client, sweep_.keep, (scenario, engine, seed, repeat), pending, report, run_part)
         report(len(pending))
         swept.append(Swept(folder, sweep_.runs, len(pending), sweep_.finish(), dataset))
     return swept
@@ -157,20 +157,28 @@ def _check_build(place: str, theirs: tuple[str, str], ours: tuple[str, str]) -> 
         )
 
 
-Choices = tuple[Scenario, str, "int | None", "int | None"]
+Part = Callable[..., "list[Line]"]
+"""Computes runs with some choices and indices."""
 
 
-def _task(choices: Choices, indices: list[int], of_client: tuple[str, str]) -> tuple[list[Line], float]:
+def _task(
+    choices: tuple[Any, ...], indices: list[int], of_client: tuple[str, str], part: Part = run_part
+) -> tuple[list[Line], float]:
     """Computes runs on a worker; returns their lines and the seconds that they took."""
     # A worker may have joined after the check of all.
     _check_build(os.uname().nodename if hasattr(os, "uname") else "there", _identity(), of_client)
     began = time.monotonic()
-    lines = run_part(*choices, indices)
+    lines = part(*choices, indices)
     return lines, time.monotonic() - began
 
 
 def _run_there(
-    client: Client, folder: _Folder, choices: Choices, pending: list[int], report: Callable[[int], None]
+    client: Client,
+    keep: Callable[[list[Line]], None],
+    choices: tuple[Any, ...],
+    pending: list[int],
+    report: Callable[[int], None],
+    part: Part,
 ) -> None:
     from distributed import as_completed
 
@@ -189,7 +197,7 @@ def _run_there(
         size = max(1, min(most, left // (QUEUED * threads)))
         indices = pending[place : place + size]
         place += size
-        tasks.add(client.submit(_task, choices, indices, identity, pure=False, retries=RETRIES))
+        tasks.add(client.submit(_task, choices, indices, identity, part, pure=False, retries=RETRIES))
         return True
 
     def fill() -> None:
@@ -199,7 +207,7 @@ def _run_there(
     try:
         fill()
         for future, (lines, seconds) in tasks:
-            folder.keep(lines)
+            keep(lines)
             future.release()
             done += len(lines)
             latest = seconds / len(lines)

@@ -37,6 +37,11 @@ pub fn of_run(py: Python<'_>, error: &Error) -> PyErr {
     }
 }
 
+/// Returns a choice that is not there: `ScenarioError` with the words.
+pub fn of_choice(py: Python<'_>, text: &str) -> PyErr {
+    raised(py, "ScenarioError", (text, text, "", None::<usize>, None::<usize>, suggestion(text)))
+}
+
 /// Returns any other error of the project: `Error` with its words.
 pub fn other(py: Python<'_>, error: &dyn std::error::Error) -> PyErr {
     raised(py, "Error", (error.to_string(),))

@@ -102,6 +102,11 @@ pub fn used(scenario: &Scenario) -> Option<(String, String)> {
     })
 }
 
+/// Returns whether a controller of this name is a rule in Python.
+pub fn is_rule(name: &str) -> bool {
+    RULES.lock().even_poisoned().contains_key(name)
+}
+
 /// Returns whether a rule has failed in this thread.
 pub fn have_failed() -> bool {
     FAILED.with_borrow(Option::is_some)

@@ -22,10 +22,10 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Time between two calls of a progress function.
-const PROGRESS: Duration = Duration::from_millis(200);
+pub const PROGRESS: Duration = Duration::from_millis(200);
 
-/// A finished run for the folder: index, key, the line of the journal.
-type Line = (usize, String, String);
+/// A finished run: index, key, and a line for the journal.
+pub type Line = (usize, String, String);
 
 /// Returns the hash of this extension module, part of the key of each run in a sweep.
 #[pyfunction]
@@ -38,7 +38,8 @@ pub fn program(py: Python<'_>) -> PyResult<PathBuf> {
     py.import("afteryou._afteryou")?.getattr("__file__")?.extract()
 }
 
-fn hash(py: Python<'_>) -> PyResult<ContentHash> {
+/// Returns the same as a hash.
+pub fn hash(py: Python<'_>) -> PyResult<ContentHash> {
     static HASH: OnceLock<ContentHash> = OnceLock::new();
     if let Some(hash) = HASH.get() {
         return Ok(*hash);

@@ -141,8 +141,9 @@ def test_the_readme_of_the_package_draws_a_figure(place: Path) -> None:
 
 def test_the_page_about_python_runs_and_so_does_every_call_of_its_tables(place: Path) -> None:
     pytest.importorskip("gymnasium")
-    module, (flows, _) = run_page("docs/src/python.md")
+    module, (flows, order, _) = run_page("docs/src/python.md")
     assert {"flow", "window", "goodput_bit_s"} == set(flows.columns) and len(flows) > 0
+    assert len(order) == 2 and (place / "league" / "index.html").exists()
     # After the page's own blocks, what its tables speak of.
     exec("from afteryou import *\nimport polars, pyarrow, duckdb", module.__dict__)
     path = "scenarios/home-uplink.toml"

@@ -9,8 +9,8 @@ use afteryou_engines::{find, Cache, Engine, PoolProgress};
 use afteryou_files::{check_writable, lock, write_file};
 use afteryou_league::page;
 use afteryou_league::{
-    draw, entrants, play, table, Cell, Draw, Entrant, Error, Kept, Order, Progress, Scores, Season, Set,
-    Setting, GOALS, PATIENCE, QUICK, WHOLE,
+    directly, draw, entrants, play, table, Cell, Draw, Entrant, Error, Kept, Order, Progress, Scores, Season,
+    Set, Setting, GOALS, PATIENCE, QUICK, WHOLE,
 };
 use afteryou_report::table_text;
 use afteryou_terminal::{output, Failure};
@@ -191,8 +191,15 @@ fn season(
         Some(dir) => Cache::open(&dir, &build)?,
         None => Cache::in_memory(),
     };
-    let setting =
-        Setting { engine, threads: args.threads(), build, patience: PATIENCE, failure: || None, stop };
+    let setting = Setting {
+        engine,
+        threads: args.threads(),
+        build,
+        patience: PATIENCE,
+        around: directly,
+        failure: || None,
+        stop,
+    };
     let mut show: Option<Show> = None;
     let season = play(cells, who, &setting, &mut cache, &mut |progress: Progress| {
         let show = show.get_or_insert_with(|| {

@@ -1,6 +1,6 @@
 //! A draw of the grid that was played.
 
-use crate::play::Season;
+use crate::plan::Season;
 use crate::score::Scores;
 
 /// A draw of the grid with its runs and its scores.

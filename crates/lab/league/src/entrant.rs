@@ -11,6 +11,8 @@ pub struct Entrant {
     pub name: String,
     /// The controller.
     pub controller: Algorithm,
+    /// Its name stands for the same code as long as the program is the same, so a cache may keep its runs.
+    pub lasts: bool,
 }
 
 /// Returns the entrants of these names, "name" or "name,parameter=value,…"; every background controller of the catalogue where there are none.
@@ -38,7 +40,7 @@ pub fn entrants(names: &[String]) -> Result<Vec<Entrant>> {
 
 impl Entrant {
     fn of(controller: Algorithm) -> Entrant {
-        Entrant { name: controller.to_string(), controller }
+        Entrant { name: controller.to_string(), controller, lasts: true }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use afteryou_engines::{find, Cache};
-//! use afteryou_league::{draw, entrants, play, Scores, Set, Setting, GOALS, PATIENCE, QUICK};
+//! use afteryou_league::{directly, draw, entrants, play, Scores, Set, Setting, GOALS, PATIENCE, QUICK};
 //! # use afteryou_scenario::content::ContentHash;
 //! use std::sync::atomic::AtomicBool;
 //!
@@ -15,6 +15,7 @@
 //!     build: …,
 //!     # */
 //!     patience: PATIENCE,
+//!     around: directly,
 //!     failure: || None,
 //!     stop: &stop,
 //! };
@@ -31,7 +32,8 @@
 //! | `grid` | cells: networks, foregrounds and backgrounds, drawn by strata |
 //! | `draw` | a draw of the grid with its runs and scores |
 //! | `entrant` | those who take part |
-//! | `play`, `workers` | every run, on threads that survive a rule that does not |
+//! | `plan` | every run, and what has come of it |
+//! | `play`, `workers` | making runs, on threads that survive a rule that does not |
 //! | `figures` | the few numbers that are kept of a run |
 //! | `goal` | what is asked of a cell, with bounds and reasons |
 //! | `score` | scores with their errors |
@@ -57,6 +59,7 @@ mod goal;
 mod grid;
 mod order;
 pub mod page;
+mod plan;
 mod play;
 pub mod rows;
 mod score;
@@ -72,5 +75,6 @@ pub use grid::{
     draw, Arrival, Cell, Foreground, Phases, Set, Stratum, Transport, Trouble, LATE, QUICK, WHOLE,
 };
 pub use order::{Line, Order, Recorded};
-pub use play::{play, Kept, Outcome, Progress, Season, Setting, PATIENCE};
+pub use plan::{Kept, Outcome, Plan, Played, Season};
+pub use play::{directly, play, Progress, Setting, PATIENCE};
 pub use score::{Estimate, Scores, Standing, ALIKE};

@@ -6,7 +6,7 @@
 
 use crate::error::Result;
 use crate::goal::GOALS;
-use crate::play::Season;
+use crate::plan::Season;
 use crate::rows;
 use crate::score::{Scores, Standing};
 use afteryou_plot::given::{Map, Panel};
@@ -92,24 +92,28 @@ impl Order {
         self.lines.iter().filter_map(difference).collect()
     }
 
+    /// Returns the order as rows, each number through `rounded`.
+    pub fn rows(&self, rounded: fn(f64) -> f64) -> Vec<Row> {
+        let row = |line: &Line| {
+            let mut row = Row::default();
+            row.add("controller", line.name.as_str());
+            row.add("score", rounded(line.score));
+            row.add("error", rounded(line.error));
+            for (goal, score) in GOALS.iter().zip(&line.goals) {
+                row.add(goal.name, score.map(rounded));
+            }
+            row.add("failed", line.failed);
+            row
+        };
+        self.lines.iter().map(row).collect()
+    }
+
     /// Returns the order as a file with three decimals, which may be recorded.
     ///
     /// # Errors
     /// As [`rows::tables`].
     pub fn csv(&self) -> Result<Vec<u8>> {
-        let three = |number: f64| (number * 1e3).round() / 1e3;
-        let row = |line: &Line| {
-            let mut row = Row::default();
-            row.add("controller", line.name.as_str());
-            row.add("score", three(line.score));
-            row.add("error", three(line.error));
-            for (goal, score) in GOALS.iter().zip(&line.goals) {
-                row.add(goal.name, score.map(three));
-            }
-            row.add("failed", line.failed);
-            row
-        };
-        let [csv, _] = rows::tables(&self.lines.iter().map(row).collect::<Vec<_>>())?;
+        let [csv, _] = rows::tables(&self.rows(|number| (number * 1e3).round() / 1e3))?;
         Ok(csv)
     }
 

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::goal::{Goal, GOALS};
 use crate::grid::Cell;
 use crate::order::Order;
-use crate::play::Season;
+use crate::plan::Season;
 use crate::rows;
 use crate::score::Scores;
 use crate::table;

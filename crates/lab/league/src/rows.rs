@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::goal::{Over, GOALS};
 use crate::grid::{Arrival, Cell, Transport};
-use crate::play::Season;
+use crate::plan::Season;
 use crate::score::Scores;
 use afteryou_report::rows::{Columns, Csv, Parquet, Row};
 

@@ -2,7 +2,7 @@
 
 use crate::figures::Figures;
 use crate::goal::{Goal, Over, GOALS};
-use crate::play::Season;
+use crate::plan::Season;
 
 /// Groups of cells that the jackknife leaves out one after another.
 const GROUPS: usize = 20;

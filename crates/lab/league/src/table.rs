@@ -1,7 +1,7 @@
 //! The league as tables: the goals, two draws beside each other, and any table as Markdown.
 
 use crate::goal::GOALS;
-use crate::play::Season;
+use crate::plan::Season;
 use crate::score::{Estimate, Scores, ALIKE};
 use afteryou_report::table::{Cell, Column, Table, Tone};
 

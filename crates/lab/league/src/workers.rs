@@ -63,15 +63,22 @@ struct Busy {
 
 type Slot = Arc<Mutex<Option<Busy>>>;
 
-/// Does all `jobs` on `threads` threads and calls `report` in this thread with each one as it ends. A job that gives no sign of life for
-/// `patience` is given up. `report` and `tick`, which is called ten times a second, return whether to continue.
+/// An event for the thread that waits.
+pub enum Event<Out> {
+    /// This job ended.
+    Ended(usize, Ended<Out>),
+    /// A tenth of a second has passed.
+    Tick,
+}
+
+/// Does all `jobs` on `threads` threads and calls `report` in this thread with each one as it ends, and ten times a second. It returns
+/// whether to continue. A job that gives no sign of life for `patience` is given up.
 pub fn run<Out: Send + 'static>(
     jobs: Vec<usize>,
     threads: usize,
     patience: Duration,
     work: &Work<Out>,
-    report: &mut dyn FnMut(usize, Ended<Out>) -> bool,
-    tick: &mut dyn FnMut() -> bool,
+    report: &mut dyn FnMut(Event<Out>) -> bool,
 ) {
     let mut left = jobs.len();
     let jobs = Arc::new(Mutex::new(VecDeque::from(jobs)));
@@ -88,18 +95,18 @@ pub fn run<Out: Send + 'static>(
         match receiver.recv_timeout(TICK) {
             Ok((job, ended)) => {
                 left -= 1;
-                goes_on = report(job, ended);
+                goes_on = report(Event::Ended(job, ended));
             }
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
         }
         for slot in &mut slots {
             if let Some(job) = give_up(slot, patience) {
                 left -= 1;
-                goes_on &= report(job, Ended::Silent(patience));
+                goes_on &= report(Event::Ended(job, Ended::Silent(patience)));
                 *slot = start();
             }
         }
-        goes_on &= tick();
+        goes_on &= report(Event::Tick);
     }
     jobs.lock().even_poisoned().clear();
     for slot in &slots {
@@ -126,9 +133,14 @@ fn serve<Out>(
     slot: &Mutex<Option<Busy>>,
 ) {
     loop {
-        let Some(job) = jobs.lock().even_poisoned().pop_front() else { return };
         let sign = Arc::new(Sign::new());
-        *slot.lock().even_poisoned() = Some(Busy { job, sign: sign.clone() });
+        let job = {
+            // Whoever clears the jobs finds in the slot what was taken before.
+            let mut jobs = jobs.lock().even_poisoned();
+            let Some(job) = jobs.pop_front() else { return };
+            *slot.lock().even_poisoned() = Some(Busy { job, sign: sign.clone() });
+            job
+        };
         let ended = match catch_unwind(AssertUnwindSafe(|| work(job, &sign))) {
             Ok(out) => Ended::Done(out),
             Err(payload) => Ended::Panicked(message(&*payload)),
@@ -152,11 +164,13 @@ mod tests {
     fn ended(jobs: usize, threads: usize, work: Work<usize>) -> Vec<(usize, Ended<usize>)> {
         let mut all = Vec::new();
         let patience = Duration::from_millis(300);
-        let mut report = |job, ended| {
-            all.push((job, ended));
+        let mut report = |event| {
+            if let Event::Ended(job, ended) = event {
+                all.push((job, ended));
+            }
             true
         };
-        run((0..jobs).collect(), threads, patience, &work, &mut report, &mut || true);
+        run((0..jobs).collect(), threads, patience, &work, &mut report);
         all.sort_by_key(|(job, _)| *job);
         all
     }
@@ -204,7 +218,7 @@ mod tests {
                 thread::sleep(Duration::from_millis(1));
             }
         });
-        run((0..50).collect(), 2, Duration::from_secs(9), &work, &mut |_, _| true, &mut || false);
+        run((0..50).collect(), 2, Duration::from_secs(9), &work, &mut |event| !matches!(event, Event::Tick));
         thread::sleep(Duration::from_millis(100));
         assert!(begun.load(Ordering::Relaxed) <= 2);
     }

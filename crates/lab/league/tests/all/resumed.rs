@@ -2,11 +2,13 @@
 
 use crate::support::{cells, played_with};
 use afteryou_engines::{find, Cache};
-use afteryou_league::{entrants, page, play, Draw, Error, Kept, Scores, Season, Setting, GOALS, PATIENCE};
+use afteryou_league::{
+    directly, entrants, page, play, Draw, Error, Kept, Scores, Season, Setting, GOALS, PATIENCE,
+};
 use afteryou_scenario::content::ContentHash;
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const NAMES: [&str; 2] = ["ledbat++", "vegas"];
 
@@ -43,18 +45,18 @@ fn one_thread_and_three_make_the_same_files() {
 fn an_interrupted_league_continues_and_a_damaged_cache_costs_its_lines_alone() {
     let dir = tempfile::tempdir().unwrap();
     let stop = AtomicBool::new(false);
-    let ended = AtomicUsize::new(0);
     let setting = Setting {
         engine: find("sim").unwrap(),
         threads: 2,
         build: ContentHash::of_text("test"),
         patience: PATIENCE,
+        around: directly,
         failure: || None,
         stop: &stop,
     };
     let both = || entrants(&NAMES.map(str::to_owned)).unwrap();
-    let interrupted = play(cells(25), both(), &setting, &mut open(dir.path()), &mut |_| {
-        if ended.fetch_add(1, Ordering::Relaxed) == 9 {
+    let interrupted = play(cells(25), both(), &setting, &mut open(dir.path()), &mut |progress| {
+        if progress.done == 10 {
             stop.store(true, Ordering::Relaxed);
         }
     });

@@ -6,7 +6,9 @@ use afteryou_cc::{
     Ack, Controller, Directive, Idle, Loss, Needs, Pacing, Setup, Snapshot, SpuriousLoss, Timeout,
 };
 use afteryou_engines::{find as engine, Cache};
-use afteryou_league::{draw, entrants, play, Cell, Kept, Scores, Season, Set, Setting, GOALS, QUICK};
+use afteryou_league::{
+    directly, draw, entrants, play, Cell, Kept, Scores, Season, Set, Setting, GOALS, QUICK,
+};
 use afteryou_notation::catalogue;
 use afteryou_scenario::content::ContentHash;
 use std::sync::atomic::AtomicBool;
@@ -167,6 +169,7 @@ pub fn played_with(
         threads,
         build: ContentHash::of_text("test"),
         patience,
+        around: directly,
         failure: || None,
         stop: &stop,
     };
