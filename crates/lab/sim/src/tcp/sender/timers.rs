@@ -36,7 +36,7 @@ impl Sender {
         self.timers.loss.backoff.apply(rto)
     }
 
-    /// Returns when [`on_timer`](Sender::on_timer) is to be called at the latest.
+    /// Returns when [`on_timer`](Sender::on_timer) is to be called at the latest, after [`poll`](Sender::poll) has returned none.
     pub fn deadline(&self) -> Time {
         let waits_to_send = !self.board.is_empty() || self.pacing_deadline() != Time::NEVER;
         let wake = if waits_to_send { self.congestion.wake_at() } else { Time::NEVER };
