@@ -154,6 +154,23 @@ fn a_loss_leaves_half_of_the_shadow_window_but_not_less_than_half_of_the_window(
 }
 
 #[test]
+fn a_backoff_takes_its_part_evenly_over_the_round_trip_and_a_loss_what_is_left_of_it_at_once() {
+    let is_allowed = |cdg: &Cdg, packets: f64| (cdg.directive().cwnd as f64 - packets * 1e3).abs() < 1.5;
+    let mut cdg = avoiding(20.0, &[]);
+    cdg.back_off(Time::from_millis(1100));
+    assert!(is_allowed(&cdg, 20.0), "{cdg:?}");
+    cdg.on_ack(&ack(1110, 1060, 50_000, 10_000));
+    assert!(is_allowed(&cdg, 17.071), "{cdg:?}");
+    let mut lossy = cdg.clone();
+    lossy.on_loss(&lost(1120, 1070));
+    assert!(is_allowed(&lossy, 14.142), "{lossy:?}");
+    cdg.on_ack(&ack(1150, 1099, 50_000, 10_000));
+    assert!(is_allowed(&cdg, 14.142), "{cdg:?}");
+    cdg.on_ack(&ack(1151, 1101, 50_000, 1000));
+    assert!(is_allowed(&cdg, 14.213), "{cdg:?}");
+}
+
+#[test]
 fn the_shadow_window_keeps_what_backoffs_take_and_grows_as_the_window_does() {
     let mut cdg = avoiding(20.0, &[]);
     cdg.back_off(Time::from_millis(100));
