@@ -11,7 +11,8 @@ use afteryou_cc::list::{Class, CONTROLLERS};
 use afteryou_engines::{find, Cache, Engine, Error as Lab};
 use afteryou_files::check_writable;
 use afteryou_league::{
-    directly, draw, entrants, Entrant, Error, Kept, Plan, Played, Progress, Set, Setting, QUICK, WHOLE,
+    directly, draw, entrants, Around, Entrant, Error, Kept, Plan, Played, Progress, Set, Setting, QUICK,
+    WHOLE,
 };
 use afteryou_scenario::content::ContentHash;
 use pyo3::exceptions::PyValueError;
@@ -274,7 +275,7 @@ impl Season {
         let played = self.with(py, |State { plan, cache }| {
             let has_rules = runs.iter().any(|run| is_of_rule(plan, *run));
             let _alone = has_rules.then(|| RULES.lock().even_poisoned());
-            let (around, failure): (fn(&(dyn Fn() + Sync)), fn() -> _) = match has_rules {
+            let (around, failure): (Around, fn() -> _) = match has_rules {
                 true => (rule_threads::around, rule_threads::failure),
                 false => (directly, || None),
             };

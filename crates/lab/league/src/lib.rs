@@ -76,5 +76,5 @@ pub use grid::{
 };
 pub use order::{Line, Order, Recorded};
 pub use plan::{Kept, Outcome, Plan, Played, Season};
-pub use play::{directly, play, Progress, Setting, PATIENCE};
+pub use play::{directly, play, Around, Progress, Setting, PATIENCE};
 pub use score::{Estimate, Scores, Standing, ALIKE};

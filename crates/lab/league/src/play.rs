@@ -17,6 +17,9 @@ use std::time::Duration;
 /// A run of the simulator gives a sign of life several times a second. One that gives none for so long is stuck in a rule.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Calls a run, with whatever its rules need around it.
+pub type Around = fn(&(dyn Fn() + Sync));
+
 /// Where and how runs are made.
 #[derive(Clone)]
 pub struct Setting<'a> {
@@ -29,7 +32,7 @@ pub struct Setting<'a> {
     /// How long a run may give no sign of life.
     pub patience: Duration,
     /// Makes a run, in the calling thread: an interpreter whose rules take part prepares that thread. [`directly`] without one.
-    pub around: fn(&(dyn Fn() + Sync)),
+    pub around: Around,
     /// Takes the failure of a rule in the calling thread, where rules fail without a panic. It is called with each sign of life.
     pub failure: fn() -> Option<String>,
     /// Ends everything when it is set.

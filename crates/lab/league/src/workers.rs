@@ -163,7 +163,7 @@ mod tests {
 
     fn ended(jobs: usize, threads: usize, work: Work<usize>) -> Vec<(usize, Ended<usize>)> {
         let mut all = Vec::new();
-        let patience = Duration::from_millis(300);
+        let patience = Duration::from_secs(2);
         let mut report = |event| {
             if let Event::Ended(job, ended) = event {
                 all.push((job, ended));
@@ -189,7 +189,7 @@ mod tests {
         for (job, ended) in all {
             let expected = match job {
                 2 => Ended::Panicked("rule 2 is broken".to_owned()),
-                5 | 6 => Ended::Silent(Duration::from_millis(300)),
+                5 | 6 => Ended::Silent(Duration::from_secs(2)),
                 _ => Ended::Done(job * 10),
             };
             assert_eq!(ended, expected);
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn a_long_job_with_signs_of_life_is_not_given_up() {
         let work = |job: usize, sign: &Sign| {
-            for _ in 0..20 {
+            for _ in 0..60 {
                 thread::sleep(Duration::from_millis(40));
                 assert!(sign.continues());
             }
