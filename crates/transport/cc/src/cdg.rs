@@ -25,8 +25,8 @@
 //!        ▲                                       │
 //!        └───────────timeout; idle───────────────┘
 //! ```
-//! After a reduction the window is frozen until an ack for a packet sent after it arrives. The gradient of that round is left out. What a
-//! backoff does to the delay shows in the next one, since its packets leave little by little, and lowers the sum.
+//! After a reduction the window is frozen until an ack for a packet sent after it arrives. The gradient of that round is left out. The fall
+//! of the delay after a backoff is in the next gradient, since the window shrinks little by little, and lowers the sum.
 //!
 //! # Constants
 //! | name | default | why |
