@@ -29,7 +29,9 @@
 //! # Source
 //! Brakmo and Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet" (1995), by way of RFC 6297 §2;
 //! Linux `net/ipv4/tcp_vegas.c` (read for facts). `form = linux` takes its Diff, `cwnd · (RTT − base) / base` in whole
-//! packets, which is larger by RTT/base, and its slow start, which doubles every round.
+//! packets, which is larger by RTT/base, and its slow start, which doubles every round. It also forgets the base whenever a
+//! packet leaves and nothing else is in flight. That is meant for idle connections, but an ack of both packets of a window
+//! of two does it, too.
 //!
 //! # Not implemented
 //! The paper's own fine-grained retransmission timer: the transport finds losses. Linux's microsecond on top of each sample.
@@ -37,12 +39,13 @@
 //! # Known bad cases
 //! The classic Diff is less than cwnd for any delay: a window of α packets always grows, one of β never shrinks. Beside
 //! Reno or CUBIC in a deep buffer it starves: their queue looks like its own. A longer route always looks like a queue,
-//! since the base never rises.
+//! since the base never rises. With `form = linux` it rises: a loss beside a full queue leaves a window of two, and the new
+//! base has the queue in it. Then the flow does not starve, but keeps its window however long the queue is.
 
 use crate::controller::{Controller, Directive, Snapshot};
 #[cfg(feature = "alloc")]
 use crate::entry::{Class, Entry};
-use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
+use crate::event::{Ack, Idle, Loss, Sent, SpuriousLoss, Timeout};
 use crate::newreno::NewReno;
 use crate::slow_start::{FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
 use afteryou_base::param::{Key, Settings};
@@ -185,6 +188,12 @@ impl Vegas {
         self.reno.shrink_to(cwnd);
     }
 
+    /// Begins a round with nothing known of the path.
+    fn begin_anew(&mut self) {
+        self.begin_round();
+        self.base_rtt = None;
+    }
+
     fn take_sample(&mut self, ack: &Ack) {
         let Some(rtt) = ack.rtt else { return };
         self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
@@ -199,6 +208,13 @@ fn whole(x: f64) -> f64 {
 }
 
 impl Controller for Vegas {
+    fn on_sent(&mut self, sent: &Sent) {
+        let is_alone = sent.in_flight <= sent.bytes;
+        if self.is_linux && is_alone {
+            self.begin_anew();
+        }
+    }
+
     fn on_ack(&mut self, ack: &Ack) {
         if !self.reno.may_grow(ack) {
             self.begin_round();
@@ -228,8 +244,7 @@ impl Controller for Vegas {
     fn on_idle(&mut self, idle: &Idle) {
         self.reno.on_idle(idle);
         if idle.idle_for > idle.rto {
-            self.begin_round();
-            self.base_rtt = None; // Linux: the path may be another one now
+            self.begin_anew(); // Linux: the path may be another one now
         }
     }
 
@@ -256,7 +271,6 @@ impl Controller for Vegas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Sent;
     use afteryou_base::param::Value;
     use afteryou_base::units::Time;
 
@@ -326,6 +340,18 @@ mod tests {
             };
             assert_eq!([round(true), round(false), round(false), round(false)], expected, "{form}");
         }
+    }
+
+    #[test]
+    fn in_linux_a_packet_that_leaves_alone_forgets_the_base() {
+        let base_after = |form, in_flight| {
+            let mut vegas = vegas(form, 2.0);
+            vegas.on_sent(&Sent { bytes: 1000, in_flight, ..Sent::default() });
+            vegas.base_rtt
+        };
+        assert_eq!(base_after("linux", 1000), None);
+        assert_eq!(base_after("linux", 2000), Some(Span::from_millis(100)));
+        assert_eq!(base_after("classic", 1000), Some(Span::from_millis(100)));
     }
 
     #[test]
