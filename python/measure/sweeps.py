@@ -66,7 +66,8 @@ def overhead() -> None:
         client.submit = counted
         began = time.monotonic()
         folder = Sweep(what, out, (Path(out) / "dataset", "overhead"), "sim", None, None)
-        sweeps._run_there(client, folder, (what, "sim", None, None), folder.pending(), lambda done: None)
+        choices = (what, "sim", None, None)
+        sweeps._run_there(client, folder.keep, choices, folder.pending(), lambda done: None, sweeps.run_part)
         took, spent = time.monotonic() - began, sum(seconds)
     print(f"{took:.1f} s, of which {spent:.1f} s computing in {len(seconds)} tasks: {100 * (took / spent - 1):.1f} % overhead")
 
@@ -80,7 +81,7 @@ class _Kept:
         self.runs += len(lines)
 
 
-def _nothing(choices: Any, indices: list[int], identity: Any) -> tuple[list[Any], float]:
+def _nothing(choices: Any, indices: list[int], identity: Any, part: Any = None) -> tuple[list[Any], float]:
     # As long as 100 ms for each run, so that tasks are as large as in earnest.
     return [(index, "", "") for index in indices], 0.1 * len(indices)
 
@@ -102,7 +103,8 @@ def memory() -> None:
             most = max(most, _resident_mb())
 
         began = time.monotonic()
-        sweeps._run_there(client, kept, (scenario(2, 1), "sim", None, None), list(range(1_000_000)), look)
+        choices = (scenario(2, 1), "sim", None, None)
+        sweeps._run_there(client, kept.keep, choices, list(range(1_000_000)), look, sweeps.run_part)
         print(f"{kept.runs} runs in {time.monotonic() - began:.0f} s: {before:.0f} MB before, {most:.0f} MB at most")
 
 
