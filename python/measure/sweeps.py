@@ -19,7 +19,7 @@ from distributed import Client, LocalCluster
 
 import afteryou
 from afteryou import Scenario, sweeps
-from afteryou._afteryou import Sweep
+from afteryou._afteryou import Sweep, run_part
 
 FILE = """
 duration = "{duration} s"
@@ -67,7 +67,7 @@ def overhead() -> None:
         began = time.monotonic()
         folder = Sweep(what, out, (Path(out) / "dataset", "overhead"), "sim", None, None)
         choices = (what, "sim", None, None)
-        sweeps._run_there(client, folder.keep, choices, folder.pending(), lambda done: None, sweeps.run_part)
+        sweeps._run_there(client, folder.keep, choices, folder.pending(), lambda done: None, run_part)
         took, spent = time.monotonic() - began, sum(seconds)
     print(f"{took:.1f} s, of which {spent:.1f} s computing in {len(seconds)} tasks: {100 * (took / spent - 1):.1f} % overhead")
 
@@ -104,7 +104,7 @@ def memory() -> None:
 
         began = time.monotonic()
         choices = (scenario(2, 1), "sim", None, None)
-        sweeps._run_there(client, kept.keep, choices, list(range(1_000_000)), look, sweeps.run_part)
+        sweeps._run_there(client, kept.keep, choices, list(range(1_000_000)), look, run_part)
         print(f"{kept.runs} runs in {time.monotonic() - began:.0f} s: {before:.0f} MB before, {most:.0f} MB at most")
 
 
