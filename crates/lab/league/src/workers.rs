@@ -67,7 +67,7 @@ type Slot = Arc<Mutex<Option<Busy>>>;
 pub enum Event<Out> {
     /// This job ended.
     Ended(usize, Ended<Out>),
-    /// A tenth of a second has passed.
+    /// Some time has passed, a tenth of a second at most.
     Tick,
 }
 
@@ -135,7 +135,7 @@ fn serve<Out>(
     loop {
         let sign = Arc::new(Sign::new());
         let job = {
-            // Whoever clears the jobs finds in the slot what was taken before.
+            // The lock is held until the slot is filled, so `run` sees every job that was taken before it cleared the list.
             let mut jobs = jobs.lock().even_poisoned();
             let Some(job) = jobs.pop_front() else { return };
             *slot.lock().even_poisoned() = Some(Busy { job, sign: sign.clone() });

@@ -65,7 +65,7 @@
 //!
 //! # Known bad cases
 //! A backoff at a short queue leaves the link idle until the window has grown back, by a packet per round trip. Alone it uses 77 to 90 % of
-//! a path of 50 to 200 ms. A queue that stands has no gradient, so a flow that meets one adds to it. Where jitter, or a host that reads acks
+//! a path of 50 to 200 ms. A standing queue has no gradient, so a flow that meets one adds to it. Where jitter, or a host that reads acks
 //! in batches, changes delays by milliseconds, it backs off at random. Beside CUBIC in a deep buffer it keeps next to nothing: losses, after
 //! which the shadow window helps, are rare there.
 

@@ -40,7 +40,7 @@ thread_local! {
 struct Turn {
     /// Counts the turns of a task, and in each the transmissions; 0: the thread is in none.
     number: u64,
-    /// When the task is to have another turn.
+    /// The time of the task's next turn.
     due: Time,
     departure: Departure,
 }

@@ -117,7 +117,7 @@ impl Cell {
         let Drawn { rate_bit_s, rtt_ms, queue, phases, seed, .. } = *drawn;
         let buffer_packets =
             queue::buffer_packets(queue, rate_bit_s, rtt_ms, drawn.buffer_by_time, drawn.buffer_at);
-        let place = trouble::Place { rate_bit_s, rtt_ms, buffer_packets, phases, seed, amount: drawn.amount };
+        let place = trouble::Place { rate_bit_s, rtt_ms, phases, seed, amount: drawn.amount };
         let changes = drawn.trouble.changes(&place);
         let marks = drawn.marks && queue.marks;
         Cell {

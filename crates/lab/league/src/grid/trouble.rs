@@ -89,8 +89,6 @@ pub struct Place {
     pub rate_bit_s: f64,
     /// The background's base round-trip time, ms.
     pub rtt_ms: f64,
-    /// Packets that the queue holds.
-    pub buffer_packets: u64,
     /// The phases.
     pub phases: Phases,
     /// The cell's seed.
@@ -121,7 +119,7 @@ impl Trouble {
 
     /// Returns what it changes in a cell's file.
     pub fn changes(self, place: &Place) -> Changes {
-        let Place { rate_bit_s, rtt_ms, phases, seed, amount, .. } = *place;
+        let Place { rate_bit_s, rtt_ms, phases, seed, amount } = *place;
         let mut changes = Changes { arrives: 1.0, ..Changes::default() };
         match self {
             Trouble::Plain => {}

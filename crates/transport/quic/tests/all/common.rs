@@ -109,3 +109,20 @@ pub fn link(name: &str, rate: &str, buffer: &str, loss: &str) -> Link {
 pub fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
+
+/// Reads whatever comes on any stream of any connection.
+pub async fn sink(server: Endpoint) {
+    while let Some(incoming) = server.accept().await {
+        tokio::spawn(async move {
+            let Ok(connection) = incoming.await else { return };
+            let Ok(mut stream) = connection.accept_uni().await else { return };
+            while let Ok(Some(_)) = stream.read_chunk(1 << 20, true).await {}
+        });
+    }
+}
+
+/// Writes until the connection ends.
+pub async fn pour(connection: Connection) {
+    let Ok(mut stream) = connection.open_uni().await else { return };
+    while stream.write_all(&[7; 65_536]).await.is_ok() {}
+}

@@ -1,12 +1,12 @@
 //! The rate of a controller, read from packets on the wire: the kernel's arrival times at the relay.
 
-use crate::common::{client, connect, link, runtime, server};
+use crate::common::{client, connect, link, pour, runtime, server, sink};
 use afteryou_base::{Span, Time};
 use afteryou_bed::relay::{Config, Fate, FlowId, Record, Relay, Way, TOS_IS_KEPT};
 use afteryou_bed::Clock;
 use afteryou_cc::{Ack, Controller, Directive, Loss, Pacing, Sent, Snapshot, Timeout};
 use afteryou_quic::{background_transport, transport, Factory, Monitor, Socket};
-use quinn::{Connection, Endpoint, TransportConfig};
+use quinn::TransportConfig;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -96,23 +96,6 @@ impl Controller for Steps {
 fn without_probes(mut transport: TransportConfig) -> TransportConfig {
     transport.mtu_discovery_config(None);
     transport
-}
-
-/// Reads whatever comes on any stream of any connection.
-async fn sink(server: Endpoint) {
-    while let Some(incoming) = server.accept().await {
-        tokio::spawn(async move {
-            let Ok(connection) = incoming.await else { return };
-            let Ok(mut stream) = connection.accept_uni().await else { return };
-            while let Ok(Some(_)) = stream.read_chunk(1 << 20, true).await {}
-        });
-    }
-}
-
-/// Writes until the connection ends.
-async fn pour(connection: Connection) {
-    let Ok(mut stream) = connection.open_uni().await else { return };
-    while stream.write_all(&[7; 65_536]).await.is_ok() {}
 }
 
 /// Runs connections of one client's endpoint, each with a rule, until all have taken their steps. Returns when their full packets

@@ -1,29 +1,15 @@
 //! A background transfer over quinn beside nobody, and beside quinn's CUBIC.
 
-use crate::common::{client, connect, link, runtime, server};
+use crate::common::{client, connect, link, pour, runtime, server, sink};
 use afteryou_base::{Span, Time};
 use afteryou_bed::relay::{Config, Fate, FlowId, Record, Relay, Way, TOS_IS_KEPT};
 use afteryou_bed::Clock;
 use afteryou_quic::background_transport;
-use quinn::{Connection, Endpoint, TransportConfig};
+use quinn::{Endpoint, TransportConfig};
 use std::time::Duration;
 
 /// 20 Mbit/s.
 const LINK_BYTES_PER_SECOND: f64 = 2_500_000.0;
-
-/// Reads whatever comes until the connection ends.
-async fn sink(server: Endpoint) {
-    let Some(incoming) = server.accept().await else { return };
-    let Ok(connection) = incoming.await else { return };
-    let Ok(mut stream) = connection.accept_uni().await else { return };
-    while let Ok(Some(_)) = stream.read_chunk(1 << 20, true).await {}
-}
-
-/// Writes until the connection ends.
-async fn pour(connection: Connection) {
-    let Ok(mut stream) = connection.open_uni().await else { return };
-    while stream.write_all(&[7; 65_536]).await.is_ok() {}
-}
 
 /// What one flow had between two times.
 struct Part<'a>(&'a [Record], FlowId, Time, Time);
