@@ -81,6 +81,8 @@ pub mod current_delay;
 pub mod delay_meter;
 pub mod delay_signal;
 pub mod delivery_rounds;
+pub mod ebb;
+pub mod ebb_core;
 #[cfg(feature = "alloc")]
 mod entry;
 pub mod event;

@@ -3,7 +3,7 @@
 pub use crate::entry::{Class, Entry, Tuned};
 
 use crate::{
-    bbr, bbr3, cdg, copa, cubic, fledbat, ledbat, ledbatpp, libutp, libutp_mod, newreno, nice, proteus,
+    bbr, bbr3, cdg, copa, cubic, ebb, fledbat, ledbat, ledbatpp, libutp, libutp_mod, newreno, nice, proteus,
     tcp_lp, vegas,
 };
 
@@ -23,6 +23,7 @@ pub const CONTROLLERS: &[Entry] = &[
     bbr3::ENTRY,
     cdg::ENTRY,
     copa::ENTRY,
+    ebb::ENTRY,
     proteus::SCAVENGER,
     proteus::PRIMARY,
 ];

@@ -1,0 +1,292 @@
+//! Cruise: keep a short queue; reduce a longer one by exactly its excess, and see whether it obeys.
+
+use super::burst::{is_fair_queue, Burst, Question};
+use super::losses::Verdict;
+use super::round::{Round, Seen};
+use super::units::{bytes_in, part, rate_of, ratio, Ratio16};
+use super::{switches, AckEvent, Params, Phase, State, MAX_WINDOW};
+use crate::fixed::mul_div;
+
+/// A reduction leaves at least this part of the window; later ones and congested ones at most those.
+const LEAST_LEFT: Ratio16 = ratio(0.3);
+const AFTER_FIRST: Ratio16 = ratio(0.7);
+const AFTER_SECOND: Ratio16 = ratio(0.5);
+const AFTER_CONGESTED: Ratio16 = ratio(0.8);
+/// Largest change of the window by the law in a round.
+const MOST_CHANGE: Ratio16 = ratio(0.3);
+/// Below this part of the target the queue is low, and above that part it is used.
+const IS_LOW: Ratio16 = ratio(0.4);
+const IS_USED: Ratio16 = ratio(0.3);
+/// Rounds of low queue before growth accelerates, and rounds of use before the window is a good one.
+const LOW_ROUNDS: u32 = 2;
+const USED_ROUNDS: u32 = 4;
+/// Growth of a round when the queue is low: at first, and at most.
+const GROWTH_LEAST: Ratio16 = ratio(0.005);
+const GROWTH_FIRST: Ratio16 = ratio(0.1);
+const GROWTH_MOST: Ratio16 = ratio(0.33);
+const ROOT_OF_TWO: Ratio16 = ratio(1.41421356);
+/// Growth towards a level that the path has carried.
+const GROWTH_BACK: Ratio16 = ratio(0.5);
+const NEAR_LEVEL: Ratio16 = ratio(0.9);
+/// A window is explained by this part of it that is delivered.
+const EXPLAINED: Ratio16 = ratio(0.85);
+const MOST_OF_LEVEL: Ratio16 = ratio(0.95);
+/// A round is empty below these: packets' times, µs, and a part of the least target.
+const EMPTY_PACKETS: Ratio16 = ratio(2.2);
+const EMPTY_US: u64 = 800;
+/// The share test: own part of C, time before it, its packets, and the time between two.
+const SHARE_LEAST: Ratio16 = ratio(0.04);
+const SHARE_MOST: Ratio16 = ratio(0.72);
+const SHARE_AFTER_US: u64 = 1_000_000;
+const SHARE_AFTER_ROUNDS: u64 = 8;
+const SHARE_EVERY_US: u64 = 3_000_000;
+const SHARE_US: u64 = 8_000;
+const SHARE_PACKETS: (u64, u64) = (12, 100);
+
+/// State of the law.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Law {
+    /// Window that the path carried last without a queue, bytes.
+    pub good: u64,
+    /// Rate up to which growth is quick: that of the last window that the path carried, bytes per second.
+    pub level: u64,
+    /// Window of the round before: what was delivered in this one left under it.
+    flight: u64,
+    /// Round trip of the last round, without the queue ahead, µs.
+    round_trip_us: u64,
+    /// Queue that caused the last reduction, µs; zero: none has.
+    red_us: u64,
+    /// Since when the own rate is a part of C; zero: it is not.
+    shared_since: u64,
+    /// Not before then is the next share test.
+    share_test_at: u64,
+    /// Reductions that the queue did not obey.
+    pub strikes: u32,
+    low_rounds: u32,
+    used_rounds: u32,
+    unused: u32,
+}
+
+impl State {
+    pub(super) fn begin_cruise(&mut self, now: u64) {
+        self.phase = Phase::Cruise;
+        self.law = Law { level: rate_of(self.cwnd, self.empty_round_trip_us()), flight: self.cwnd, good: self.law.good, round_trip_us: self.law.round_trip_us, share_test_at: self.law.share_test_at, ..Law::default() };
+        self.round = Round::after_reduction(now);
+        self.losses.abandon();
+    }
+
+    pub(super) fn cruise(&mut self, ack: &AckEvent, params: &Params) {
+        if self.burst.is_on() {
+            return;
+        }
+        let noise = self.noise_us(params);
+        if let Some(queue_us) = self.stands_early(noise, params) {
+            self.end_round(ack.now, Seen { queue_us, ..self.round.seen() }, params);
+        } else if self.round.is_over(ack.now, ack.sent_at, noise) {
+            self.end_round(ack.now, self.round.seen(), params);
+        }
+    }
+
+    /// Returns the queue that ends a round early.
+    fn stands_early(&self, noise: u64, params: &Params) -> Option<u64> {
+        if noise > 0 || !params.has(switches::EARLY) {
+            return None;
+        }
+        let target = self.target_us(params);
+        let most = target + 2 * params.slack(target, self.packet_us(params));
+        self.round.stands_at().filter(|queue| *queue > most)
+    }
+
+    fn end_round(&mut self, now: u64, seen: Seen, params: &Params) {
+        self.capacity.update(now, self.rate);
+        self.law.round_trip_us = self.empty_round_trip_us();
+        let packet_us = self.packet_us(params);
+        let target = self.target_us(params);
+        let slack = params.slack(target, packet_us);
+        let verdict = self.losses.round(now, seen.mean_us < self.empty_us(packet_us, params));
+        let is_lossy = u64::from(seen.lost) << 16 > u64::from(seen.packets + seen.lost) * params.lossy;
+        if verdict == Some(Verdict::Congested) {
+            return self.congested(now, params);
+        }
+        if seen.queue_us > target + slack || is_lossy {
+            return self.reduce(now, seen.queue_us, false, params);
+        }
+        self.grow(&seen, target, slack, params);
+        self.round = self.round.next(now);
+        self.consider_share_test(now, &seen, target, slack, params);
+    }
+
+    /// Returns the queue below which nobody stands in it, µs.
+    fn empty_us(&self, packet_us: u64, params: &Params) -> u64 {
+        let most = part(packet_us, EMPTY_PACKETS).max(params.least_target(packet_us) / 4).max(EMPTY_US);
+        most + 2 * self.noise_us(params)
+    }
+
+    /// Reduces the window by the queue's excess, or goes to the floor if the queue has not obeyed several times.
+    fn reduce(&mut self, now: u64, queue_us: u64, is_congested: bool, params: &Params) {
+        if self.law.red_us > 0 && queue_us > part(self.law.red_us, params.obey) {
+            self.law.strikes += 1;
+        }
+        if self.law.strikes >= params.patience {
+            return self.begin_yield(now, params);
+        }
+        let exact = self.exact(now, params);
+        let most_left = match self.law.strikes {
+            0 if is_congested => AFTER_CONGESTED,
+            0 => 1 << 16,
+            1 => AFTER_FIRST,
+            _ => AFTER_SECOND,
+        };
+        let round_trip = self.empty_round_trip_us();
+        self.law.level = rate_of(exact, round_trip).min(self.law.level.max(rate_of(self.cwnd, round_trip)));
+        self.cwnd = exact.min(self.cwnd).max(part(self.cwnd, LEAST_LEFT)).min(part(self.cwnd, most_left)).max(2 * params.mss);
+        self.law.red_us = queue_us.max(1);
+        self.law.flight = self.cwnd;
+        (self.law.low_rounds, self.law.used_rounds, self.law.shared_since) = (0, 0, 0);
+        self.round = Round::after_reduction(now);
+    }
+
+    /// Returns the window that leaves the target in the queue if all of it is the own one.
+    fn exact(&self, now: u64, params: &Params) -> u64 {
+        let kept = self.noise_us(params) + self.target_us(params);
+        bytes_in(self.rate_now(now, params), self.empty_round_trip_us() + kept)
+    }
+
+    /// Returns the round trip of the round without the queue ahead: that of the base, and the queue on the way back.
+    fn empty_round_trip_us(&self) -> u64 {
+        let seen = self.round.seen();
+        if seen.rtt_us == u64::from(u32::MAX) {
+            return self.law.round_trip_us.max(self.path.base_us());
+        }
+        seen.rtt_us.saturating_sub(seen.least_us).max(self.path.base_us())
+    }
+
+    fn grow(&mut self, seen: &Seen, target: u64, slack: u64, params: &Params) {
+        let (queue, base) = (seen.queue_us, seen.rtt_us.saturating_sub(seen.queue_us).max(1));
+        if queue < target {
+            (self.law.strikes, self.law.red_us) = (0, 0);
+        }
+        let before = self.cwnd;
+        let level = bytes_in(self.law.level.max(self.capacity.get() / 2), base);
+        self.cwnd = self.steered(queue, base, target, params);
+        let is_low_queue = queue < part(target, IS_LOW) && !self.losses.is_low();
+        self.law.low_rounds = if is_low_queue { self.law.low_rounds + 1 } else { 0 };
+        let growth = self.growth(base, target + slack);
+        if self.law.low_rounds >= LOW_ROUNDS {
+            let near = part(level, NEAR_LEVEL);
+            let quick = (before + part(before, GROWTH_BACK)).min(part(level, MOST_OF_LEVEL));
+            let grown = before + part(before, growth);
+            self.cwnd = self.cwnd.max(grown).max(if before < near { quick } else { 0 });
+        }
+        // The window has grown since what was delivered now left.
+        let carried = bytes_in(self.rate, self.latest_us);
+        let lost = u64::from(seen.lost) * params.mss;
+        if carried + lost + 2 * params.mss < part(self.law.flight, EXPLAINED) {
+            let quickest = if before < part(level, NEAR_LEVEL) { GROWTH_BACK } else { growth };
+            self.cwnd = self.cwnd.min(carried + part(carried, quickest) + 2 * params.mss);
+        }
+        self.cwnd = self.cwnd.clamp(2 * params.mss, MAX_WINDOW);
+        self.law.flight = before;
+        if self.losses.is_low() {
+            self.cwnd = self.cwnd.min(before);
+        }
+        self.law.used_rounds = if queue > part(target, IS_USED) { self.law.used_rounds + 1 } else { 0 };
+        self.law.level = self.law.level.max(self.rate);
+        if self.law.used_rounds >= USED_ROUNDS {
+            self.law.good = mul_div(self.cwnd, base, base + queue);
+            self.law.level = rate_of(self.law.good, base);
+        }
+    }
+
+    /// Returns the window that the law steers to: towards the target by the gain, and by half a packet where there is no queue.
+    fn steered(&self, queue: u64, base: u64, target: u64, params: &Params) -> u64 {
+        let change = |distance: u64| {
+            let ratio = (part(distance << 16, params.gain) / (base + queue)).min(MOST_CHANGE);
+            part(self.cwnd, ratio)
+        };
+        if queue > target {
+            return self.cwnd - change(queue - target);
+        }
+        self.cwnd + change(target - queue) + params.mss * (target - queue) / (2 * target.max(1))
+    }
+
+    /// Returns the growth of a round with a low queue.
+    fn growth(&self, base: u64, target_and_slack: u64) -> Ratio16 {
+        let first = ((target_and_slack << 15) / base).clamp(GROWTH_LEAST, GROWTH_FIRST);
+        let steps = self.law.low_rounds.saturating_sub(LOW_ROUNDS).min(16);
+        let doubled = first << (steps / 2);
+        let grown = if steps % 2 == 1 { part(doubled, ROOT_OF_TWO) } else { doubled };
+        if self.law.low_rounds < LOW_ROUNDS {
+            return 0;
+        }
+        grown.min(GROWTH_MOST)
+    }
+
+    /// Reacts to a loss: steps back and looks, or judges by the queue at once.
+    pub(super) fn cruise_loss(&mut self, now: u64, params: &Params) {
+        if params.has(switches::STEP_BACK) {
+            self.losses.step_back(now, self.rtt_us);
+            self.cap.saw(self.round.most_us());
+            self.cwnd = part(bytes_in(self.law.level, self.empty_round_trip_us()).min(self.cwnd), params.low).max(2 * params.mss);
+            self.round = Round::after_reduction(now);
+            return;
+        }
+        let is_full = self.round.most_us() >= self.empty_us(self.packet_us(params), params);
+        if is_full && now >= self.evidence.answered_at() + self.rtt_us {
+            self.congested(now, params);
+        }
+    }
+
+    /// Reacts to congestion that shows itself by marks or losses.
+    pub(super) fn congested(&mut self, now: u64, params: &Params) {
+        const FULL: Ratio16 = ratio(0.9);
+        self.losses.abandon();
+        self.cap.congested(now, self.packet_us(params));
+        let is_below = self.rate < part(self.capacity.get(), FULL);
+        if self.evidence.add(now, self.rtt_us, is_below) {
+            return self.begin_yield(now, params);
+        }
+        self.reduce(now, self.queue_us, true, params);
+    }
+
+    fn consider_share_test(&mut self, now: u64, seen: &Seen, target: u64, slack: u64, params: &Params) {
+        let capacity = self.capacity.get();
+        let share = self.share();
+        let in_range = (SHARE_LEAST..SHARE_MOST).contains(&share) && !seen.app_limited;
+        let is_used = seen.queue_us > part(target, IS_USED) && seen.queue_us <= target + slack;
+        if !in_range || !is_used || !params.has(switches::SHARE_TEST) {
+            if !in_range {
+                self.law.shared_since = 0;
+            }
+            return;
+        }
+        if self.law.shared_since == 0 {
+            self.law.shared_since = now;
+        }
+        let after = SHARE_AFTER_US.max(SHARE_AFTER_ROUNDS * self.rtt_us);
+        if now - self.law.shared_since < after || now < self.law.share_test_at || self.losses.is_low() {
+            return;
+        }
+        self.law.share_test_at = now + SHARE_EVERY_US;
+        let (least, most) = SHARE_PACKETS;
+        let packets = (bytes_in(capacity, SHARE_US) / params.mss).clamp(least, most);
+        self.ask(Question::Share, packets, capacity, now, None, params);
+    }
+
+    /// Returns the own part of C.
+    fn share(&self) -> Ratio16 {
+        (self.rate << 16).checked_div(self.capacity.get()).unwrap_or(0)
+    }
+
+    pub(super) fn on_share_train(&mut self, burst: &Burst, now: u64, params: &Params) {
+        let Some(growth) = burst.growth(self.packet_us(params)) else { return };
+        // The rate of before: the train's own may be larger.
+        let share = self.share();
+        if is_fair_queue(growth, share) {
+            return self.yield_share(now, params);
+        }
+        self.floor.not_shared();
+        self.round = Round::after_reduction(now);
+    }
+}

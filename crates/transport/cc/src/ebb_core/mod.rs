@@ -1,0 +1,363 @@
+//! Ebb's arithmetic over plain integers, which a kernel or another language can run line by line.
+//!
+//! ```text
+//!   Ebb (the shell)      parameters by name, times and windows of the interface, directives, snapshots
+//!     │ AckEvent, loss, timeout, idle, sent: integers only
+//!     ▼
+//!   State                cruise · ramp · floor: the states      round · path · capacity · noise: the signals
+//!                        losses · burst · evidence: the judges
+//! ```
+//! The state has `u64` and `u32` in the layout of C, no pointer and no `Option`; parameters are apart. There is no floating point.
+//! Times are µs, windows bytes, rates bytes per second, ratios have 16 fractional bits.
+
+pub mod burst;
+pub mod capacity;
+pub mod cap;
+mod cruise;
+pub mod evidence;
+mod floor;
+pub mod losses;
+pub mod noise;
+pub mod params;
+pub mod path;
+mod ramp;
+pub mod recent;
+pub mod round;
+pub mod units;
+
+pub use params::{switches, Params};
+
+use burst::{Burst, Question};
+use cap::Cap;
+use capacity::Capacity;
+use cruise::Law;
+use evidence::Evidence;
+use floor::Floor;
+use losses::Losses;
+use noise::Noise;
+use path::Path;
+use recent::Recent;
+use round::Round;
+use units::{bytes_in, part, ratio, time_of, Ratio16};
+
+/// [`AckEvent::flags`]: there is a round-trip time.
+pub const HAS_RTT: u32 = 1;
+/// [`AckEvent::flags`]: there is a reverse delay.
+pub const HAS_REVERSE: u32 = 2;
+/// [`AckEvent::flags`]: the application limits the sender.
+pub const APP_LIMITED: u32 = 4;
+/// [`AckEvent::flags`]: a packet was marked Congestion Experienced.
+pub const MARKED: u32 = 8;
+/// [`AckEvent::flags`]: the delays may have a receiver's waiting in them.
+pub const MAY_HAVE_WAITED: u32 = 16;
+
+/// For that long after a sample without waiting, samples that may have waited do not count, µs.
+const PROMPT_US: u64 = 1_000_000;
+const PROMPT_ROUNDS: u64 = 4;
+/// Largest window, bytes.
+const MAX_WINDOW: u64 = 1 << 40;
+/// Weight of the noise in the allowance, in packets of a quarter of the window.
+const NOISE_WEIGHT: u64 = 6;
+
+/// An acknowledgement in plain integers.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AckEvent {
+    /// When it arrived, µs.
+    pub now: u64,
+    /// When the newest packet that it acknowledges was sent, µs.
+    pub sent_at: u64,
+    /// Number of that packet.
+    pub number: u64,
+    /// Bytes that it reports as delivered for the first time.
+    pub delivered: u64,
+    /// Bytes in flight before it.
+    pub in_flight: u64,
+    /// Delivery rate, bytes per second; zero without a sample.
+    pub rate: u64,
+    /// Round-trip time, µs.
+    pub rtt_us: u32,
+    /// Smoothed round-trip time, µs; zero before the first sample.
+    pub smoothed_us: u32,
+    /// One-way delay of the ack, µs modulo 2^32.
+    pub reverse_us: u32,
+    /// [`HAS_RTT`], [`HAS_REVERSE`], [`APP_LIMITED`], [`MARKED`].
+    pub flags: u32,
+}
+
+impl AckEvent {
+    /// Returns whether this flag is set.
+    pub fn has(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// A state of the diagram.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Doubles each round trip.
+    Ramp,
+    /// Keeps a short queue.
+    Cruise,
+    /// Pairs of packets at the floor.
+    Yield,
+}
+
+/// State of the rule.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    /// When the latest ack arrived, µs.
+    now: u64,
+    /// Window, bytes.
+    pub cwnd: u64,
+    /// Queue of the latest sample, µs.
+    pub queue_us: u64,
+    /// Latest and smoothed round-trip time, µs: the smaller one.
+    pub rtt_us: u64,
+    /// Latest round-trip time, µs.
+    latest_us: u64,
+    /// Delivery rate of the latest sample, bytes per second.
+    pub rate: u64,
+    /// Base delays.
+    pub path: Path,
+    /// C.
+    pub capacity: Capacity,
+    /// n.
+    pub noise: Noise,
+    recent: Recent,
+    round: Round,
+    law: Law,
+    cap: Cap,
+    losses: Losses,
+    evidence: Evidence,
+    floor: Floor,
+    burst: Burst,
+    /// Losses of packets that left before then are the ramp's.
+    forgiven_until: u64,
+    /// Until then samples that may have waited do not count.
+    prompt_until: u64,
+    /// When the ramp began.
+    ramp_began: u64,
+    /// Losses of the ramp's window.
+    ramp_lost: u64,
+    /// Where it is.
+    pub phase: Phase,
+}
+
+impl State {
+    /// Returns the state of a new connection with that many bytes for a window.
+    pub fn new(window: u64) -> State {
+        State {
+            now: 0,
+            cwnd: window,
+            queue_us: 0,
+            rtt_us: 0,
+            latest_us: 0,
+            rate: 0,
+            path: Path::UNKNOWN,
+            capacity: Capacity::default(),
+            noise: Noise::default(),
+            recent: Recent::default(),
+            round: Round::after_reduction(0),
+            law: Law::default(),
+            cap: Cap::NONE,
+            losses: Losses::default(),
+            evidence: Evidence::default(),
+            floor: Floor::default(),
+            burst: Burst::NONE,
+            forgiven_until: 0,
+            prompt_until: 0,
+            ramp_began: 0,
+            ramp_lost: 0,
+            phase: Phase::Ramp,
+        }
+    }
+
+    /// Reacts to an acknowledgement.
+    pub fn on_ack(&mut self, ack: &AckEvent, params: &Params) {
+        let packets = (ack.delivered / params.mss).max(1).min(u32::MAX.into()) as u32;
+        self.round.delivered(packets, ack.has(APP_LIMITED));
+        self.losses.delivered(packets);
+        self.recent.delivered(ack.now, ack.delivered, packets, self.rtt_us);
+        self.now = ack.now;
+        self.measure(ack, params);
+        if ack.has(MARKED) {
+            self.on_mark(ack, params);
+        }
+        match self.phase {
+            Phase::Ramp => self.ramp(ack, params),
+            Phase::Cruise => self.cruise(ack, params),
+            Phase::Yield => self.wait(ack, params),
+        }
+    }
+
+    /// Takes in the samples of an ack.
+    fn measure(&mut self, ack: &AckEvent, params: &Params) {
+        if ack.rate > 0 {
+            self.rate = ack.rate;
+        }
+        if !ack.has(HAS_RTT) || self.may_mislead(ack) {
+            return;
+        }
+        let reverse_us = ack.has(HAS_REVERSE).then_some(ack.reverse_us);
+        self.queue_us = self.path.measure(ack.now, ack.rtt_us, reverse_us, self.phase != Phase::Yield);
+        self.latest_us = ack.rtt_us.into();
+        self.rtt_us = u64::from(if ack.smoothed_us == 0 { ack.rtt_us } else { ack.rtt_us.min(ack.smoothed_us) }).max(1);
+        if self.phase != Phase::Yield {
+            self.noise.update(self.queue_us);
+        }
+        self.round.sample(ack.now, ack.sent_at, self.queue_us, ack.rtt_us);
+        if self.burst.sample(ack.number, self.queue_us, ack.rtt_us) {
+            self.on_train(ack, params);
+        } else if self.burst.is_late(ack.now) {
+            self.burst = Burst::NONE;
+        }
+    }
+
+    /// Returns whether the ack's delays may be those of a receiver that waits, and there are better ones.
+    fn may_mislead(&mut self, ack: &AckEvent) -> bool {
+        if !ack.has(MAY_HAVE_WAITED) {
+            self.prompt_until = ack.now + PROMPT_US.max(PROMPT_ROUNDS * self.rtt_us);
+        }
+        ack.has(MAY_HAVE_WAITED) && ack.now < self.prompt_until
+    }
+
+    /// Takes note of a packet that was sent.
+    pub fn on_sent(&mut self, number: u64) {
+        self.burst.sent(number);
+    }
+
+    /// Reacts to the loss of a packet that left at `sent_at`.
+    pub fn on_loss(&mut self, now: u64, sent_at: u64, params: &Params) {
+        self.round.lost();
+        let is_forgiven = sent_at < self.forgiven_until;
+        let due = !is_forgiven && self.losses.lost(now, sent_at);
+        match self.phase {
+            Phase::Ramp => self.ramp_loss(now, params),
+            Phase::Cruise if due => self.cruise_loss(now, params),
+            Phase::Cruise | Phase::Yield => {}
+        }
+    }
+
+    /// Reacts to a timeout: nothing gets through.
+    pub fn on_timeout(&mut self, now: u64, params: &Params) {
+        self.restart(now, 2 * params.mss);
+    }
+
+    /// Starts anew after an idle time, with a window of `window` bytes at most.
+    pub fn on_idle(&mut self, now: u64, window: u64) {
+        self.restart(now, window.min(self.cwnd.max(window / 2)));
+    }
+
+    fn restart(&mut self, now: u64, window: u64) {
+        self.losses.abandon();
+        self.burst = Burst::NONE;
+        self.begin_ramp(now, window);
+    }
+
+    /// Reacts to a mark, once a round trip.
+    fn on_mark(&mut self, ack: &AckEvent, params: &Params) {
+        if self.phase == Phase::Yield || ack.sent_at < self.evidence.answered_at() {
+            return;
+        }
+        if self.phase == Phase::Ramp {
+            self.leave_ramp(ack.now, self.cwnd / 2, params);
+        }
+        self.congested(ack.now, params);
+    }
+
+    /// Returns the time of a packet on the link, µs.
+    pub fn packet_us(&self, params: &Params) -> u64 {
+        self.capacity.packet_us(params.mss)
+    }
+
+    /// Returns n, µs.
+    pub fn noise_us(&self, params: &Params) -> u64 {
+        self.noise.get(self.packet_us(params))
+    }
+
+    /// Returns `T(x)`, µs.
+    pub fn target_us(&self, params: &Params) -> u64 {
+        let packets = (self.cwnd / (4 * params.mss)).max(4);
+        let target = params.target(self.rate, self.packet_us(params));
+        let target = if params.has(switches::CAP) { target.min(self.cap.get(self.now)) } else { target };
+        target + NOISE_WEIGHT * self.noise_us(params) / packets
+    }
+
+    /// Returns what the link carries in the base round-trip time and `extra_us` at the latest rate, bytes.
+    fn carried(&self, extra_us: u64) -> u64 {
+        bytes_in(self.rate, self.path.base_us() + extra_us)
+    }
+
+    /// DEBUG
+    pub fn debug(&self) -> alloc::string::String { alloc::format!("x={:.2} level={} strikes={} low={} ev={} {}", self.rate as f64*8e-6, self.law.level/125000, self.law.strikes, self.losses.is_low(), self.evidence.events(), if self.burst.is_on() {"BURST"} else {""}) }
+
+    /// Returns the rate of the last moments, bytes per second. Where delays are noisy, and without a queue, that depends on chance: the
+    /// rate of a round trip takes its place.
+    fn rate_now(&self, now: u64, params: &Params) -> u64 {
+        let is_queue = self.queue_us > params.least_target(self.packet_us(params));
+        let rate = if is_queue && self.noise_us(params) == 0 { self.recent.rate(now) } else { 0 };
+        if rate == 0 {
+            return self.rate;
+        }
+        rate
+    }
+
+    /// Starts a train.
+    fn ask(&mut self, question: Question, packets: u64, rate: u64, now: u64, stands_us: Option<u64>, params: &Params) {
+        let lasts = time_of(packets * params.mss, rate);
+        let until = now + 2 * lasts + 3 * self.rtt_us + 1_000_000;
+        self.burst = Burst::new(question, packets, rate, until, stands_us);
+    }
+
+    /// Answers the question of a train whose last packet has arrived.
+    fn on_train(&mut self, ack: &AckEvent, params: &Params) {
+        let burst = core::mem::replace(&mut self.burst, Burst::NONE);
+        match burst.question {
+            Question::None => {}
+            Question::Route => self.on_route_train(&burst, ack.now, params),
+            Question::Share => self.on_share_train(&burst, ack.now, params),
+        }
+    }
+
+    /// Returns the window with the packets of a train.
+    pub fn window(&self, params: &Params) -> u64 {
+        if self.burst.leaves() {
+            return self.cwnd + self.burst.packets() * params.mss;
+        }
+        self.cwnd
+    }
+
+    /// Returns how packets are to be spread.
+    pub fn spread(&self, params: &Params) -> Spread {
+        if self.burst.leaves() {
+            return Spread::Rate(self.burst.rate);
+        }
+        if self.phase == Phase::Yield {
+            return Spread::Pairs { every_us: self.pairs_every(params) };
+        }
+        if self.rtt_us == 0 {
+            return Spread::Unknown;
+        }
+        const RAMP: Ratio16 = ratio(2.0);
+        const CRUISE: Ratio16 = ratio(1.1);
+        let gain = if self.phase == Phase::Ramp { RAMP } else { CRUISE };
+        Spread::Rate(units::rate_of(part(self.cwnd, gain), self.rtt_us).max(1))
+    }
+}
+
+/// How packets are spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// There is no round-trip time yet.
+    Unknown,
+    /// Bytes per second.
+    Rate(u64),
+    /// Two packets back to back.
+    Pairs {
+        /// From one pair to the next, µs.
+        every_us: u64,
+    },
+}
