@@ -48,6 +48,9 @@ params! {
         .explained("part of the window that it steps back to after a loss", "afteryou");
     const LOSSY: Key<f64> = Key::number("lossy", "", 0.1, (0.0, 1.0))
         .explained("part of a round's packets whose loss is congestion on every path", "afteryou");
+    const GROWTH: Key<f64> = Key::number("growth", "", 0.05, (0.01, 1.0)).explained("most growth of a round beyond what the path has carried", "afteryou");
+    const QUICK: Key<f64> = Key::number("quick", "", 0.5, (0.0, 1.0)).explained("part of the link's rate up to which it grows quickly while there is no queue", "afteryou");
+    const ENOUGH: Key<f64> = Key::number("enough", "losses", 6.0, (0.0, 1000.0)).explained("expected losses from which on their number counts", "afteryou");
     const STEP_BACK: Key<bool> = Key::choice("losses", &["step-back", "delay"], &[true, false])
         .explained("after a loss: step back and look, or judge by the delay", "afteryou");
     const SHARE_TEST: Key<bool> = Key::flag("share_test", true)
@@ -108,6 +111,9 @@ fn parameters(settings: &Settings<'_>, mss: u32) -> Params {
         again_us: settings.get(&AGAIN).as_micros(),
         low: ratio(settings.get(&LOW)),
         lossy: ratio(settings.get(&LOSSY)),
+        growth: ratio(settings.get(&GROWTH)),
+        quick: ratio(settings.get(&QUICK)),
+        enough: ratio(settings.get(&ENOUGH)),
         switches: switch(&STEP_BACK, switches::STEP_BACK)
             | switch(&SHARE_TEST, switches::SHARE_TEST)
             | switch(&TRAIN, switches::TRAIN)

@@ -23,7 +23,6 @@ const USED_ROUNDS: u32 = 4;
 /// Growth of a round when the queue is low: at first, and at most.
 const GROWTH_LEAST: Ratio16 = ratio(0.005);
 const GROWTH_FIRST: Ratio16 = ratio(0.1);
-const GROWTH_MOST: Ratio16 = ratio(0.33);
 const ROOT_OF_TWO: Ratio16 = ratio(1.41421356);
 /// Growth towards a level that the path has carried.
 const GROWTH_BACK: Ratio16 = ratio(0.5);
@@ -104,7 +103,7 @@ impl State {
         let packet_us = self.packet_us(params);
         let target = self.target_us(params);
         let slack = params.slack(target, packet_us);
-        let verdict = self.losses.round(now, seen.mean_us < self.empty_us(packet_us, params));
+        let verdict = self.losses.round(now, seen.mean_us < self.empty_us(packet_us, params), params.enough);
         let is_lossy = u64::from(seen.lost) << 16 > u64::from(seen.packets + seen.lost) * params.lossy;
         if verdict == Some(Verdict::Congested) {
             return self.congested(now, params);
@@ -168,11 +167,11 @@ impl State {
             (self.law.strikes, self.law.red_us) = (0, 0);
         }
         let before = self.cwnd;
-        let level = bytes_in(self.law.level.max(self.capacity.get() / 2), base);
+        let level = bytes_in(self.law.level.max(part(self.capacity.get(), params.quick)), base);
         self.cwnd = self.steered(queue, base, target, params);
         let is_low_queue = queue < part(target, IS_LOW) && !self.losses.is_low();
         self.law.low_rounds = if is_low_queue { self.law.low_rounds + 1 } else { 0 };
-        let growth = self.growth(base, target + slack);
+        let growth = self.growth(base, target + slack).min(params.growth);
         if self.law.low_rounds >= LOW_ROUNDS {
             let near = part(level, NEAR_LEVEL);
             let quick = (before + part(before, GROWTH_BACK)).min(part(level, MOST_OF_LEVEL));
@@ -220,7 +219,7 @@ impl State {
         if self.law.low_rounds < LOW_ROUNDS {
             return 0;
         }
-        grown.min(GROWTH_MOST)
+        grown
     }
 
     /// Reacts to a loss: steps back and looks, or judges by the queue at once.

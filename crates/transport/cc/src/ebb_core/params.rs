@@ -58,6 +58,12 @@ pub struct Params {
     pub low: Ratio16,
     /// Losses beyond this part of a round are congestion, whatever the delay.
     pub lossy: Ratio16,
+    /// Most growth of a round beyond what the path has carried.
+    pub growth: Ratio16,
+    /// Part of C up to which growth is quick while there is no queue.
+    pub quick: Ratio16,
+    /// Expected losses from which on their number counts.
+    pub enough: Ratio16,
 }
 
 impl Params {
