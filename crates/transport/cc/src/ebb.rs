@@ -51,6 +51,12 @@ params! {
     const GROWTH: Key<f64> = Key::number("growth", "", 0.05, (0.01, 1.0)).explained("most growth of a round beyond what the path has carried", "afteryou");
     const QUICK: Key<f64> = Key::number("quick", "", 0.5, (0.0, 1.0)).explained("part of the link's rate up to which it grows quickly while there is no queue", "afteryou");
     const ENOUGH: Key<f64> = Key::number("enough", "losses", 6.0, (0.0, 1000.0)).explained("expected losses from which on their number counts", "afteryou");
+    const JITTER: Key<f64> = Key::number("jitter", "", 0.0, (0.0, 10.0)).explained("queue that noise may be taken for, in times of the noise", "afteryou");
+    const MOST_SHARES: Key<u64> = Key::count("most_shares", "flows", 3, (2, 20)).explained("flows of a fair queue that it yields to at most", "afteryou");
+    const OTHERS: Key<Span> = Key::micros("others", 0, (0, 100_000)).explained("queue on top for each share of the link that others have", "afteryou");
+    const FLOOR_PACKETS: Key<u64> = Key::count("floor_packets", "packets/s", 6, (1, 100)).explained("at the floor, at least", "afteryou");
+    const EVENTS: Key<u64> = Key::count("events", "events", 3, (1, 100)).explained("congested events that lead to the floor", "afteryou");
+    const CONGESTED: Key<f64> = Key::number("congested", "", 0.8, (0.01, 1.0)).explained("part of the window that congestion leaves", "afteryou");
     const STEP_BACK: Key<bool> = Key::choice("losses", &["step-back", "delay"], &[true, false])
         .explained("after a loss: step back and look, or judge by the delay", "afteryou");
     const SHARE_TEST: Key<bool> = Key::flag("share_test", true)
@@ -105,7 +111,10 @@ fn parameters(settings: &Settings<'_>, mss: u32) -> Params {
         obey: ratio(settings.get(&OBEY)),
         patience: settings.get(&PATIENCE) as u32,
         floor: ratio(settings.get(&FLOOR)),
-        floor_packets: 6,
+        floor_packets: settings.get(&FLOOR_PACKETS),
+        others_us: settings.get(&OTHERS).as_micros(),
+        events: settings.get(&EVENTS) as u32,
+        congested: ratio(settings.get(&CONGESTED)),
         hold_us: settings.get(&HOLD).as_micros(),
         hold_most_us: settings.get(&HOLD_MOST).as_micros(),
         again_us: settings.get(&AGAIN).as_micros(),
@@ -114,6 +123,8 @@ fn parameters(settings: &Settings<'_>, mss: u32) -> Params {
         growth: ratio(settings.get(&GROWTH)),
         quick: ratio(settings.get(&QUICK)),
         enough: ratio(settings.get(&ENOUGH)),
+        jitter: ratio(settings.get(&JITTER)),
+        most_shares: settings.get(&MOST_SHARES),
         switches: switch(&STEP_BACK, switches::STEP_BACK)
             | switch(&SHARE_TEST, switches::SHARE_TEST)
             | switch(&TRAIN, switches::TRAIN)

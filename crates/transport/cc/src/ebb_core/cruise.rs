@@ -11,7 +11,6 @@ use crate::fixed::mul_div;
 const LEAST_LEFT: Ratio16 = ratio(0.3);
 const AFTER_FIRST: Ratio16 = ratio(0.7);
 const AFTER_SECOND: Ratio16 = ratio(0.5);
-const AFTER_CONGESTED: Ratio16 = ratio(0.8);
 /// Largest change of the window by the law in a round.
 const MOST_CHANGE: Ratio16 = ratio(0.3);
 /// Below this part of the target the queue is low, and above that part it is used.
@@ -38,6 +37,8 @@ const SHARE_LEAST: Ratio16 = ratio(0.04);
 const SHARE_MOST: Ratio16 = ratio(0.72);
 const SHARE_AFTER_US: u64 = 1_000_000;
 const SHARE_AFTER_ROUNDS: u64 = 8;
+/// The same after a test that found a fair queue.
+const SHARE_AGAIN_ROUNDS: u64 = 3;
 const SHARE_EVERY_US: u64 = 3_000_000;
 const SHARE_US: u64 = 8_000;
 const SHARE_PACKETS: (u64, u64) = (12, 100);
@@ -132,7 +133,7 @@ impl State {
         }
         let exact = self.exact(now, params);
         let most_left = match self.law.strikes {
-            0 if is_congested => AFTER_CONGESTED,
+            0 if is_congested => params.congested,
             0 => 1 << 16,
             1 => AFTER_FIRST,
             _ => AFTER_SECOND,
@@ -142,7 +143,10 @@ impl State {
         self.cwnd = exact.min(self.cwnd).max(part(self.cwnd, LEAST_LEFT)).min(part(self.cwnd, most_left)).max(2 * params.mss);
         self.law.red_us = queue_us.max(1);
         self.law.flight = self.cwnd;
-        (self.law.low_rounds, self.law.used_rounds, self.law.shared_since) = (0, 0, 0);
+        (self.law.low_rounds, self.law.used_rounds) = (0, 0);
+        if self.law.strikes > 0 || is_congested {
+            self.law.shared_since = 0;
+        }
         self.round = Round::after_reduction(now);
     }
 
@@ -243,7 +247,7 @@ impl State {
         self.losses.abandon();
         self.cap.congested(now, self.packet_us(params));
         let is_below = self.rate < part(self.capacity.get(), FULL);
-        if self.evidence.add(now, self.rtt_us, is_below) {
+        if self.evidence.add(now, self.rtt_us, is_below, params.events) {
             return self.begin_yield(now, params);
         }
         self.reduce(now, self.queue_us, true, params);
@@ -263,7 +267,11 @@ impl State {
         if self.law.shared_since == 0 {
             self.law.shared_since = now;
         }
-        let after = SHARE_AFTER_US.max(SHARE_AFTER_ROUNDS * self.rtt_us);
+        let after = if self.floor.is_shared() {
+            SHARE_AGAIN_ROUNDS * self.rtt_us
+        } else {
+            SHARE_AFTER_US.max(SHARE_AFTER_ROUNDS * self.rtt_us)
+        };
         if now - self.law.shared_since < after || now < self.law.share_test_at || self.losses.is_low() {
             return;
         }
@@ -282,7 +290,7 @@ impl State {
         let Some(growth) = burst.growth(self.packet_us(params)) else { return };
         // The rate of before: the train's own may be larger.
         let share = self.share();
-        if is_fair_queue(growth, share) {
+        if is_fair_queue(growth, share, params.most_shares) {
             return self.yield_share(now, params);
         }
         self.floor.not_shared();

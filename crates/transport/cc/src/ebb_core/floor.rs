@@ -50,6 +50,11 @@ impl Floor {
         self.share_hold_us = 0;
     }
 
+    /// Returns whether the queue was a fair one when it was asked last.
+    pub fn is_shared(&self) -> bool {
+        self.share_hold_us > 0
+    }
+
     fn begin(&mut self, now: u64, hold_us: u64) {
         (self.began, self.calm_since, self.hold_us) = (now, now, hold_us);
         (self.calm_samples, self.steady_least_us, self.steady_most_us) = (0, u32::MAX, 0);

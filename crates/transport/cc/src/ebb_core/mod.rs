@@ -281,9 +281,10 @@ impl State {
     /// Returns `T(x)`, µs.
     pub fn target_us(&self, params: &Params) -> u64 {
         let packets = (self.cwnd / (4 * params.mss)).max(4);
-        let target = params.target(self.rate, self.packet_us(params));
+        let target = params.target(self.rate, self.capacity.get(), self.packet_us(params));
         let target = if params.has(switches::CAP) { target.min(self.cap.get(self.now)) } else { target };
-        target + NOISE_WEIGHT * self.noise_us(params) / packets
+        let noise = self.noise_us(params);
+        target + (NOISE_WEIGHT * noise / packets).max(part(noise, params.jitter))
     }
 
     /// Returns what the link carries in the base round-trip time and `extra_us` at the latest rate, bytes.

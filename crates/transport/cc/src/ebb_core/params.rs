@@ -1,6 +1,7 @@
 //! Constants of the rule, as integers: µs, bytes, packets and ratios with 16 fractional bits.
 
 use super::units::{part, ratio, time_of, Ratio16};
+use crate::fixed::mul_div;
 
 /// Bits of [`Params::switches`].
 pub mod switches {
@@ -64,6 +65,16 @@ pub struct Params {
     pub quick: Ratio16,
     /// Expected losses from which on their number counts.
     pub enough: Ratio16,
+    /// Queue that noise may be taken for, in times of the noise.
+    pub jitter: Ratio16,
+    /// Queue on top for each share of the link that others have, µs.
+    pub others_us: u64,
+    /// Part of the window that congestion leaves.
+    pub congested: Ratio16,
+    /// Congested events that lead to the floor.
+    pub events: u32,
+    /// Shares of a fair queue that it recognises: from halves to this.
+    pub most_shares: u64,
 }
 
 impl Params {
@@ -78,10 +89,11 @@ impl Params {
     }
 
     /// Returns `T(x)` without the allowance for noise, µs.
-    pub fn target(&self, rate: u64, packet_us: u64) -> u64 {
+    pub fn target(&self, rate: u64, capacity: u64, packet_us: u64) -> u64 {
         let least = self.least_target(packet_us);
         let ceiling = self.ceiling_us.max(least + part(packet_us, self.ceiling_packets));
-        (least + part(time_of(self.mss, rate), self.own)).min(ceiling).max(least)
+        let others = mul_div(self.others_us, capacity.saturating_sub(rate), rate.max(1));
+        (least + part(time_of(self.mss, rate), self.own).max(others)).min(ceiling).max(least)
     }
 
     /// Returns how far above a target the queue may be, µs.

@@ -35,7 +35,8 @@ impl State {
             self.round = self.round.next(ack.now);
         }
         let least = params.least_target(self.ramp_packet_us(params));
-        if self.round.least_of_latest(EXIT_SAMPLES).is_some_and(|queue| queue > part(least, EXIT)) {
+        let most = part(least, EXIT) + part(self.noise_us(params), params.jitter);
+        if self.round.least_of_latest(EXIT_SAMPLES).is_some_and(|queue| queue > most) {
             let rate = self.rate_now(ack.now, params);
             self.capacity.update(ack.now, rate);
             self.leave_ramp(ack.now, bytes_in(rate, self.path.base_us() + least / 2), params);
