@@ -168,7 +168,7 @@ mod tests {
         let (mut losses, mut now) = (Losses::default(), 0);
         for seconds in [2, 4, 8, 16, 16] {
             losses.delivered(1000);
-            for _ in 0..10 {
+            for _ in 0..20 {
                 losses.lost(now, now);
             }
             assert_eq!(verdict(&mut losses, now, 1, true), Verdict::Random);
@@ -184,7 +184,7 @@ mod tests {
         for (within, empty) in [(1, false), (0, true)] {
             let mut losses = Losses::default();
             losses.delivered(1000);
-            assert!((0..10).all(|_| losses.lost(0, 0)));
+            assert!((0..20).all(|_| losses.lost(0, 0)));
             assert_eq!(verdict(&mut losses, 0, within, empty), Verdict::Congested, "{within}");
         }
     }
