@@ -137,12 +137,13 @@ fn parameters(settings: &Settings<'_>, mss: u32) -> Params {
 impl Ebb {
     /// Creates a controller.
     pub fn new(settings: &Settings<'_>, setup: &Setup) -> Ebb {
-        let initial_packets = settings.get(&INITIAL_WINDOW);
+        let (initial_packets, mss) = (settings.get(&INITIAL_WINDOW), setup.mss.max(1));
         Ebb {
-            params: parameters(settings, setup.mss),
+            params: parameters(settings, mss),
             uses_reverse: settings.get(&REVERSE),
             initial_packets,
-            state: State::new(initial_window(initial_packets, setup.mss)),
+            // Two packets are the least that it ever has: no loss widens a window.
+            state: State::new(initial_window(initial_packets, mss).max(2 * u64::from(mss))),
         }
     }
 
@@ -203,12 +204,13 @@ impl Controller for Ebb {
 
     fn on_idle(&mut self, idle: &Idle) {
         if idle.idle_for > idle.rto {
-            self.state.on_idle(idle.now.as_micros(), initial_window(self.initial_packets, self.params.mss as u32));
+            let window = initial_window(self.initial_packets, self.params.mss as u32);
+            self.state.on_idle(idle.now.as_micros(), window.max(2 * self.params.mss));
         }
     }
 
     fn on_mtu(&mut self, mss: u32) {
-        self.params.mss = mss.into();
+        self.params.mss = mss.max(1).into();
         self.state.cwnd = self.state.cwnd.max(2 * self.params.mss);
     }
 
@@ -222,7 +224,7 @@ impl Controller for Ebb {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let State { phase, cwnd, queue_us, ref capacity, .. } = self.state;
+        let State { phase, queue_us, ref capacity, .. } = self.state;
         let base_us = self.state.path.base_us();
         Snapshot {
             phase: match phase {
@@ -230,7 +232,7 @@ impl Controller for Ebb {
                 Phase::Cruise => "cruise",
                 Phase::Yield => "yield",
             },
-            cwnd,
+            cwnd: self.state.window(&self.params),
             base_delay: Span::from_micros(base_us).nonzero(),
             queuing_delay: (base_us > 0).then_some(Span::from_micros(queue_us)),
             target: (base_us > 0).then(|| Span::from_micros(self.state.target_us(&self.params))),

@@ -105,7 +105,7 @@ impl State {
         let target = self.target_us(params);
         let slack = params.slack(target, packet_us);
         let verdict = self.losses.round(now, seen.mean_us < self.empty_us(packet_us, params), params.enough);
-        let is_lossy = u64::from(seen.lost) << 16 > u64::from(seen.packets + seen.lost) * params.lossy;
+        let is_lossy = u64::from(seen.lost) << 16 > (u64::from(seen.packets) + u64::from(seen.lost)) * params.lossy;
         if verdict == Some(Verdict::Congested) {
             return self.congested(now, params);
         }
@@ -174,7 +174,7 @@ impl State {
         let level = bytes_in(self.law.level.max(part(self.capacity.get(), params.quick)), base);
         self.cwnd = self.steered(queue, base, target, params);
         let is_low_queue = queue < part(target, IS_LOW) && !self.losses.is_low();
-        self.law.low_rounds = if is_low_queue { self.law.low_rounds + 1 } else { 0 };
+        self.law.low_rounds = if is_low_queue { self.law.low_rounds.saturating_add(1) } else { 0 };
         let growth = self.growth(base, target + slack).min(params.growth);
         if self.law.low_rounds >= LOW_ROUNDS {
             let near = part(level, NEAR_LEVEL);
@@ -194,7 +194,7 @@ impl State {
         if self.losses.is_low() {
             self.cwnd = self.cwnd.min(before);
         }
-        self.law.used_rounds = if queue > part(target, IS_USED) { self.law.used_rounds + 1 } else { 0 };
+        self.law.used_rounds = if queue > part(target, IS_USED) { self.law.used_rounds.saturating_add(1) } else { 0 };
         self.law.level = self.law.level.max(self.rate);
         if self.law.used_rounds >= USED_ROUNDS {
             self.law.good = mul_div(self.cwnd, base, base + queue);
@@ -211,7 +211,7 @@ impl State {
         if queue > target {
             return self.cwnd - change(queue - target);
         }
-        self.cwnd + change(target - queue) + params.mss * (target - queue) / (2 * target.max(1))
+        self.cwnd + change(target - queue) + params.mss.saturating_mul(target - queue) / (2 * target.max(1))
     }
 
     /// Returns the growth of a round with a low queue.
@@ -272,7 +272,7 @@ impl State {
         } else {
             SHARE_AFTER_US.max(SHARE_AFTER_ROUNDS * self.rtt_us)
         };
-        if now - self.law.shared_since < after || now < self.law.share_test_at || self.losses.is_low() {
+        if now.saturating_sub(self.law.shared_since) < after || now < self.law.share_test_at || self.losses.is_low() {
             return;
         }
         self.law.share_test_at = now + SHARE_EVERY_US;

@@ -6,6 +6,9 @@ use super::{switches, AckEvent, Params, Phase, State, HAS_RTT};
 
 /// Samples in a row that are not high, before a return.
 const CALM_SAMPLES: u32 = 2;
+/// Window at the floor, packets. The pairs limit the rate; one whose ack is late must not tear the next one apart. It is there from the
+/// first ack on: no loss widens a window.
+const FLOOR_PACKETS: u64 = 4;
 /// Hold after a share test, µs: the first one and the longest.
 const SHARE_HOLD_US: u64 = 2_000_000;
 const SHARE_HOLD_MOST_US: u64 = 16_000_000;
@@ -66,8 +69,8 @@ impl Floor {
             (self.calm_since, self.calm_samples) = (now, 0);
             return false;
         }
-        self.calm_samples += 1;
-        self.calm_samples >= CALM_SAMPLES && now - self.calm_since >= self.hold_us
+        self.calm_samples = self.calm_samples.saturating_add(1);
+        self.calm_samples >= CALM_SAMPLES && now.saturating_sub(self.calm_since) >= self.hold_us
     }
 
     /// Takes in a round-trip time. Returns for how long it has been steady, µs.
@@ -81,14 +84,14 @@ impl Floor {
             self.steady_since = now;
         }
         (self.steady_least_us, self.steady_most_us) = (least, most);
-        now - self.steady_since
+        now.saturating_sub(self.steady_since)
     }
 }
 
 impl State {
     /// Goes to the floor because the queue does not obey.
     pub(super) fn begin_yield(&mut self, now: u64, params: &Params) {
-        let is_again = self.floor.returned_at > 0 && now - self.floor.returned_at < params.again_us;
+        let is_again = self.floor.returned_at > 0 && now.saturating_sub(self.floor.returned_at) < params.again_us;
         let hold = if is_again { (2 * self.floor.evidence_hold_us).min(params.hold_most_us) } else { params.hold_us };
         self.floor.evidence_hold_us = hold.max(params.hold_us);
         self.to_floor(now, self.floor.evidence_hold_us, params);
@@ -102,8 +105,7 @@ impl State {
 
     fn to_floor(&mut self, now: u64, hold_us: u64, params: &Params) {
         self.phase = Phase::Yield;
-        // The pairs limit the rate. One whose ack is late must not tear the next one apart.
-        self.cwnd = 4 * params.mss;
+        self.cwnd = self.cwnd.min(FLOOR_PACKETS * params.mss);
         self.burst = Burst::NONE;
         self.losses.abandon();
         self.evidence.clear();
@@ -118,6 +120,7 @@ impl State {
     }
 
     pub(super) fn wait(&mut self, ack: &AckEvent, params: &Params) {
+        self.cwnd = FLOOR_PACKETS * params.mss;
         if !ack.has(HAS_RTT) || ack.sent_at < self.floor.began || self.burst.is_on() {
             return;
         }

@@ -56,6 +56,8 @@ const PROMPT_US: u64 = 1_000_000;
 const PROMPT_ROUNDS: u64 = 4;
 /// Largest window, bytes.
 const MAX_WINDOW: u64 = 1 << 40;
+/// Largest rate, bytes per second: what the memory of C holds. Products of it and a ratio fit.
+const MAX_RATE: u64 = 1 << 40;
 /// Weight of the noise in the allowance, in packets of a quarter of the window.
 const NOISE_WEIGHT: u64 = 6;
 
@@ -196,7 +198,7 @@ impl State {
     /// Takes in the samples of an ack.
     fn measure(&mut self, ack: &AckEvent, params: &Params) {
         if ack.rate > 0 {
-            self.rate = ack.rate;
+            self.rate = ack.rate.min(MAX_RATE);
         }
         if !ack.has(HAS_RTT) || self.may_mislead(ack) {
             return;
@@ -303,7 +305,7 @@ impl State {
         if rate == 0 {
             return self.rate;
         }
-        rate
+        rate.min(MAX_RATE)
     }
 
     /// Starts a train.
@@ -326,7 +328,7 @@ impl State {
     /// Returns the window with the packets of a train.
     pub fn window(&self, params: &Params) -> u64 {
         if self.burst.leaves() {
-            return self.cwnd + self.burst.packets() * params.mss;
+            return (self.cwnd + self.burst.packets() * params.mss).min(MAX_WINDOW);
         }
         self.cwnd
     }

@@ -23,7 +23,7 @@ pub mod switches {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
-    /// Payload of a packet, bytes.
+    /// Payload of a packet, bytes; at least one.
     pub mss: u64,
     /// `T_lo`: queue that it keeps alone, µs, and in packets' times.
     pub target_us: u64,

@@ -26,9 +26,9 @@ impl State {
     }
 
     pub(super) fn ramp(&mut self, ack: &AckEvent, params: &Params) {
-        let is_used = !ack.has(APP_LIMITED) && 2 * ack.in_flight >= self.cwnd;
+        let is_used = !ack.has(APP_LIMITED) && ack.in_flight >= self.cwnd / 2;
         if is_used {
-            self.cwnd = (self.cwnd + ack.delivered).min(MAX_WINDOW);
+            self.cwnd = self.cwnd.saturating_add(ack.delivered).min(MAX_WINDOW);
         }
         if self.round.is_over(ack.now, ack.sent_at, 0) {
             self.capacity.update(ack.now, self.rate);

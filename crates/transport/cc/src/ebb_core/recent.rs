@@ -37,7 +37,7 @@ impl Recent {
         if self.before_packets == 0 || self.before_began == 0 {
             return 0;
         }
-        rate_of(self.before_bytes + self.bytes, now.saturating_sub(self.before_began))
+        rate_of(self.before_bytes.saturating_add(self.bytes), now.saturating_sub(self.before_began))
     }
 }
 
