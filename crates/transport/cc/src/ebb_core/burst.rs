@@ -33,8 +33,12 @@ pub enum Question {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
-    /// Number of its first packet.
+    /// Numbers of its first packet, of the last of its beginning, of the first of its end, and of its last one. Numbers of one sender follow
+    /// one another; those of a group of senders only rise.
     first: u64,
+    early_to: u64,
+    late_from: u64,
+    last: u64,
     /// When it is given up.
     until: u64,
     /// Bytes per second.
@@ -53,6 +57,9 @@ impl Burst {
     /// No train.
     pub const NONE: Burst = Burst {
         first: 0,
+        early_to: 0,
+        late_from: u64::MAX,
+        last: u64::MAX,
         until: 0,
         rate: 0,
         question: Question::None,
@@ -95,10 +102,24 @@ impl Burst {
         if !self.leaves() {
             return;
         }
-        if self.sent == 0 {
+        self.sent += 1;
+        if self.sent == 1 {
             self.first = number;
         }
-        self.sent += 1;
+        if self.sent <= self.end() {
+            self.early_to = number;
+        }
+        if self.sent == self.packets - self.end() + 1 {
+            self.late_from = number;
+        }
+        if self.sent == self.packets {
+            self.last = number;
+        }
+    }
+
+    /// Returns the packets at each end whose least queue counts.
+    fn end(&self) -> u32 {
+        part(self.packets.into(), END).max(1) as u32
     }
 
     /// Takes in the queue that a packet met. Returns whether the train's last packet has arrived.
@@ -106,15 +127,14 @@ impl Burst {
         if !self.is_on() || self.sent == 0 || number < self.first {
             return false;
         }
-        let (place, end) = (number - self.first, part(self.packets.into(), END).max(1));
         let queue = queue_us.min(u32::MAX.into()) as u32;
-        if place < end {
+        if number <= self.early_to {
             self.early_us = self.early_us.min(queue);
-        } else if place + end >= u64::from(self.packets) && place < u64::from(self.packets) {
+        } else if (self.late_from..=self.last).contains(&number) {
             self.late_us = self.late_us.min(queue);
             self.late_rtt_us = self.late_rtt_us.min(rtt_us);
         }
-        !self.leaves() && place + 1 >= u64::from(self.packets)
+        !self.leaves() && number >= self.last
     }
 
     /// Returns the growth of the queue per packet, in times of a packet; none without samples of both ends.
