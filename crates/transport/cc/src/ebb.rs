@@ -49,14 +49,6 @@ params! {
     const LOSSY: Key<f64> = Key::number("lossy", "", 0.1, (0.0, 1.0))
         .explained("part of a round's packets whose loss is congestion on every path", "afteryou");
     const GROWTH: Key<f64> = Key::number("growth", "", 0.05, (0.01, 1.0)).explained("most growth of a round beyond what the path has carried", "afteryou");
-    const QUICK: Key<f64> = Key::number("quick", "", 0.5, (0.0, 1.0)).explained("part of the link's rate up to which it grows quickly while there is no queue", "afteryou");
-    const ENOUGH: Key<f64> = Key::number("enough", "losses", 6.0, (0.0, 1000.0)).explained("expected losses from which on their number counts", "afteryou");
-    const JITTER: Key<f64> = Key::number("jitter", "", 0.0, (0.0, 10.0)).explained("queue that noise may be taken for, in times of the noise", "afteryou");
-    const MOST_SHARES: Key<u64> = Key::count("most_shares", "flows", 3, (2, 20)).explained("flows of a fair queue that it yields to at most", "afteryou");
-    const OTHERS: Key<Span> = Key::micros("others", 0, (0, 100_000)).explained("queue on top for each share of the link that others have", "afteryou");
-    const FLOOR_PACKETS: Key<u64> = Key::count("floor_packets", "packets/s", 6, (1, 100)).explained("at the floor, at least", "afteryou");
-    const EVENTS: Key<u64> = Key::count("events", "events", 3, (1, 100)).explained("congested events that lead to the floor", "afteryou");
-    const CONGESTED: Key<f64> = Key::number("congested", "", 0.8, (0.01, 1.0)).explained("part of the window that congestion leaves", "afteryou");
     const STEP_BACK: Key<bool> = Key::choice("losses", &["step-back", "delay"], &[true, false])
         .explained("after a loss: step back and look, or judge by the delay", "afteryou");
     const SHARE_TEST: Key<bool> = Key::flag("share_test", true)
@@ -65,8 +57,6 @@ params! {
         .explained("ask by a train whether a queue that stands is a longer route", "afteryou");
     const EARLY: Key<bool> = Key::flag("early", true)
         .explained("react within a round trip", "afteryou");
-    const JUMP: Key<bool> = Key::choice("return", &["ramp", "jump"], &[false, true])
-        .explained("come back by a ramp, or at once with half of what the path carried", "afteryou");
     const CAP: Key<bool> = Key::flag("cap", true)
         .explained("keep no more than half of a queue that has overflowed", "afteryou");
     const REVERSE: Key<bool> = Key::choice("signal", &["one-way", "rtt"], &[true, false])
@@ -111,25 +101,16 @@ fn parameters(settings: &Settings<'_>, mss: u32) -> Params {
         obey: ratio(settings.get(&OBEY)),
         patience: settings.get(&PATIENCE) as u32,
         floor: ratio(settings.get(&FLOOR)),
-        floor_packets: settings.get(&FLOOR_PACKETS),
-        others_us: settings.get(&OTHERS).as_micros(),
-        events: settings.get(&EVENTS) as u32,
-        congested: ratio(settings.get(&CONGESTED)),
         hold_us: settings.get(&HOLD).as_micros(),
         hold_most_us: settings.get(&HOLD_MOST).as_micros(),
         again_us: settings.get(&AGAIN).as_micros(),
         low: ratio(settings.get(&LOW)),
         lossy: ratio(settings.get(&LOSSY)),
         growth: ratio(settings.get(&GROWTH)),
-        quick: ratio(settings.get(&QUICK)),
-        enough: ratio(settings.get(&ENOUGH)),
-        jitter: ratio(settings.get(&JITTER)),
-        most_shares: settings.get(&MOST_SHARES),
         switches: switch(&STEP_BACK, switches::STEP_BACK)
             | switch(&SHARE_TEST, switches::SHARE_TEST)
             | switch(&TRAIN, switches::TRAIN)
             | switch(&EARLY, switches::EARLY)
-            | switch(&JUMP, switches::JUMP)
             | switch(&CAP, switches::CAP),
     }
 }
@@ -147,9 +128,6 @@ impl Ebb {
         }
     }
 
-    /// DEBUG
-    pub fn debug(&self) -> alloc::string::String { self.state.debug() }
-
     fn event(&self, ack: &Ack) -> AckEvent {
         let reverse = self.reverse_us(ack);
         let rate = ack.delivery.filter(|delivery| delivery.interval > Span::ZERO);
@@ -159,7 +137,9 @@ impl Ebb {
             number: ack.packet_number,
             delivered: ack.delivered(),
             in_flight: ack.in_flight,
-            rate: rate.map_or(0, |sample| crate::fixed::mul_div(sample.delivered, 1_000_000_000, sample.interval.0)),
+            rate: rate.map_or(0, |sample| {
+                crate::fixed::mul_div(sample.delivered, 1_000_000_000, sample.interval.0)
+            }),
             rtt_us: rtt_us(ack).unwrap_or(0),
             smoothed_us: ack.smoothed_rtt.map_or(0, |rtt| rtt.as_micros().min(u32::MAX.into()) as u32),
             reverse_us: reverse.unwrap_or(0),
@@ -220,7 +200,11 @@ impl Controller for Ebb {
             Spread::Rate(rate) => Pacing::Rate(rate),
             Spread::Pairs { every_us } => Pacing::Together { packets: 2, every: Span::from_micros(every_us) },
         };
-        Directive { pacing, recovery: RecoveryWindow::Controller, ..Directive::window(self.state.window(&self.params)) }
+        Directive {
+            pacing,
+            recovery: RecoveryWindow::Controller,
+            ..Directive::window(self.state.window(&self.params))
+        }
     }
 
     fn snapshot(&self) -> Snapshot {

@@ -5,18 +5,18 @@ use super::losses::Verdict;
 use super::round::{Round, Seen};
 use super::units::{bytes_in, part, rate_of, ratio, Ratio16};
 use super::{switches, AckEvent, Params, Phase, State, MAX_WINDOW};
-use crate::fixed::mul_div;
 
 /// A reduction leaves at least this part of the window; later ones and congested ones at most those.
 const LEAST_LEFT: Ratio16 = ratio(0.3);
 const AFTER_FIRST: Ratio16 = ratio(0.7);
 const AFTER_SECOND: Ratio16 = ratio(0.5);
+const AFTER_CONGESTED: Ratio16 = ratio(0.8);
 /// Largest change of the window by the law in a round.
 const MOST_CHANGE: Ratio16 = ratio(0.3);
 /// Below this part of the target the queue is low, and above that part it is used.
 const IS_LOW: Ratio16 = ratio(0.4);
 const IS_USED: Ratio16 = ratio(0.3);
-/// Rounds of low queue before growth accelerates, and rounds of use before the window is a good one.
+/// Rounds of low queue before growth accelerates, and rounds of use before the window's rate is the level.
 const LOW_ROUNDS: u32 = 2;
 const USED_ROUNDS: u32 = 4;
 /// Growth of a round when the queue is low: at first, and at most.
@@ -47,10 +47,8 @@ const SHARE_PACKETS: (u64, u64) = (12, 100);
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Law {
-    /// Window that the path carried last without a queue, bytes.
-    pub good: u64,
     /// Rate up to which growth is quick: that of the last window that the path carried, bytes per second.
-    pub level: u64,
+    level: u64,
     /// Window of the round before: what was delivered in this one left under it.
     flight: u64,
     /// Round trip of the last round, without the queue ahead, µs.
@@ -65,13 +63,18 @@ pub struct Law {
     pub strikes: u32,
     low_rounds: u32,
     used_rounds: u32,
-    unused: u32,
 }
 
 impl State {
     pub(super) fn begin_cruise(&mut self, now: u64) {
         self.phase = Phase::Cruise;
-        self.law = Law { level: rate_of(self.cwnd, self.empty_round_trip_us()), flight: self.cwnd, good: self.law.good, round_trip_us: self.law.round_trip_us, share_test_at: self.law.share_test_at, ..Law::default() };
+        self.law = Law {
+            level: rate_of(self.cwnd, self.empty_round_trip_us()),
+            flight: self.cwnd,
+            round_trip_us: self.law.round_trip_us,
+            share_test_at: self.law.share_test_at,
+            ..Law::default()
+        };
         self.round = Round::after_reduction(now);
         self.losses.abandon();
     }
@@ -104,8 +107,9 @@ impl State {
         let packet_us = self.packet_us(params);
         let target = self.target_us(params);
         let slack = params.slack(target, packet_us);
-        let verdict = self.losses.round(now, seen.mean_us < self.empty_us(packet_us, params), params.enough);
-        let is_lossy = u64::from(seen.lost) << 16 > (u64::from(seen.packets) + u64::from(seen.lost)) * params.lossy;
+        let verdict = self.losses.round(now, seen.mean_us < self.empty_us(packet_us, params));
+        let is_lossy =
+            u64::from(seen.lost) << 16 > (u64::from(seen.packets) + u64::from(seen.lost)) * params.lossy;
         if verdict == Some(Verdict::Congested) {
             return self.congested(now, params);
         }
@@ -133,14 +137,18 @@ impl State {
         }
         let exact = self.exact(now, params);
         let most_left = match self.law.strikes {
-            0 if is_congested => params.congested,
+            0 if is_congested => AFTER_CONGESTED,
             0 => 1 << 16,
             1 => AFTER_FIRST,
             _ => AFTER_SECOND,
         };
         let round_trip = self.empty_round_trip_us();
         self.law.level = rate_of(exact, round_trip).min(self.law.level.max(rate_of(self.cwnd, round_trip)));
-        self.cwnd = exact.min(self.cwnd).max(part(self.cwnd, LEAST_LEFT)).min(part(self.cwnd, most_left)).max(2 * params.mss);
+        self.cwnd = exact
+            .min(self.cwnd)
+            .max(part(self.cwnd, LEAST_LEFT))
+            .min(part(self.cwnd, most_left))
+            .max(2 * params.mss);
         self.law.red_us = queue_us.max(1);
         self.law.flight = self.cwnd;
         (self.law.low_rounds, self.law.used_rounds) = (0, 0);
@@ -171,7 +179,7 @@ impl State {
             (self.law.strikes, self.law.red_us) = (0, 0);
         }
         let before = self.cwnd;
-        let level = bytes_in(self.law.level.max(part(self.capacity.get(), params.quick)), base);
+        let level = bytes_in(self.law.level.max(self.capacity.get() / 2), base);
         self.cwnd = self.steered(queue, base, target, params);
         let is_low_queue = queue < part(target, IS_LOW) && !self.losses.is_low();
         self.law.low_rounds = if is_low_queue { self.law.low_rounds.saturating_add(1) } else { 0 };
@@ -194,11 +202,11 @@ impl State {
         if self.losses.is_low() {
             self.cwnd = self.cwnd.min(before);
         }
-        self.law.used_rounds = if queue > part(target, IS_USED) { self.law.used_rounds.saturating_add(1) } else { 0 };
+        self.law.used_rounds =
+            if queue > part(target, IS_USED) { self.law.used_rounds.saturating_add(1) } else { 0 };
         self.law.level = self.law.level.max(self.rate);
         if self.law.used_rounds >= USED_ROUNDS {
-            self.law.good = mul_div(self.cwnd, base, base + queue);
-            self.law.level = rate_of(self.law.good, base);
+            self.law.level = rate_of(self.cwnd, base + queue);
         }
     }
 
@@ -231,7 +239,8 @@ impl State {
         if params.has(switches::STEP_BACK) {
             self.losses.step_back(now, self.rtt_us);
             self.cap.saw(self.round.most_us());
-            self.cwnd = part(bytes_in(self.law.level, self.empty_round_trip_us()).min(self.cwnd), params.low).max(2 * params.mss);
+            self.cwnd = part(bytes_in(self.law.level, self.empty_round_trip_us()).min(self.cwnd), params.low)
+                .max(2 * params.mss);
             self.round = Round::after_reduction(now);
             return;
         }
@@ -247,7 +256,7 @@ impl State {
         self.losses.abandon();
         self.cap.congested(now, self.packet_us(params));
         let is_below = self.rate < part(self.capacity.get(), FULL);
-        if self.evidence.add(now, self.rtt_us, is_below, params.events) {
+        if self.evidence.add(now, self.rtt_us, is_below) {
             return self.begin_yield(now, params);
         }
         self.reduce(now, self.queue_us, true, params);
@@ -272,7 +281,10 @@ impl State {
         } else {
             SHARE_AFTER_US.max(SHARE_AFTER_ROUNDS * self.rtt_us)
         };
-        if now.saturating_sub(self.law.shared_since) < after || now < self.law.share_test_at || self.losses.is_low() {
+        if now.saturating_sub(self.law.shared_since) < after
+            || now < self.law.share_test_at
+            || self.losses.is_low()
+        {
             return;
         }
         self.law.share_test_at = now + SHARE_EVERY_US;
@@ -290,7 +302,7 @@ impl State {
         let Some(growth) = burst.growth(self.packet_us(params)) else { return };
         // The rate of before: the train's own may be larger.
         let share = self.share();
-        if is_fair_queue(growth, share, params.most_shares) {
+        if is_fair_queue(growth, share) {
             return self.yield_share(now, params);
         }
         self.floor.not_shared();

@@ -3,6 +3,8 @@
 /// Events further apart than this have nothing to do with each other, µs and round trips.
 const APART_US: u64 = 6_000_000;
 const APART_ROUNDS: u64 = 20;
+/// Events that lead to the floor, one fewer if the rate is below the link's already.
+const EVENTS: u32 = 3;
 
 /// Congested events so far.
 #[repr(C)]
@@ -22,15 +24,12 @@ impl Evidence {
     }
 
     /// Takes in an event. Returns whether it is one too many.
-    pub fn add(&mut self, now: u64, rtt_us: u64, is_below_capacity: bool, most: u32) -> bool {
+    pub fn add(&mut self, now: u64, rtt_us: u64, is_below_capacity: bool) -> bool {
         let apart = APART_US.max(APART_ROUNDS * rtt_us);
         self.events = if now.saturating_sub(self.last) > apart { 1 } else { self.events + 1 };
         self.last = now;
-        self.events >= most - u32::from(is_below_capacity)
+        self.events >= EVENTS - u32::from(is_below_capacity)
     }
-
-    /// DEBUG
-    pub fn events(&self) -> u32 { self.events }
 
     /// Forgets them: the rule has acted.
     pub fn clear(&mut self) {

@@ -1,7 +1,7 @@
 //! Yield: pairs of packets at the floor, until the queue has gone and the hold is over.
 
 use super::burst::{Burst, Question};
-use super::units::{bytes_in, part, ratio, time_of, Ratio16};
+use super::units::{bytes_in, part, time_of};
 use super::{switches, AckEvent, Params, Phase, State, HAS_RTT};
 
 /// Samples in a row that are not high, before a return.
@@ -20,8 +20,8 @@ const STEADY_WITHIN_US: u64 = 2_000;
 /// A train lasts for this at C, µs; packets.
 const TRAIN_US: u64 = 3_000;
 const TRAIN_PACKETS: (u64, u64) = (16, 64);
-/// Window of a return, over the good one.
-const RETURN: Ratio16 = ratio(0.5);
+/// Packets a second at the floor, at least.
+const PACKETS_A_SECOND: u64 = 6;
 /// Packets of a ramp's window.
 const RAMP_PACKETS: u64 = 4;
 
@@ -91,8 +91,13 @@ impl Floor {
 impl State {
     /// Goes to the floor because the queue does not obey.
     pub(super) fn begin_yield(&mut self, now: u64, params: &Params) {
-        let is_again = self.floor.returned_at > 0 && now.saturating_sub(self.floor.returned_at) < params.again_us;
-        let hold = if is_again { (2 * self.floor.evidence_hold_us).min(params.hold_most_us) } else { params.hold_us };
+        let is_again =
+            self.floor.returned_at > 0 && now.saturating_sub(self.floor.returned_at) < params.again_us;
+        let hold = if is_again {
+            (2 * self.floor.evidence_hold_us).min(params.hold_most_us)
+        } else {
+            params.hold_us
+        };
         self.floor.evidence_hold_us = hold.max(params.hold_us);
         self.to_floor(now, self.floor.evidence_hold_us, params);
     }
@@ -114,7 +119,7 @@ impl State {
 
     /// Returns the time from one pair of the floor to the next, µs.
     pub(super) fn pairs_every(&self, params: &Params) -> u64 {
-        let least = params.floor_packets * params.mss;
+        let least = PACKETS_A_SECOND * params.mss;
         let rate = part(self.capacity.get(), params.floor).max(least);
         time_of(2 * params.mss, rate).max(self.rtt_us)
     }
@@ -154,12 +159,6 @@ impl State {
 
     fn come_back(&mut self, now: u64, params: &Params) {
         self.floor.returned_at = now;
-        let most = bytes_in(self.capacity.get(), self.path.base_us());
-        let window = part(self.law.good.min(most), RETURN);
-        if params.has(switches::JUMP) && window >= RAMP_PACKETS * params.mss {
-            self.cwnd = window;
-            return self.begin_cruise(now);
-        }
         self.begin_ramp(now, RAMP_PACKETS * params.mss);
     }
 }

@@ -14,8 +14,6 @@ use super::units::{part, ratio, Ratio16};
 const LOW_ROUNDS: u64 = 6;
 const LOW_LEAST_US: u64 = 150_000;
 /// Losses to expect before their number says something.
-/// Losses to expect before their number says something, by default.
-#[cfg(test)]
 const ENOUGH16: u64 = 6 << 16;
 /// Fewer than this part of the expected losses came: they follow the window.
 const FEWER: Ratio16 = ratio(0.35);
@@ -95,13 +93,13 @@ impl Losses {
     }
 
     /// Takes in a round. Returns the verdict if the step back is over.
-    pub fn round(&mut self, now: u64, is_empty: bool, enough: Ratio16) -> Option<Verdict> {
+    pub fn round(&mut self, now: u64, is_empty: bool) -> Option<Verdict> {
         if !self.is_low() {
             return None;
         }
         self.rounds += 1;
         self.empty_rounds += u32::from(is_empty);
-        (now >= self.until).then(|| self.judge(now, enough))
+        (now >= self.until).then(|| self.judge(now))
     }
 
     /// Ends a step back without a verdict: the rule has something better to do.
@@ -109,14 +107,14 @@ impl Losses {
         self.until = 0;
     }
 
-    fn judge(&mut self, now: u64, enough: Ratio16) -> Verdict {
+    fn judge(&mut self, now: u64) -> Verdict {
         self.until = 0;
         // The loss that began it would make the rate too large.
         let lost = self.lost_outside.saturating_sub(1);
         let rate16 = (u64::from(lost) << 16).checked_div(self.packets_outside.into()).unwrap_or(0);
         self.expected16 = self.expected16.saturating_add(rate16 * u64::from(self.packets_within));
         let observed16 = u64::from(self.observed) << 16;
-        let is_enough = self.expected16 > enough;
+        let is_enough = self.expected16 > ENOUGH16;
         let is_occupied = 2 * self.empty_rounds < self.rounds;
         if is_occupied || (is_enough && observed16 < part(self.expected16, FEWER)) {
             self.forget();
@@ -156,7 +154,7 @@ mod tests {
         for i in 1..=6 {
             losses.delivered(100);
             (0..within).for_each(|_| assert!(!losses.lost(now + i, now + i)));
-            if let Some(verdict) = losses.round(now + i * RTT, empty, ENOUGH16) {
+            if let Some(verdict) = losses.round(now + i * RTT, empty) {
                 return verdict;
             }
         }

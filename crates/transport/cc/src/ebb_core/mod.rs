@@ -11,8 +11,8 @@
 //! Times are µs, windows bytes, rates bytes per second, ratios have 16 fractional bits.
 
 pub mod burst;
-pub mod capacity;
 pub mod cap;
+pub mod capacity;
 mod cruise;
 pub mod evidence;
 mod floor;
@@ -206,7 +206,8 @@ impl State {
         let reverse_us = ack.has(HAS_REVERSE).then_some(ack.reverse_us);
         self.queue_us = self.path.measure(ack.now, ack.rtt_us, reverse_us, self.phase != Phase::Yield);
         self.latest_us = ack.rtt_us.into();
-        self.rtt_us = u64::from(if ack.smoothed_us == 0 { ack.rtt_us } else { ack.rtt_us.min(ack.smoothed_us) }).max(1);
+        self.rtt_us =
+            u64::from(if ack.smoothed_us == 0 { ack.rtt_us } else { ack.rtt_us.min(ack.smoothed_us) }).max(1);
         if self.phase != Phase::Yield {
             self.noise.update(self.queue_us);
         }
@@ -283,19 +284,15 @@ impl State {
     /// Returns `T(x)`, µs.
     pub fn target_us(&self, params: &Params) -> u64 {
         let packets = (self.cwnd / (4 * params.mss)).max(4);
-        let target = params.target(self.rate, self.capacity.get(), self.packet_us(params));
+        let target = params.target(self.rate, self.packet_us(params));
         let target = if params.has(switches::CAP) { target.min(self.cap.get(self.now)) } else { target };
-        let noise = self.noise_us(params);
-        target + (NOISE_WEIGHT * noise / packets).max(part(noise, params.jitter))
+        target + NOISE_WEIGHT * self.noise_us(params) / packets
     }
 
     /// Returns what the link carries in the base round-trip time and `extra_us` at the latest rate, bytes.
     fn carried(&self, extra_us: u64) -> u64 {
         bytes_in(self.rate, self.path.base_us() + extra_us)
     }
-
-    /// DEBUG
-    pub fn debug(&self) -> alloc::string::String { alloc::format!("x={:.2} level={} strikes={} low={} ev={} {}", self.rate as f64*8e-6, self.law.level/125000, self.law.strikes, self.losses.is_low(), self.evidence.events(), if self.burst.is_on() {"BURST"} else {""}) }
 
     /// Returns the rate of the last moments, bytes per second. Where delays are noisy, and without a queue, that depends on chance: the
     /// rate of a round trip takes its place.
@@ -309,7 +306,15 @@ impl State {
     }
 
     /// Starts a train.
-    fn ask(&mut self, question: Question, packets: u64, rate: u64, now: u64, stands_us: Option<u64>, params: &Params) {
+    fn ask(
+        &mut self,
+        question: Question,
+        packets: u64,
+        rate: u64,
+        now: u64,
+        stands_us: Option<u64>,
+        params: &Params,
+    ) {
         let lasts = time_of(packets * params.mss, rate);
         let until = now + 2 * lasts + 3 * self.rtt_us + 1_000_000;
         self.burst = Burst::new(question, packets, rate, until, stands_us);

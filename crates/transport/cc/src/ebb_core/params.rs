@@ -1,7 +1,6 @@
 //! Constants of the rule, as integers: µs, bytes, packets and ratios with 16 fractional bits.
 
 use super::units::{part, ratio, time_of, Ratio16};
-use crate::fixed::mul_div;
 
 /// Bits of [`Params::switches`].
 pub mod switches {
@@ -13,10 +12,8 @@ pub mod switches {
     pub const TRAIN: u32 = 4;
     /// Ends a round as soon as the queue stands.
     pub const EARLY: u32 = 8;
-    /// Comes back in one step to half of what the path carried.
-    pub const JUMP: u32 = 16;
     /// Keeps less in a buffer that has overflowed.
-    pub const CAP: u32 = 32;
+    pub const CAP: u32 = 16;
 }
 
 /// Parameters.
@@ -47,8 +44,6 @@ pub struct Params {
     pub switches: u32,
     /// Part of C at the floor.
     pub floor: Ratio16,
-    /// Packets a second at the floor, at least.
-    pub floor_packets: u64,
     /// First and longest hold, µs.
     pub hold_us: u64,
     /// See [`Self::hold_us`].
@@ -61,20 +56,6 @@ pub struct Params {
     pub lossy: Ratio16,
     /// Most growth of a round beyond what the path has carried.
     pub growth: Ratio16,
-    /// Part of C up to which growth is quick while there is no queue.
-    pub quick: Ratio16,
-    /// Expected losses from which on their number counts.
-    pub enough: Ratio16,
-    /// Queue that noise may be taken for, in times of the noise.
-    pub jitter: Ratio16,
-    /// Queue on top for each share of the link that others have, µs.
-    pub others_us: u64,
-    /// Part of the window that congestion leaves.
-    pub congested: Ratio16,
-    /// Congested events that lead to the floor.
-    pub events: u32,
-    /// Shares of a fair queue that it recognises: from halves to this.
-    pub most_shares: u64,
 }
 
 impl Params {
@@ -89,11 +70,10 @@ impl Params {
     }
 
     /// Returns `T(x)` without the allowance for noise, µs.
-    pub fn target(&self, rate: u64, capacity: u64, packet_us: u64) -> u64 {
+    pub fn target(&self, rate: u64, packet_us: u64) -> u64 {
         let least = self.least_target(packet_us);
         let ceiling = self.ceiling_us.max(least + part(packet_us, self.ceiling_packets));
-        let others = mul_div(self.others_us, capacity.saturating_sub(rate), rate.max(1));
-        (least + part(time_of(self.mss, rate), self.own).max(others)).min(ceiling).max(least)
+        (least + part(time_of(self.mss, rate), self.own)).min(ceiling).max(least)
     }
 
     /// Returns how far above a target the queue may be, µs.

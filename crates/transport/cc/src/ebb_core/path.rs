@@ -82,7 +82,11 @@ mod tests {
         for offset in [0u32, u32::MAX - 5] {
             path.rebase(50_000);
             assert_eq!(path.measure(0, 50_000, Some(offset), true), 0);
-            assert_eq!(path.measure(1, 90_000, Some(offset.wrapping_add(40_000)), true), 0, "loaded way back");
+            assert_eq!(
+                path.measure(1, 90_000, Some(offset.wrapping_add(40_000)), true),
+                0,
+                "loaded way back"
+            );
             assert_eq!(path.measure(2, 97_000, Some(offset.wrapping_add(40_000)), true), 7_000);
             assert_eq!(path.measure(3, 60_000, None, true), 10_000, "no timestamps");
         }

@@ -35,7 +35,7 @@ impl State {
             self.round = self.round.next(ack.now);
         }
         let least = params.least_target(self.ramp_packet_us(params));
-        let most = part(least, EXIT) + part(self.noise_us(params), params.jitter);
+        let most = part(least, EXIT);
         if self.round.least_of_latest(EXIT_SAMPLES).is_some_and(|queue| queue > most) {
             let rate = self.rate_now(ack.now, params);
             self.capacity.update(ack.now, rate);

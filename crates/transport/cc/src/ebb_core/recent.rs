@@ -27,7 +27,8 @@ impl Recent {
         self.bytes = self.bytes.saturating_add(bytes);
         self.packets = self.packets.saturating_add(packets);
         if self.packets >= LEAST_PACKETS && now.saturating_sub(self.began) >= LEAST_US.max(rtt_us / DIVISOR) {
-            (self.before_began, self.before_bytes, self.before_packets) = (self.began, self.bytes, self.packets);
+            (self.before_began, self.before_bytes, self.before_packets) =
+                (self.began, self.bytes, self.packets);
             (self.began, self.bytes, self.packets) = (now, 0, 0);
         }
     }
