@@ -116,6 +116,9 @@ pub struct Directive {
     pub wake_at: Option<Time>,
     /// Whose window holds while losses are repaired.
     pub recovery: RecoveryWindow,
+    /// Bytes of the window for packets that follow each other at the rate: a train that measures the path. It is a transport's business
+    /// only where several senders share the window: one of them sends it.
+    pub train: u64,
 }
 
 impl Directive {
@@ -128,6 +131,7 @@ impl Directive {
             send_quantum: 0,
             wake_at: None,
             recovery: RecoveryWindow::Transport,
+            train: 0,
         }
     }
 

@@ -200,11 +200,9 @@ impl Controller for Ebb {
             Spread::Rate(rate) => Pacing::Rate(rate),
             Spread::Pairs { every_us } => Pacing::Together { packets: 2, every: Span::from_micros(every_us) },
         };
-        Directive {
-            pacing,
-            recovery: RecoveryWindow::Controller,
-            ..Directive::window(self.state.window(&self.params))
-        }
+        let cwnd = self.state.window(&self.params);
+        let train = cwnd - self.state.cwnd.min(cwnd);
+        Directive { pacing, recovery: RecoveryWindow::Controller, train, ..Directive::window(cwnd) }
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -230,3 +228,6 @@ impl Controller for Ebb {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -28,6 +28,12 @@
 //!   exceed the window that they were sent under by at most one packet per member. Where not even one packet for each
 //!   fits into W, windows below one packet keep the *rate* of all together at W per round trip.
 //!
+//! - **A group of packets stays one.** Where the inner controller sends packets in groups with pauses, the pauses and not the window
+//!   limit the rate. So each member may have a whole group in flight, and its pauses are longer by W over its level.
+//! - **A train leaves from one member.** Packets that measure the path by following each other at a rate would arrive as something else
+//!   if members sent them each at its own time. The first member with demand that has an ack sends all of them: its window is larger by
+//!   the train, and its rate is that of the job.
+//!
 //! A group of one is its inner controller, number for number but for packet numbers. `group/events.rs` has the translation of
 //! the members' events.
 //!
@@ -118,6 +124,8 @@ pub struct Group {
     log: Option<Log>,
     /// Bytes of the deliveries reported since the latest ack.
     delivered_since_ack: u64,
+    /// The member that sends the inner controller's train.
+    train_of: Option<MemberId>,
 }
 
 impl Group {
@@ -140,6 +148,7 @@ impl Group {
             timeouts: 0,
             log,
             delivered_since_ack: 0,
+            train_of: None,
         }
     }
 
@@ -169,6 +178,7 @@ impl Group {
         if self.reduced_by.is_some_and(|(by, _)| by == id) {
             self.reduced_by = None;
         }
+        self.train_of = self.train_of.filter(|of| *of != id);
     }
 
     /// Returns the number of members.
@@ -241,9 +251,33 @@ impl Group {
         }
     }
 
+    /// Returns the window that members share.
+    fn shared_window(&self) -> u64 {
+        let inner = self.inner.directive();
+        inner.cwnd.saturating_sub(inner.train)
+    }
+
+    /// Returns the bytes that a member may have in flight on top of its share: the inner controller's train, or nothing.
+    fn train(&self, id: MemberId, state: &State) -> u64 {
+        let is_its = self.train_of == Some(id) || self.others(state).members == 0;
+        if is_its {
+            return self.inner.directive().train;
+        }
+        0
+    }
+
+    /// Lets the member that had an ack send the train of the inner controller, if there is one that nobody sends.
+    fn assign_train(&mut self, id: MemberId, wants_more: bool) {
+        if self.inner.directive().train == 0 {
+            self.train_of = None;
+        } else if wants_more {
+            self.train_of = self.train_of.or(Some(id));
+        }
+    }
+
     /// Returns the even share of a member that could use it, bytes.
     fn level(&self, state: &State) -> u64 {
-        let cwnd = self.inner.directive().cwnd;
+        let cwnd = self.shared_window();
         let others = self.others(state);
         let lent = cwnd.saturating_sub(others.held) / (others.wanting + 1);
         lent.max(cwnd / (others.members + 1))
@@ -258,7 +292,7 @@ impl Group {
     fn forget_the_silent(&mut self, now: Time) {
         let round_trip = self.smoothed_rtt.unwrap_or_default();
         let silence = SILENCE + round_trip * SILENT_ROUNDS;
-        let even_share = (self.inner.directive().cwnd / self.counted().members.max(1)).max(1);
+        let even_share = (self.shared_window() / self.counted().members.max(1)).max(1);
         for state in self.members.values_mut() {
             let since_sent = now.since(state.last_sent.unwrap_or(state.last_event));
             let spacing = round_trip * u64::from(state.mss).div_ceil(even_share);
@@ -287,6 +321,11 @@ impl Group {
     /// Returns how many bytes a member may have in flight.
     pub fn cwnd(&self, id: MemberId) -> u64 {
         let Some(state) = self.members.get(&id) else { return 0 };
+        self.share(state).max(self.group_of_packets(state)) + self.train(id, state)
+    }
+
+    /// Returns a member's share of the window, bytes.
+    fn share(&self, state: &State) -> u64 {
         let (level, packet) = (self.level(state), u64::from(state.mss));
         if level < packet {
             return level.max(1);
@@ -294,31 +333,54 @@ impl Group {
         if state.is_newcomer() && self.proven.members > 0 {
             return packet;
         }
-        let room = self.inner.directive().cwnd.saturating_sub(self.others(state).in_flight);
+        let room = self.shared_window().saturating_sub(self.others(state).in_flight);
         room.min(level.div_ceil(packet) * packet).max(packet)
+    }
+
+    /// Returns the bytes of the packets that a proven member sends together, if the inner controller sends them so and its window holds
+    /// them.
+    fn group_of_packets(&self, state: &State) -> u64 {
+        let Pacing::Together { packets, .. } = self.inner.directive().pacing else { return 0 };
+        if state.is_newcomer() {
+            return 0;
+        }
+        (u64::from(packets) * u64::from(state.mss)).min(self.shared_window())
     }
 
     /// Returns a member's part of the inner directive. A member whose packets are spaced looks once a round trip whether its
     /// share has grown.
     pub fn directive(&self, id: MemberId) -> Directive {
         let inner = self.inner.directive();
-        let Some(state) = self.members.get(&id) else { return Directive { cwnd: 0, wake_at: None, ..inner } };
-        let cwnd = self.cwnd(id);
-        let share = |whole: u64| mul_div(whole, cwnd.min(inner.cwnd), inner.cwnd);
+        let Some(state) = self.members.get(&id) else {
+            return Directive { cwnd: 0, wake_at: None, train: 0, ..inner };
+        };
+        let (cwnd, train) = (self.cwnd(id), self.train(id, state));
         let look = self.smoothed_rtt.filter(|_| self.is_spaced(state)).map(|rtt| state.last_event + rtt);
         Directive {
             cwnd,
             pacing: match inner.pacing {
-                Pacing::Rate(rate) => Pacing::Rate(share(rate)),
-                // The group's packets together are as many: each member's come as much more rarely as its share is smaller.
-                Pacing::Together { packets, every } if share(1 << 16) > 0 => {
-                    Pacing::Together { packets, every: every * (1 << 16) / share(1 << 16) }
+                Pacing::Rate(rate) if train > 0 => Pacing::Rate(rate),
+                Pacing::Rate(rate) => Pacing::Rate(self.part_of(rate, cwnd)),
+                Pacing::Together { packets, every } => {
+                    Pacing::Together { packets, every: self.pause(state, every) }
                 }
                 pacing => pacing,
             },
             wake_at: [inner.wake_at, look].into_iter().flatten().min(),
+            train,
             ..inner
         }
+    }
+
+    /// Returns the part of a rate that a member with this window has.
+    fn part_of(&self, rate: u64, cwnd: u64) -> u64 {
+        let whole = self.shared_window();
+        mul_div(rate, cwnd.min(whole), whole)
+    }
+
+    /// Returns the time between two groups of a member's packets, `every` for the groups of all.
+    fn pause(&self, state: &State, every: Span) -> Span {
+        Span(mul_div(every.0, self.shared_window(), self.level(state).max(1)))
     }
 
     /// Returns the inner controller's state with the member's window, and the group's beside it.

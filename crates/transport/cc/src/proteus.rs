@@ -357,13 +357,7 @@ impl Controller for Proteus {
     fn directive(&self) -> Directive {
         let pacing =
             self.pacing_rate().map_or(Pacing::GrowingWindow, |rate| Pacing::Rate((rate as u64).max(1)));
-        Directive {
-            cwnd: self.cwnd() as u64,
-            pacing,
-            send_quantum: 0,
-            wake_at: None,
-            recovery: RecoveryWindow::Controller,
-        }
+        Directive { pacing, recovery: RecoveryWindow::Controller, ..Directive::window(self.cwnd() as u64) }
     }
 
     fn snapshot(&self) -> Snapshot {

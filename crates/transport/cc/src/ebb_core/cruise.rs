@@ -107,6 +107,7 @@ impl State {
         let packet_us = self.packet_us(params);
         let target = self.target_us(params);
         let slack = params.slack(target, packet_us);
+        self.losses.shorten(self.rtt_us);
         let verdict = self.losses.round(now, seen.mean_us < self.empty_us(packet_us, params));
         let is_lossy =
             u64::from(seen.lost) << 16 > (u64::from(seen.packets) + u64::from(seen.lost)) * params.lossy;

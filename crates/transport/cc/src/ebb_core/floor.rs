@@ -2,7 +2,7 @@
 
 use super::burst::{Burst, Question};
 use super::units::{bytes_in, part, time_of};
-use super::{switches, AckEvent, Params, Phase, State, HAS_RTT};
+use super::{switches, AckEvent, Params, Phase, State};
 
 /// Samples in a row that are not high, before a return.
 const CALM_SAMPLES: u32 = 2;
@@ -126,7 +126,7 @@ impl State {
 
     pub(super) fn wait(&mut self, ack: &AckEvent, params: &Params) {
         self.cwnd = FLOOR_PACKETS * params.mss;
-        if !ack.has(HAS_RTT) || ack.sent_at < self.floor.began || self.burst.is_on() {
+        if ack.sent_at < self.floor.began || self.burst.is_on() {
             return;
         }
         let (packet_us, noise) = (self.packet_us(params), self.noise_us(params));

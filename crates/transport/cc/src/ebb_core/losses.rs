@@ -88,8 +88,13 @@ impl Losses {
 
     /// Begins a step back.
     pub fn step_back(&mut self, now: u64, rtt_us: u64) {
-        let until = now + (LOW_ROUNDS * rtt_us).max(LOW_LEAST_US);
+        let until = now + lasts(rtt_us);
         *self = Losses { until, began: now, rounds: 0, empty_rounds: 0, packets_within: 0, ..*self };
+    }
+
+    /// Shortens a step back to round trips of now: the one at the loss had a long queue in it.
+    pub fn shorten(&mut self, rtt_us: u64) {
+        self.until = self.until.min(self.began + lasts(rtt_us));
     }
 
     /// Takes in a round. Returns the verdict if the step back is over.
@@ -140,6 +145,11 @@ impl Losses {
     pub fn forget_rate(&mut self) {
         (self.packets_outside, self.lost_outside) = (0, 0);
     }
+}
+
+/// Returns how long a step back lasts, µs.
+fn lasts(rtt_us: u64) -> u64 {
+    (LOW_ROUNDS * rtt_us).max(LOW_LEAST_US)
 }
 
 #[cfg(test)]

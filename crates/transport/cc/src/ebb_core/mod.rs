@@ -184,24 +184,25 @@ impl State {
         self.losses.delivered(packets);
         self.recent.delivered(ack.now, ack.delivered, packets, self.rtt_us);
         self.now = ack.now;
-        self.measure(ack, params);
+        let is_measured = self.measure(ack, params);
         if ack.has(MARKED) {
             self.on_mark(ack, params);
         }
         match self.phase {
             Phase::Ramp => self.ramp(ack, params),
             Phase::Cruise => self.cruise(ack, params),
-            Phase::Yield => self.wait(ack, params),
+            Phase::Yield if is_measured => self.wait(ack, params),
+            Phase::Yield => {}
         }
     }
 
-    /// Takes in the samples of an ack.
-    fn measure(&mut self, ack: &AckEvent, params: &Params) {
+    /// Takes in the samples of an ack. Returns whether its delay is a sample.
+    fn measure(&mut self, ack: &AckEvent, params: &Params) -> bool {
         if ack.rate > 0 {
             self.rate = ack.rate.min(MAX_RATE);
         }
         if !ack.has(HAS_RTT) || self.may_mislead(ack) {
-            return;
+            return false;
         }
         let reverse_us = ack.has(HAS_REVERSE).then_some(ack.reverse_us);
         self.queue_us = self.path.measure(ack.now, ack.rtt_us, reverse_us, self.phase != Phase::Yield);
@@ -217,6 +218,7 @@ impl State {
         } else if self.burst.is_late(ack.now) {
             self.burst = Burst::NONE;
         }
+        true
     }
 
     /// Returns whether the ack's delays may be those of a receiver that waits, and there are better ones.
@@ -328,6 +330,11 @@ impl State {
             Question::Route => self.on_route_train(&burst, ack.now, params),
             Question::Share => self.on_share_train(&burst, ack.now, params),
         }
+    }
+
+    /// Returns the train that is on its way.
+    pub fn burst(&self) -> &Burst {
+        &self.burst
     }
 
     /// Returns the window with the packets of a train.

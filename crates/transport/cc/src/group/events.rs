@@ -140,6 +140,7 @@ impl Group {
             state.in_flight = state.in_flight.saturating_sub(ack.delivered());
             state.flightsize = state.flightsize.saturating_sub(ack.newly_acked);
         });
+        self.assign_train(id, !ack.app_limited);
     }
 
     /// Returns whether a packet that another member sent after `sent_at` has arrived.

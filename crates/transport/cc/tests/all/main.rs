@@ -5,6 +5,8 @@ mod ack_batches;
 mod closed_loop;
 mod congested;
 mod driver;
+mod ebb;
+mod line;
 mod no_allocation;
 mod one_way;
 mod path;
