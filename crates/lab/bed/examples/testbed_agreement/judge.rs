@@ -33,7 +33,7 @@ impl Simulated {
         Simulated { middle: middle(all, judgement.by_median), deviation }
     }
 
-    /// Runs in the testbed whose mean share has a small enough standard error.
+    /// Returns the number of runs in the testbed whose mean share has a small enough standard error.
     pub fn runs_required(&self, judgement: &Judgement) -> u64 {
         judgement.runs.max((self.deviation / STANDARD_ERROR).powi(2).ceil() as u64)
     }
@@ -45,7 +45,7 @@ pub struct Measured {
     runs: Vec<Figures>,
 }
 
-/// What follows from a run.
+/// The consequence of a run.
 pub enum Verdict {
     /// Others are to come.
     Waits,
@@ -56,7 +56,7 @@ pub enum Verdict {
 }
 
 impl Measured {
-    /// Expects so many runs.
+    /// Expects `expected` runs.
     pub fn of(expected: u64) -> Measured {
         Measured { expected, runs: Vec::new() }
     }

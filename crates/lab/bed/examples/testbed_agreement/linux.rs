@@ -96,7 +96,7 @@ impl Rows {
         !self.jobs.lock().even_poisoned().is_empty()
     }
 
-    /// Runs what there is to run, so many testbeds at a time. Returns false if a row misses.
+    /// Runs the jobs, `at_once` testbeds at a time. Returns false if a row misses.
     fn work_off(&self, at_once: usize) -> Result<bool, Failure> {
         let results: Vec<Result<bool, Failure>> = thread::scope(|scope| {
             let workers: Vec<_> = (0..at_once).map(|_| scope.spawn(|| self.work())).collect();
