@@ -15,9 +15,8 @@
 //! of two runs (three with Vegas). That kernel has 2.8 ms and 94.3 % beside TCP-LP and 1.5 ms and 93.5 % alone, as in the
 //! rows taken before.
 //!
-//! Linux' TCP-LP is judged by what it does: over DropTail and RED it takes as much as NewReno, which a second row shows. Its
-//! range of delays is built from a receiver's timestamp minus the sender's. Both begin at a random offset for each
-//! connection, so 15 % of "twice the smoothed delay" is almost always more than any queue. Ours yields, as its paper says.
+//! Linux' TCP-LP is judged by what it does: over DropTail and RED it takes as much as NewReno, which a second row shows. The
+//! book has what is known of the cause. Ours yields, as its paper says.
 
 use afteryou_scenario::outcome::WindowFigures;
 use afteryou_scenario_file::Experiment;

@@ -347,10 +347,10 @@ fn mean(values: &[f64]) -> f64 {
 
 /// One stream of plain quinn: its own socket, its own defaults, the controller of the commands.
 mod plain {
+    use super::support::certificates;
     use super::{Instant, Result, SocketAddr};
     use afteryou_quic::Factory;
-    use quinn::rustls::pki_types::PrivatePkcs8KeyDer;
-    use quinn::{ClientConfig, Endpoint, ServerConfig, TransportConfig};
+    use quinn::{Endpoint, TransportConfig};
     use std::sync::mpsc::{self, Receiver, TryRecvError};
     use std::sync::{Arc, LazyLock};
     use tokio::runtime::Runtime;
@@ -383,16 +383,8 @@ mod plain {
         ) -> Result<Transfer> {
             let runtime = RUNTIME.as_ref()?;
             let _inside = runtime.enter();
-            let made = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
-            let certificate = made.cert.der().clone();
-            let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
-            let mut server = ServerConfig::with_single_cert(vec![certificate.clone()], key.into())?;
-            server.transport_config(transport(controller)?);
+            let (server, client) = certificates::configurations(&transport(controller)?)?;
             let server = Endpoint::server(server, listen)?;
-            let mut roots = quinn::rustls::RootCertStore::empty();
-            roots.add(certificate)?;
-            let mut client = ClientConfig::with_root_certificates(Arc::new(roots))?;
-            client.transport_config(transport(controller)?);
             let endpoint = Endpoint::client(SocketAddr::from(([127, 0, 0, 1], 0)))?;
             let connecting = endpoint.connect_with(client, front, "localhost")?;
             let (done, end) = mpsc::channel();

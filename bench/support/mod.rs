@@ -2,6 +2,8 @@
 
 #![allow(dead_code)] // each example uses its part
 
+pub mod certificates;
+
 use serde_json::Value;
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read};

@@ -1,6 +1,7 @@
 //! Runs the scenarios and prints the table. The simulator's share has the standard deviation of its seeds: where that is
 //! large, a mean of few runs means little.
 
+use super::judge::{middle, remark, Figures, Measured, Simulated, Verdict};
 use super::rows::{Row, ROWS};
 use afteryou_base::lock::EvenPoisoned;
 use afteryou_bed::run::Options;
@@ -17,9 +18,6 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Seeds of the simulator.
 const SEEDS: u64 = 24;
-/// Largest standard error of the mean share, points: a third of the bound. Where the simulator's seeds differ more, the testbed
-/// runs more often.
-const STANDARD_ERROR: f64 = 2.0;
 /// The first part of a run is not measured.
 const SETTLING: u64 = 4;
 
@@ -32,27 +30,16 @@ struct Settings {
     check: bool,
 }
 
-/// The measures to compare.
-#[derive(Clone, Copy, Default)]
-struct Figures {
-    utilisation: f64,
-    /// Of the first of two flows.
-    share: Option<f64>,
-    queue_ms: f64,
-}
-
-/// The simulator's answer.
-struct Simulated {
-    middle: Figures,
-    /// Standard deviation of a seed's share, points.
-    deviation: f64,
-}
-
-impl Simulated {
-    /// Runs in the testbed whose mean share has a small enough standard error.
-    fn runs_required(&self, fewest: u64) -> u64 {
-        fewest.max((self.deviation / STANDARD_ERROR).powi(2).ceil() as u64)
-    }
+/// The rows at work.
+struct Rows {
+    rows: Vec<&'static Row>,
+    simulated: Vec<Simulated>,
+    seconds: u64,
+    /// The runs to come, row and seed, the last one next.
+    jobs: Mutex<Vec<(usize, u64)>>,
+    measured: Mutex<Vec<Measured>>,
+    /// Runs that the machine was too slow for.
+    spoiled: Mutex<Vec<(usize, u64)>>,
 }
 
 /// Measures what the command line asks for.
@@ -73,58 +60,92 @@ pub fn main() -> ExitCode {
 
 fn run() -> Result<bool, Failure> {
     let settings = settings()?;
-    let rows: Vec<&Row> = ROWS.iter().filter(|row| row.name().contains(&settings.only)).collect();
     println!(
         "| scenario | runs | utilisation %, bed / sim | share %, bed / sim | mean queue ms, bed / sim | |"
     );
     println!("|---|---|---|---|---|---|");
-    let simulated: Vec<Simulated> =
-        rows.iter().map(|row| simulated(row, settings.seconds)).collect::<Result<_, Failure>>()?;
-    let required = |(row, one): (&&Row, &Simulated)| one.runs_required(row.judgement().runs);
-    let runs: Vec<u64> =
-        rows.iter().zip(&simulated).map(|both| settings.runs.unwrap_or_else(|| required(both))).collect();
-    let jobs: Vec<(usize, u64)> =
-        runs.iter().enumerate().flat_map(|(row, &runs)| (1..=runs).map(move |seed| (row, seed))).collect();
-    let queue = Mutex::new(jobs.into_iter().rev().collect::<Vec<_>>());
-    let done: Mutex<Vec<Vec<Figures>>> = Mutex::new(vec![Vec::new(); rows.len()]);
-    let spoiled = Mutex::new(Vec::new());
-    // Notes a run; false if it was the last of a row that misses.
-    let note = |row: usize, figures| {
-        let mut done = done.lock().even_poisoned();
-        done[row].push(figures);
-        done[row].len() as u64 != runs[row] || print(rows[row], &done[row], &simulated[row])
-    };
-    let work = || -> Result<bool, Failure> {
-        let mut holds = true;
-        loop {
-            let next = queue.lock().even_poisoned().pop();
-            let Some((row, seed)) = next else { return Ok(holds) };
-            let Some(figures) = real(rows[row], seed, settings.seconds)? else {
-                spoiled.lock().even_poisoned().push((row, seed));
-                continue;
-            };
-            holds &= note(row, figures);
-        }
-    };
+    let rows = Rows::of(&settings)?;
     let mut all_hold = true;
-    let results: Vec<Result<bool, Failure>> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..settings.at_once).map(|_| scope.spawn(work)).collect();
-        let joined = workers.into_iter().map(|worker| worker.join());
-        joined.map(|joined| joined.unwrap_or_else(|_| Err("a worker failed".into()))).collect()
-    });
-    for holds in results {
-        all_hold &= holds?;
-    }
-    for (row, seed) in spoiled.lock().even_poisoned().drain(..) {
-        let name = rows[row].name();
-        let Some(figures) = real(rows[row], seed, settings.seconds)? else {
-            println!("invalid measurement: the host was too slow for {name}");
-            all_hold = false;
-            continue;
-        };
-        all_hold &= note(row, figures);
+    while rows.has_jobs() {
+        all_hold &= rows.work_off(settings.at_once)?;
+        all_hold &= rows.repeat_spoiled()?;
     }
     Ok(all_hold || !settings.check)
+}
+
+impl Rows {
+    fn of(settings: &Settings) -> Result<Rows, Failure> {
+        let rows: Vec<&Row> = ROWS.iter().filter(|row| row.name().contains(&settings.only)).collect();
+        let simulated: Vec<Simulated> =
+            rows.iter().map(|row| simulated(row, settings.seconds)).collect::<Result<_, Failure>>()?;
+        let required = |(row, one): (&&Row, &Simulated)| one.runs_required(&row.judgement());
+        let runs: Vec<u64> =
+            rows.iter().zip(&simulated).map(|both| settings.runs.unwrap_or_else(|| required(both))).collect();
+        let jobs = runs.iter().enumerate().flat_map(|(row, &runs)| (1..=runs).map(move |seed| (row, seed)));
+        Ok(Rows {
+            jobs: Mutex::new(jobs.rev().collect()),
+            measured: Mutex::new(runs.iter().map(|&runs| Measured::of(runs)).collect()),
+            spoiled: Mutex::new(Vec::new()),
+            seconds: settings.seconds,
+            rows,
+            simulated,
+        })
+    }
+
+    fn has_jobs(&self) -> bool {
+        !self.jobs.lock().even_poisoned().is_empty()
+    }
+
+    /// Runs the jobs, `at_once` testbeds at a time. Returns false if a row misses.
+    fn work_off(&self, at_once: usize) -> Result<bool, Failure> {
+        let results: Vec<Result<bool, Failure>> = thread::scope(|scope| {
+            let workers: Vec<_> = (0..at_once).map(|_| scope.spawn(|| self.work())).collect();
+            let joined = workers.into_iter().map(|worker| worker.join());
+            joined.map(|joined| joined.unwrap_or_else(|_| Err("a worker failed".into()))).collect()
+        });
+        results.into_iter().try_fold(true, |all_hold, holds| Ok(all_hold & holds?))
+    }
+
+    fn work(&self) -> Result<bool, Failure> {
+        let mut holds = true;
+        loop {
+            let next = self.jobs.lock().even_poisoned().pop();
+            let Some((row, seed)) = next else { return Ok(holds) };
+            match real(self.rows[row], seed, self.seconds)? {
+                Some(figures) => holds &= self.note(row, figures),
+                None => self.spoiled.lock().even_poisoned().push((row, seed)),
+            }
+        }
+    }
+
+    /// Runs alone what the machine was too slow for. Returns false if a row misses, or cannot be measured.
+    fn repeat_spoiled(&self) -> Result<bool, Failure> {
+        let mut all_hold = true;
+        for (row, seed) in self.spoiled.lock().even_poisoned().drain(..) {
+            let Some(figures) = real(self.rows[row], seed, self.seconds)? else {
+                println!("invalid measurement: the host was too slow for {}", self.rows[row].name());
+                all_hold = false;
+                continue;
+            };
+            all_hold &= self.note(row, figures);
+        }
+        Ok(all_hold)
+    }
+
+    /// Notes a run. Returns false if it was the last of a row that misses.
+    fn note(&self, index: usize, figures: Figures) -> bool {
+        let (row, simulated) = (self.rows[index], &self.simulated[index]);
+        let mut measured = self.measured.lock().even_poisoned();
+        match measured[index].add(figures, simulated, &row.judgement()) {
+            Verdict::Waits => true,
+            Verdict::RunsAgain(seeds) => {
+                eprintln!("{}: out of bounds in few runs, repeated with more", row.name());
+                self.jobs.lock().even_poisoned().extend(seeds.rev().map(|seed| (index, seed)));
+                true
+            }
+            Verdict::Judged(misses) => print(row, measured[index].runs(), simulated, &misses),
+        }
+    }
 }
 
 fn settings() -> Result<Settings, Failure> {
@@ -171,10 +192,7 @@ fn simulated(row: &Row, seconds: u64) -> Result<Simulated, Failure> {
         Ok(figures(&afteryou_sim::run(&scenario, &mut |_| ControlFlow::Continue(()))?.run))
     };
     let all: Vec<Figures> = (1..=SEEDS).map(run).collect::<Result<_, Failure>>()?;
-    let share = |one: &Figures| one.share.unwrap_or(0.0);
-    let mean = mean_of(&all, share);
-    let variance = all.iter().map(|one| (share(one) - mean).powi(2)).sum::<f64>() / (SEEDS - 1) as f64;
-    Ok(Simulated { middle: middle(&all, row.judgement().by_median), deviation: variance.sqrt() })
+    Ok(Simulated::of(&all, &row.judgement()))
 }
 
 fn figures(run: &Run) -> Figures {
@@ -188,52 +206,12 @@ fn figures(run: &Run) -> Figures {
     }
 }
 
-/// Returns the means or the medians of runs.
-fn middle(all: &[Figures], by_median: bool) -> Figures {
-    let middle_of = if by_median { median_of } else { mean_of };
-    let has_shares = all.iter().any(|one| one.share.is_some());
-    Figures {
-        utilisation: middle_of(all, |one| one.utilisation),
-        share: has_shares.then(|| middle_of(all, |one| one.share.unwrap_or(0.0))),
-        queue_ms: middle_of(all, |one| one.queue_ms),
-    }
-}
-
-fn mean_of(all: &[Figures], of: fn(&Figures) -> f64) -> f64 {
-    all.iter().map(of).sum::<f64>() / all.len().max(1) as f64
-}
-
-fn median_of(all: &[Figures], of: fn(&Figures) -> f64) -> f64 {
-    let mut values: Vec<f64> = all.iter().map(of).collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or_default()
-}
-
 /// Prints a row; returns whether it is within the bounds or known not to be.
-fn print(row: &Row, runs: &[Figures], &Simulated { middle: simulated, deviation }: &Simulated) -> bool {
-    let judgement = row.judgement();
-    let real = middle(runs, judgement.by_median);
+fn print(row: &Row, runs: &[Figures], simulated: &Simulated, misses: &[&str]) -> bool {
+    let (real, deviation) = (middle(runs, row.judgement().by_median), simulated.deviation);
+    let simulated = simulated.middle;
     let share = |figures: Figures| figures.share.map_or("–".to_owned(), |share| format!("{share:.1}"));
-    let mut misses = Vec::new();
-    if (real.utilisation - simulated.utilisation).abs() > 3.0 {
-        misses.push("utilisation");
-    }
-    if real
-        .share
-        .zip(simulated.share)
-        .is_some_and(|(real, simulated)| (real - simulated).abs() > judgement.share)
-    {
-        misses.push("share");
-    }
-    let bound_ms = (real.queue_ms * judgement.queue).max(if real.queue_ms < 10.0 { 1.0 } else { 3.0 });
-    if (real.queue_ms - simulated.queue_ms).abs() > bound_ms {
-        misses.push("queue");
-    }
-    let verdict = match (misses.is_empty(), row.known) {
-        (true, _) => "✓".to_owned(),
-        (false, Some(why)) => format!("{}: {why}", misses.join(", ")),
-        (false, None) => format!("✗ {}", misses.join(", ")),
-    };
+    let verdict = remark(row, misses);
     println!(
         "| {} | {} | {:.1} / {:.1} | {} / {}{} | {:.1} / {:.1} | {verdict} |",
         row.name(),
