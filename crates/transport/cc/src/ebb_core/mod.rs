@@ -146,6 +146,8 @@ pub struct State {
     ramp_lost: u64,
     /// Where it is.
     pub phase: Phase,
+    /// The transport samples delivery rates.
+    has_rates: u32,
 }
 
 impl State {
@@ -174,6 +176,7 @@ impl State {
             ramp_began: 0,
             ramp_lost: 0,
             phase: Phase::Ramp,
+            has_rates: 0,
         }
     }
 
@@ -199,7 +202,10 @@ impl State {
     /// Takes in the samples of an ack. Returns whether its delay is a sample.
     fn measure(&mut self, ack: &AckEvent, params: &Params) -> bool {
         if ack.rate > 0 {
-            self.rate = ack.rate.min(MAX_RATE);
+            (self.rate, self.has_rates) = (ack.rate.min(MAX_RATE), 1);
+        } else if self.has_rates == 0 {
+            // A transport without delivery rates: counted ones, which are later.
+            self.rate = self.recent.rate(ack.now).min(MAX_RATE);
         }
         if !ack.has(HAS_RTT) || self.may_mislead(ack) {
             return false;
