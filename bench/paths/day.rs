@@ -7,7 +7,6 @@ use afteryou_scenario::outcome::Series;
 use afteryou_scenario::random::{stream, uniform};
 use afteryou_scenario::Outcome;
 use afteryou_scenario_file::Experiment;
-use std::time::Instant;
 
 const RATE_MBIT: f64 = 10.0;
 const RTT_MS: f64 = 40.0;
@@ -58,12 +57,10 @@ pub fn print(rules: &[Algorithm], hours: u64, seeds: u64) -> Result<()> {
         "longest unused, s",
         "until, h",
         "used when free",
-        "took, s",
     ];
     head(&columns.map(str::to_owned));
     for rule in rules {
         for seed in 1..=seeds {
-            let began = Instant::now();
             let day = run(rule, hours, seed)?;
             let maybe = |ms: Option<f64>| ms.map_or_else(|| "–".to_owned(), |ms| format!("{ms:.1}"));
             line([
@@ -73,7 +70,6 @@ pub fn print(rules: &[Algorithm], hours: u64, seeds: u64) -> Result<()> {
                 format!("{:.0}", day.unused_s),
                 format!("{:.2}", day.unused_until_s / 3600.0),
                 format!("{:.3}", day.used),
-                format!("{:.0}", began.elapsed().as_secs_f64()),
             ]);
         }
     }

@@ -68,9 +68,10 @@ pub fn league_part(
 }
 
 fn plan(choices: &Choices, set: Set, who: Vec<Entrant>, engine: &dyn Engine, build: &ContentHash) -> Plan {
+    let (_, _, _, seed, every, _, slices) = choices;
     let mut cells = grid(choices, set);
-    if choices.6 {
-        cells.extend(probing(set, choices.3).into_iter().step_by(choices.4.max(1)));
+    if *slices {
+        cells.extend(probing(set, *seed).into_iter().step_by((*every).max(1)));
     }
     Plan::new(cells, who, engine, build)
 }

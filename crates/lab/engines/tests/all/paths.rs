@@ -7,7 +7,7 @@ use std::fs;
 
 #[test]
 fn in_two_hours_of_changing_traffic_bases_come_back_and_no_free_path_stays_unused() {
-    // Vegas keeps the least round trip for ever. LEDBAT++ forgets after ten minutes, so that a longer upload's queue becomes its base, at
+    // Vegas keeps the least round trip permanently. LEDBAT++ forgets after ten minutes, so that a longer upload's queue becomes its base, at
     // most the buffer's 300 ms.
     for (rule, error_ms, unused_s) in [("vegas", 2.0, 10.0), ("ledbat++", 300.0, 10.0), ("nice", 2.0, 30.0)] {
         let day = day::run(&Algorithm::named(rule), 2, 1).unwrap();
