@@ -161,6 +161,10 @@ class League:
         """A row for each controller in each cell: the network, numbers and scores of goals, and why a run failed."""
 
     @property
+    def slices(self) -> Table | None:
+        """A row for each controller and slice: bound, mean, its standard error, and cells. None without ``slices=True``."""
+
+    @property
     def warnings(self) -> list[str]:
         """Sentences about what went wrong beside the runs."""
 
@@ -381,20 +385,20 @@ class Season:
 
     def __new__(
         cls,
-        choices: tuple[list[str], bool, str, int, int, str],
+        choices: tuple[list[str], bool, str, int, int, str, bool],
         patience_s: float,
         cache: str | PathLike[str] | None,
         out: str | PathLike[str] | None,
     ) -> Season:
         """Draws the grid and takes the runs that the folder ``cache`` has; ``out`` is checked. The choices are controllers, quick,
-        set, seed of the grid, one cell in so many, and engine."""
+        set, seed of the grid, one cell in so many, engine, and slices."""
 
     @property
     def runs(self) -> int:
         """The number of runs."""
 
     @property
-    def choices(self) -> tuple[list[str], bool, str, int, int, str]:
+    def choices(self) -> tuple[list[str], bool, str, int, int, str, bool]:
         """The choices without the rules in Python, for workers."""
 
     def pending(self, rules: bool) -> list[int]:
@@ -416,7 +420,7 @@ def background() -> list[str]:
     """The built-in background controllers."""
 
 def league_part(
-    choices: tuple[list[str], bool, str, int, int, str], patience_s: float, indices: list[int]
+    choices: tuple[list[str], bool, str, int, int, str, bool], patience_s: float, indices: list[int]
 ) -> list[tuple[int, str, str]]:
     """Plays runs in this thread and returns their lines."""
 

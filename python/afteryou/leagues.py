@@ -36,6 +36,7 @@ def league(
     grid_seed: int = 1,
     every: int = 1,
     engine: str = "sim",
+    slices: bool = False,
     patience: float = 30.0,
     cache: str | os.PathLike[str] | None = None,
     out: str | os.PathLike[str] | None = None,
@@ -51,6 +52,7 @@ def league(
     grid_seed: other values of the same strata.
     every: only one cell in so many, for a first look.
     engine: "sim"; or "bed", real packets in real time, which requires root.
+    slices: also 144 probing cells, for ``League.slices``: means over cells of one kind, with bounds.
     patience: seconds without a sign of life after which a run is given up.
     cache: a folder that keeps the figures of runs. An interrupted league continues there.
     out: a folder for the page, as ``League.write``.
@@ -64,7 +66,7 @@ def league(
     names = background() if given is None else list(given)
     if client is not None:
         _check_workers(client)
-    season = _Season((names, quick, set, grid_seed, every, engine), patience, cache, out)
+    season = _Season((names, quick, set, grid_seed, every, engine, slices), patience, cache, out)
     _time_rules(season, progress)
     pending = season.pending(False)
     there = season.runs - len(pending) - len(season.pending(True))
@@ -91,7 +93,7 @@ def league(
     return judged
 
 
-def _part(choices: tuple[list[str], bool, str, int, int, str], patience: float, indices: list[int]) -> list[Line]:
+def _part(choices: tuple[list[str], bool, str, int, int, str, bool], patience: float, indices: list[int]) -> list[Line]:
     return league_part(choices, patience, indices)
 
 

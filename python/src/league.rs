@@ -11,8 +11,8 @@ use afteryou_cc::list::{Class, CONTROLLERS};
 use afteryou_engines::{find, Cache, Engine, Error as Lab};
 use afteryou_files::check_writable;
 use afteryou_league::{
-    directly, draw, entrants, Around, Entrant, Error, Kept, Plan, Played, Progress, Set, Setting, QUICK,
-    WHOLE,
+    directly, draw, entrants, probing, Around, Cell, Entrant, Error, Kept, Plan, Played, Progress, Set,
+    Setting, QUICK, WHOLE,
 };
 use afteryou_scenario::content::ContentHash;
 use pyo3::exceptions::PyValueError;
@@ -32,8 +32,8 @@ const SAMPLE: [usize; 3] = [1, 2, 3];
 /// Held while rules run: they share the interpreter, and the end of one league ends all rules that are left.
 static RULES: Mutex<()> = Mutex::new(());
 
-/// Controllers, quick, set, seed of the grid, every n-th cell, engine: all that indices of runs depend on.
-type Choices = (Vec<String>, bool, String, u64, usize, String);
+/// Controllers, quick, set, seed of the grid, every n-th cell, engine, slices: all that indices of runs depend on.
+type Choices = (Vec<String>, bool, String, u64, usize, String, bool);
 
 /// Returns the built-in background controllers.
 #[pyfunction]
@@ -68,10 +68,19 @@ pub fn league_part(
 }
 
 fn plan(choices: &Choices, set: Set, who: Vec<Entrant>, engine: &dyn Engine, build: &ContentHash) -> Plan {
-    let (_, quick, _, seed, every, _) = choices;
-    let cells = draw(if *quick { QUICK } else { WHOLE }, set, *seed);
-    let cells = cells.into_iter().step_by((*every).max(1)).collect();
+    let (_, _, _, seed, every, _, slices) = choices;
+    let mut cells = grid(choices, set);
+    if *slices {
+        cells.extend(probing(set, *seed).into_iter().step_by((*every).max(1)));
+    }
     Plan::new(cells, who, engine, build)
+}
+
+/// Returns the cells of the grid, without the probing cells of slices.
+fn grid(choices: &Choices, set: Set) -> Vec<Cell> {
+    let (_, quick, _, seed, every, ..) = choices;
+    let cells = draw(if *quick { QUICK } else { WHOLE }, set, *seed);
+    cells.into_iter().step_by((*every).max(1)).collect()
 }
 
 fn engine(py: Python<'_>, choices: &Choices) -> PyResult<&'static dyn Engine> {
@@ -241,18 +250,24 @@ impl Season {
     fn finish(&self, py: Python<'_>) -> PyResult<League> {
         let season = self.with(py, |state| state.plan.season());
         let season = season.ok_or_else(|| errors::of_run(py, &Lab::Interrupted))?;
-        let (controllers, quick, set, seed, every, engine) = &self.choices;
-        let (sparse, argument) = match every {
+        let cells = grid(&self.choices, set(&self.choices)?).len();
+        let (controllers, quick, set, seed, every, engine, slices) = &self.choices;
+        let (sparse, mut argument) = match every {
             0 | 1 => (String::new(), String::new()),
             every => (format!(", one cell in {every}"), format!(", every={every}")),
         };
+        if *slices {
+            argument += ", slices=True";
+        }
         let names: Vec<String> = controllers.iter().map(|name| format!("{name:?}")).collect();
         let python = if *quick { "True" } else { "False" };
         let command = format!(
             "afteryou.league([{}], quick={python}, set={set:?}, grid_seed={seed}, engine={engine:?}{argument})",
             names.join(", ")
         );
-        Ok(py.detach(|| League::new(season, format!("{set}, seed {seed}{sparse}"), command)))
+        let (season, probes) = season.divide(cells);
+        let probes = slices.then_some(probes);
+        Ok(py.detach(|| League::new(season, probes.as_ref(), format!("{set}, seed {seed}{sparse}"), command)))
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::errors;
 use crate::table::Table;
 use afteryou_files::{check_writable, write_file};
-use afteryou_league::{page, rows, Draw, Order, Scores, Season, GOALS};
+use afteryou_league::{page, rows, Draw, Order, Scores, Season, Slices, GOALS};
 use afteryou_report::rows::Columns;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
@@ -13,15 +13,17 @@ use std::path::{Path, PathBuf};
 pub struct League {
     season: Season,
     scores: Scores,
+    slices: Option<Slices>,
     name: String,
     command: String,
 }
 
 impl League {
-    /// Judges a season. `name` is that of the draw, `command` repeats the league.
-    pub fn new(season: Season, name: String, command: String) -> League {
+    /// Judges a season, with slices if its probing cells were played. `name` is that of the draw, `command` repeats the league.
+    pub fn new(season: Season, probes: Option<&Season>, name: String, command: String) -> League {
         let scores = Scores::of(&season, &[1.0; GOALS.len()]);
-        League { season, scores, name, command }
+        let slices = probes.map(|probes| Slices::of(&season, probes));
+        League { season, scores, slices, name, command }
     }
 }
 
@@ -39,6 +41,13 @@ impl League {
         Table::of_rows(py, Columns::default(), &rows::rows(&self.season, &self.scores))
     }
 
+    /// A row for each controller and slice: bound, mean, its standard error, and cells. None without `slices=True`.
+    #[getter]
+    fn slices(&self, py: Python<'_>) -> PyResult<Option<Table>> {
+        let table = |slices: &Slices| Table::of_rows(py, Columns::default(), &slices.rows());
+        self.slices.as_ref().map(table).transpose()
+    }
+
     /// Sentences about what went wrong beside the runs.
     #[getter]
     fn warnings(&self) -> Vec<String> {
@@ -48,7 +57,8 @@ impl League {
 
     /// Writes the page, the summary, tables and the scenario files of the worst cells into a folder, and returns the page.
     fn write(&self, py: Python<'_>, folder: PathBuf) -> PyResult<PathBuf> {
-        let draw = Draw { name: self.name.clone(), season: &self.season, scores: &self.scores };
+        let (season, scores) = (&self.season, &self.scores);
+        let draw = Draw { name: self.name.clone(), season, scores, slices: self.slices.as_ref() };
         let files = py.detach(|| page::files(&[draw], &self.command));
         for file in files.map_err(|error| errors::other(py, &error))? {
             let path = folder.join(&file.name);

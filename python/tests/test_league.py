@@ -82,6 +82,16 @@ def test_the_folder_has_the_page_and_the_tables(both: League, tmp_path: Path) ->
         played("ledbat++", out="/proc/nowhere")
 
 
+def test_slices_have_a_row_for_each_controller_and_probing_cells_change_no_score(both: League, tmp_path: Path) -> None:
+    sliced = played("ledbat++", "ledbat,target=25ms", slices=True)
+    assert both.slices is None and sliced.slices is not None
+    rows = sliced.slices.to_dicts()
+    assert len(rows) == 40 and {row["controller"] for row in rows} == {"ledbat++", "ledbat,target=25ms"}
+    assert sum(row["probing_cells"] for row in rows) > 0
+    assert sliced.order.to_dicts() == both.order.to_dicts() and sliced.cells.to_dicts() == both.cells.to_dicts()
+    assert "slices.csv" in files(sliced, tmp_path / "sliced")
+
+
 def test_a_cluster_plays_the_same_league_to_the_last_bit(both: League, client: Any, tmp_path: Path) -> None:
     afteryou.rule("league-window")(Window)
     there = played("ledbat++", "ledbat,target=25ms", client=client)

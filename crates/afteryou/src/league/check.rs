@@ -32,6 +32,6 @@ pub(super) fn check(args: &LeagueArgs, draws: &[Draw<'_>]) -> Result<(), Failure
 fn recorded(args: &LeagueArgs) -> Option<Recorded> {
     let is_usual = args.engine == LeagueEngine::Sim
         && args.set.first() == Some(&LeagueSet::Train)
-        && args.grid_seed.first() == Some(&1);
+        && args.seeds().first() == Some(&1);
     is_usual.then_some(if args.quick { Recorded::Quick } else { Recorded::Whole })
 }

@@ -1,6 +1,7 @@
 //! `afteryou league`: background controllers on a grid of drawn networks, judged by goals.
 
 mod check;
+mod grids;
 
 use crate::cache_place;
 use crate::runs::show::Show;
@@ -9,22 +10,20 @@ use afteryou_engines::{find, Cache, Engine, PoolProgress};
 use afteryou_files::{check_writable, lock, write_file};
 use afteryou_league::page;
 use afteryou_league::{
-    directly, draw, entrants, play, table, Cell, Draw, Entrant, Error, Kept, Order, Progress, Scores, Season,
-    Set, Setting, GOALS, PATIENCE, QUICK, WHOLE,
+    directly, entrants, play, seed_of_commit, table, Cell, Draw, Entrant, Error, Kept, Order, Progress,
+    Scores, Season, Setting, Slices, GOALS, PATIENCE,
 };
 use afteryou_report::table_text;
 use afteryou_terminal::{output, Failure};
 use clap::{Args, ValueEnum};
+use grids::Grid;
 use std::fs::{self, File};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::thread::available_parallelism;
 
 /// Holds a folder of results for one league.
 const LOCK: &str = ".league.lock";
-/// Most draws of the grid in one call.
-const MOST_DRAWS: usize = 2;
 
 /// Sets of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -63,6 +62,14 @@ pub struct LeagueArgs {
     #[arg(long, default_value = "1", value_name = "N")]
     pub grid_seed: Vec<u64>,
 
+    /// Take the seed of the grid from a commit, in place of --grid-seed: HASH,2 and HASH,3 are its second and third seed
+    #[arg(long, value_name = "HASH[,K]", value_parser = seed_of_commit)]
+    pub grid_seed_of: Vec<u64>,
+
+    /// Run 144 probing cells as well, and print slices: means over cells of one kind, with bounds
+    #[arg(long)]
+    pub slices: bool,
+
     /// The engine. `bed` prints first how long it will take
     #[arg(long, value_enum, default_value = "sim", value_name = "ENGINE")]
     pub engine: LeagueEngine,
@@ -84,55 +91,6 @@ pub struct LeagueArgs {
     pub cache: Option<PathBuf>,
 }
 
-/// A draw of the grid: its name and its cells.
-struct Grid {
-    name: String,
-    cells: Vec<Cell>,
-}
-
-impl LeagueArgs {
-    /// Returns the draws of the grid.
-    fn grids(&self) -> Result<Vec<Grid>, Failure> {
-        let strata = if self.quick { QUICK } else { WHOLE };
-        let sets = self.set.iter().map(|set| match set {
-            LeagueSet::Train => Set::Train,
-            LeagueSet::Hold => Set::Hold,
-        });
-        let grid = |set: Set, seed: u64| Grid {
-            name: format!("{}, seed {seed}", set.name()),
-            cells: draw(strata, set, seed),
-        };
-        let grids: Vec<Grid> =
-            sets.flat_map(|set| self.grid_seed.iter().map(move |seed| grid(set, *seed))).collect();
-        match grids.len() > MOST_DRAWS {
-            true => Err(Failure::usage(format!(
-                "{} draws: two sets, or two seeds of one, can be compared",
-                grids.len()
-            ))),
-            false => Ok(grids),
-        }
-    }
-
-    fn threads(&self) -> usize {
-        self.jobs.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from)
-    }
-
-    /// Returns the command that repeats this league, without the options that change no number.
-    fn command(&self) -> String {
-        let mut words = vec!["afteryou league".to_owned()];
-        words.extend(self.controllers.iter().map(|name| match name.contains([' ', '\'']) {
-            true => format!("'{}'", name.replace('\'', "'\\''")),
-            false => name.clone(),
-        }));
-        words.extend(self.quick.then(|| "--quick".to_owned()));
-        let sets = self.set.iter().filter_map(|set| set.to_possible_value());
-        words.extend(sets.map(|set| format!("--set {}", set.get_name())));
-        words.extend(self.grid_seed.iter().map(|seed| format!("--grid-seed {seed}")));
-        words.extend((self.engine == LeagueEngine::Bed).then(|| "--engine bed".to_owned()));
-        words.join(" ")
-    }
-}
-
 /// Runs and judges a league.
 ///
 /// # Errors
@@ -144,13 +102,23 @@ pub fn run(args: &LeagueArgs) -> Result<(), Failure> {
     let held = args.out.as_deref().map(hold).transpose()?;
     let stop = on_interrupt()?;
     let mut played = Vec::with_capacity(grids.len());
-    for Grid { name, cells } in grids {
-        let season = season(args, cells, who.clone(), &stop)?;
+    for Grid { name, cells, probes } in grids {
+        let number = cells.len();
+        let season = season(args, cells.into_iter().chain(probes).collect(), who.clone(), &stop)?;
+        let (season, probes) = season.divide(number);
         let scores = Scores::of(&season, &[1.0; GOALS.len()]);
-        played.push((name, season, scores));
+        let slices = args.slices.then(|| Slices::of(&season, &probes));
+        played.push((name, season, scores, slices));
     }
-    let draws: Vec<Draw> =
-        played.iter().map(|(name, season, scores)| Draw { name: name.clone(), season, scores }).collect();
+    let draws: Vec<Draw> = played
+        .iter()
+        .map(|(name, season, scores, slices)| Draw {
+            name: name.clone(),
+            season,
+            scores,
+            slices: slices.as_ref(),
+        })
+        .collect();
     print(&draws)?;
     if let Some(dir) = &args.out {
         write(&draws, &args.command(), dir)?;
@@ -241,6 +209,7 @@ fn print(draws: &[Draw<'_>]) -> Result<(), Failure> {
         for failure in failures(draw.season) {
             output::print(&failure)?;
         }
+        draw.slices.iter().flat_map(|slices| slices.tables(&draw.name)).try_for_each(shown)?;
     }
     match draws {
         [first, second] => {

@@ -39,6 +39,10 @@ fn a_wrong_name_is_answered_with_the_nearest_and_three_draws_are_refused() {
     assert!(refused(&["vegas"]).contains("twice"));
     let three = ["--grid-seed", "1", "--grid-seed", "2", "--grid-seed", "3"];
     assert!(refused(&three).contains("two seeds"));
+    assert!(refused(&["--grid-seed-of", "HEAD"]).contains("git rev-parse HEAD"));
+    let three_of = ["1", "2", "3"].map(|k| format!("59efc998a1b2c3d4,{k}"));
+    let three_of: Vec<&str> = three_of.iter().flat_map(|of| ["--grid-seed-of", of.as_str()]).collect();
+    assert!(refused(&three_of).contains("two seeds"));
     assert_eq!(kept(dir.path()), 0);
 }
 
@@ -47,7 +51,7 @@ fn a_wrong_name_is_answered_with_the_nearest_and_three_draws_are_refused() {
 fn an_interrupted_league_continues_writes_everything_and_is_there_at_once_the_next_time() {
     let dir = tempfile::tempdir().unwrap();
     let (cache, out) = (dir.path().join("cache"), dir.path().join("out"));
-    let out_words = ["--out", out.to_str().unwrap()];
+    let out_words = ["--slices", "--out", out.to_str().unwrap()];
     let child = league(&cache, &[]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     while kept(&cache) < 5 {
         std::thread::sleep(Duration::from_millis(20));
@@ -64,14 +68,15 @@ fn an_interrupted_league_continues_writes_everything_and_is_there_at_once_the_ne
     assert!(whole.status.success(), "{}", text(&whole.stderr));
     assert!(text(&whole.stdout).contains("vegas"), "{}", text(&whole.stdout));
     let all = kept(&cache);
-    let again = run(&cache, &[]);
+    let again = run(&cache, &["--slices"]);
     assert_eq!((text(&again.stdout), kept(&cache)), (text(&whole.stdout), all), "nothing is made twice");
 
     // A worst cell is a file that runs by itself.
     let scenario = fs::read_dir(out.join("scenarios")).unwrap().next().unwrap().unwrap().path();
     let alone = Command::new(env!("CARGO_BIN_EXE_afteryou")).arg("sim").arg(&scenario).output().unwrap();
     assert!(alone.status.success(), "{}", text(&alone.stderr));
-    for name in ["index.html", "summary.md", "cells.csv", "cells.parquet", "answers/call.md"] {
+    assert!(text(&whole.stdout).contains("Slices: train, seed 1"), "{}", text(&whole.stdout));
+    for name in ["index.html", "summary.md", "slices.csv", "cells.csv", "cells.parquet", "answers/call.md"] {
         assert!(fs::metadata(out.join(name)).unwrap().len() > 100, "{name}");
     }
 

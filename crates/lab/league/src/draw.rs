@@ -2,6 +2,7 @@
 
 use crate::plan::Season;
 use crate::score::Scores;
+use crate::slice::Slices;
 
 /// A draw of the grid with its runs and its scores.
 pub struct Draw<'a> {
@@ -11,4 +12,6 @@ pub struct Draw<'a> {
     pub season: &'a Season,
     /// The scores.
     pub scores: &'a Scores,
+    /// The slices, where they were asked for.
+    pub slices: Option<&'a Slices>,
 }

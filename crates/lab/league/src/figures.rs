@@ -33,6 +33,10 @@ pub struct Figures {
     pub transfers: Option<Transfers>,
     /// Data packets that all senders sent.
     pub packets: u64,
+    /// From the foreground's end until the first half second in which the background had four fifths of what can arrive, s;
+    /// none if it never had.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub back_s: Option<f64>,
 }
 
 /// Numbers of a phase.
@@ -40,6 +44,8 @@ pub struct Figures {
 pub struct PhaseFigures {
     /// Goodput of the background over the payload capacity.
     pub background: f64,
+    /// Goodput of the background, bit/s.
+    pub background_bit_s: f64,
     /// Goodput of the foreground, bit/s.
     pub foreground_bit_s: f64,
     /// 95th percentile of the queuing delay of packets that are not of lower effort, ms.
@@ -72,7 +78,9 @@ impl Figures {
     pub fn of(outcome: &Outcome) -> Figures {
         let phases = outcome.run.windows.iter().map(|window| of_phase(&outcome.scenario, window)).collect();
         let packets = outcome.run.totals.iter().map(|totals| totals.packets).sum();
-        Figures { phases, transfers: transfers(&outcome.run), packets }
+        // The only set of a cell is its background after the foreground.
+        let back_s = outcome.run.sets.first().and_then(|after| after.start_up_s);
+        Figures { phases, transfers: transfers(&outcome.run), packets, back_s }
     }
 
     /// Returns the numbers of a phase.
@@ -100,6 +108,7 @@ fn of_phase(scenario: &Scenario, window: &WindowFigures) -> PhaseFigures {
     });
     PhaseFigures {
         background: background().map(|flow| flow.share_of_payload_capacity).sum(),
+        background_bit_s: rates.iter().sum(),
         foreground_bit_s: foreground.map(|flow| flow.goodput_bit_s).sum(),
         delay_p95_ms: best_effort.map(|delay| delay.p95_ms),
         harvest: link.and_then(|link| link.harvest),

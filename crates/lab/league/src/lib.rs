@@ -30,6 +30,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `grid` | cells: networks, foregrounds and backgrounds, drawn by strata |
+//! | `seed` | seeds of the grid that follow from a commit |
 //! | `draw` | a draw of the grid with its runs and scores |
 //! | `entrant` | those who take part |
 //! | `plan` | every run, and what has come of it |
@@ -37,6 +38,7 @@
 //! | `figures` | the few numbers that are kept of a run |
 //! | `goal` | what is asked of a cell, with bounds and reasons |
 //! | `score` | scores with their errors |
+//! | `slice` | means over cells of one kind, with bounds: where a rule is weak |
 //! | `answers` | questions that a league answers, as pages |
 //! | `order` | the order as a table and a picture; orders that are recorded |
 //! | `table`, `rows`, `page` | the league in tables, files and on a page |
@@ -63,6 +65,8 @@ mod plan;
 mod play;
 pub mod rows;
 mod score;
+mod seed;
+mod slice;
 pub mod table;
 mod workers;
 
@@ -72,9 +76,11 @@ pub use error::{Error, Result};
 pub use figures::{Figures, Phase, PhaseFigures, Transfers};
 pub use goal::{Bound, Goal, Over, GOALS};
 pub use grid::{
-    draw, Arrival, Cell, Foreground, Phases, Set, Stratum, Transport, Trouble, LATE, QUICK, WHOLE,
+    draw, probing, Arrival, Cell, Foreground, Phases, Set, Stratum, Transport, Trouble, LATE, QUICK, WHOLE,
 };
 pub use order::{Line, Order, Recorded};
 pub use plan::{Kept, Outcome, Plan, Played, Season};
 pub use play::{directly, play, Around, Progress, Setting, PATIENCE};
 pub use score::{Estimate, Scores, Standing, ALIKE};
+pub use seed::seed_of_commit;
+pub use slice::{Part, Slice, Slices, SLICES};

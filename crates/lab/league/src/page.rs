@@ -51,6 +51,9 @@ pub fn files(draws: &[Draw<'_>], command: &str) -> Result<Vec<File>> {
         file("league.svg", map.into_bytes()),
         file("front.svg", front.into_bytes()),
     ];
+    if let Some(slices) = first.slices {
+        files.push(file("slices.csv", slices.csv()?));
+    }
     let answers = answers::pages(first, command).into_iter();
     files.extend(answers.map(|(name, text)| file(&format!("answers/{name}.md"), text.into_bytes())));
     let mut scenarios = BTreeMap::new();
@@ -74,11 +77,19 @@ pub fn summary(draws: &[Draw<'_>], command: &str) -> String {
         text += "\n¹⁰ is the mean of the worst tenth.\n\n";
         text += &table::markdown(&table::goals(first.season));
     }
+    for table in draws.iter().flat_map(slices) {
+        text += &format!("\n## {}\n\n{}\n\n{}", table.title, table.note, table::markdown(&table));
+    }
     if let [first, second, ..] = draws {
         let beside = table::draws(first.season, [&first.name, &second.name], [first.scores, second.scores]);
         text += &format!("\n{}", table::markdown(&beside));
     }
     text
+}
+
+/// Returns the tables of a draw's slices.
+fn slices(draw: &Draw<'_>) -> Vec<Table> {
+    draw.slices.map_or_else(Vec::new, |slices| slices.tables(&draw.name))
 }
 
 fn subtitle(draw: &Draw<'_>) -> String {
@@ -118,12 +129,15 @@ fn page(draws: &[Draw<'_>], command: &str, [map, front]: [&str; 2]) -> Result<St
             [first.scores, second.scores],
         )));
     }
+    parts.extend(draws.iter().flat_map(slices).map(Part::Table));
     let link = |name: &str, words: &str| (name.to_owned(), words.to_owned());
-    parts.push(Part::Links(vec![
+    let mut links = vec![
         link("cells.csv", "Every cell as CSV"),
         link("cells.parquet", "as Parquet"),
         link("summary.md", "summary as Markdown"),
-    ]));
+    ];
+    links.extend(first.slices.map(|_| link("slices.csv", "slices as CSV")));
+    parts.push(Part::Links(links));
     for standing in &scores.standings {
         parts.extend(of_entrant(season, scores, standing.entrant));
     }

@@ -43,6 +43,20 @@ pub struct Season {
     pub not_kept: Option<String>,
 }
 
+impl Season {
+    /// Divides a season after this number of cells: those of the grid, and [probing cells](crate::probing) behind them.
+    pub fn divide(mut self, cells: usize) -> (Season, Season) {
+        let rest = Season {
+            cells: self.cells.split_off(cells.min(self.cells.len())),
+            entrants: self.entrants.clone(),
+            alone: self.alone.split_off(cells.min(self.alone.len())),
+            runs: self.runs.iter_mut().map(|runs| runs.split_off(cells.min(runs.len()))).collect(),
+            not_kept: None,
+        };
+        (self, rest)
+    }
+}
+
 /// A run to make.
 pub(crate) struct Job {
     cell: usize,

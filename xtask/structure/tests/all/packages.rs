@@ -147,6 +147,19 @@ fn no_two_examples_of_the_workspace_overwrite_each_other() {
     assert!(names.contains(&"speed".to_owned()) && twice.is_empty(), "{twice:?}");
 }
 
+/// Cargo then builds the tests only, and `.ci/run` has no program to run, or one of a build before.
+#[test]
+fn no_example_is_a_test() {
+    let mut tests = Vec::new();
+    for package in afteryou_structure::packages(root()).unwrap() {
+        let examples =
+            manifest(&package).get("example").and_then(Value::as_array).cloned().unwrap_or_default();
+        let is_test = |example: &Value| example.get("test").is_some_and(|test| test == &Value::Boolean(true));
+        tests.extend(examples.into_iter().filter(is_test).map(|example| example["name"].to_string()));
+    }
+    assert_eq!(tests, Vec::<String>::new(), "move their tests to the package's");
+}
+
 /// What a wing may use beside itself. Tests may use more: a transport is tried over a queue and on the testbed.
 const BELOW: &[(&str, &[&str])] = &[
     ("crates/transport", &[]),

@@ -13,3 +13,5 @@ mod relay_tos;
 mod run;
 #[cfg(target_os = "linux")]
 mod testbed;
+#[cfg(target_os = "linux")]
+mod testbed_agreement;

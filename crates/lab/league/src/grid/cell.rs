@@ -10,6 +10,8 @@ use std::fmt::Write;
 
 /// The name of the flow that comes when the others are there.
 pub const LATE: &str = "late";
+/// The name of the flows with a longer round trip than the others.
+const FAR: &str = "far";
 /// Shortest and longest time up to which data wait before the bottleneck, ms: a few times of a packet break the phases of DropTail queues,
 /// and on slow links they would be longer than any host's.
 const JITTER_MS: (f64, f64) = (0.02, 4.0);
@@ -20,6 +22,10 @@ const JITTER_PACKETS: f64 = 2.0;
 const RECEIVE_WINDOW: f64 = 4.0;
 /// The least receive window, bytes.
 const LEAST_WINDOW: f64 = 65_536.0;
+/// The background is back when it has this part of what can arrive.
+const BACK: f64 = 0.8;
+/// Steps in which that is looked for: twenty packets on the slowest links.
+const BACK_STEP: &str = "500 ms";
 
 /// When several background flows begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +51,8 @@ pub enum Transport {
 pub(super) struct Drawn {
     pub rate_bit_s: f64,
     pub rtt_ms: f64,
+    /// Of the second half of the background's flows.
+    pub far_rtt_ms: f64,
     pub foreground_rtt_ms: f64,
     pub foreground: Foreground,
     pub load: f64,
@@ -72,6 +80,8 @@ pub struct Cell {
     pub rate_bit_s: f64,
     /// The background's base round-trip time, ms.
     pub rtt_ms: f64,
+    /// That of the second half of its flows, ms: the same in all cells but some [probing cells](crate::probing).
+    pub far_rtt_ms: f64,
     /// The foreground's, ms.
     pub foreground_rtt_ms: f64,
     /// The foreground.
@@ -110,6 +120,7 @@ struct Group {
     name: &'static str,
     count: u32,
     start: String,
+    rtt_ms: f64,
 }
 
 impl Cell {
@@ -125,6 +136,7 @@ impl Cell {
             stratum,
             rate_bit_s,
             rtt_ms,
+            far_rtt_ms: drawn.far_rtt_ms,
             foreground_rtt_ms: drawn.foreground_rtt_ms,
             foreground: drawn.foreground,
             queue: queue.name,
@@ -154,12 +166,12 @@ impl Cell {
         let mut text = format!("name     = \"{}: {}\"\n{}", self.name, self.words(), self.before);
         let Some(controller) = controller else { return text };
         let controller = algorithm(controller);
-        for Group { name, count, start } in &self.background {
+        for Group { name, count, start, rtt_ms } in &self.background {
             let _ = write!(
                 text,
                 "\n[[flow]]\nname       = \"{name}\"\nrole       = \"background\"\ncontroller = {controller}\ntransport  = {}\nrtt        = \"{}\"\nstart      = {start}\njitter     = {}\n",
                 self.background_transport,
-                millis(self.rtt_ms),
+                millis(*rtt_ms),
                 jitter(self.rate_bit_s),
             );
             if *count > 1 {
@@ -196,6 +208,9 @@ impl Cell {
             (flows, Arrival::Late) => write!(words, "; {flows} flows{transport}, one of them late"),
             (flows, _) => write!(words, "; {flows} flows{transport}"),
         };
+        if self.far_rtt_ms != self.rtt_ms {
+            let _ = write!(words, ", half of them at {:.0} ms", self.far_rtt_ms);
+        }
         words
     }
 
@@ -207,7 +222,7 @@ impl Cell {
 
 /// Returns a transport as a file has it; `further` has more of its settings.
 fn transport(drawn: &Drawn, transport: Transport, buffer_packets: u64, marks: bool, further: &str) -> String {
-    let rtt_ms = drawn.rtt_ms.max(drawn.foreground_rtt_ms);
+    let rtt_ms = drawn.rtt_ms.max(drawn.foreground_rtt_ms).max(drawn.far_rtt_ms);
     let path = drawn.rate_bit_s / 8.0 * rtt_ms / 1e3 + buffer_packets as f64 * PACKET;
     let rwnd = (path * RECEIVE_WINDOW).max(LEAST_WINDOW).round();
     let kind = if transport == Transport::Utp { "utp" } else { "tcp" };
@@ -226,9 +241,13 @@ fn jitter(rate_bit_s: f64) -> String {
 fn before(drawn: &Drawn, buffer_packets: u64, marks: bool, changes: &Changes) -> String {
     let Phases { alone_s, together_s, after_s } = drawn.phases;
     let (third, together, after) = (alone_s / 3.0, alone_s + together_s, alone_s + together_s + after_s);
-    let window = |name: &str, from_s: f64, to_s: f64| {
-        format!("    {{ name = \"{name}\", from = \"{}\", to = \"{}\" }},\n", seconds(from_s), seconds(to_s))
+    let measure = |name: &str, from_s: f64, to_s: f64, set: &str| {
+        let (from, to) = (seconds(from_s), seconds(to_s));
+        format!("    {{ name = \"{name}\", from = \"{from}\", to = \"{to}\"{set} }},\n")
     };
+    let window = |name: &str, from_s: f64, to_s: f64| measure(name, from_s, to_s, "");
+    let reach = (BACK * changes.arrives * 1e3).round() / 10.0;
+    let back = format!(", role = \"background\", step = \"{BACK_STEP}\", reach = \"{reach} %\"");
     let constant = format!("\"{}\"", rate(drawn.rate_bit_s));
     let mut text = format!(
         "duration = \"{}\"\nseed     = {}\nsample   = \"{}\"\nmeasure  = [\n{}{}{}{}]\n\n[link]\nrate    = {}\nbuffer  = \"{buffer_packets} packets\"\nqueue   = {}\n{}reverse = {{ rate = \"{}\", buffer = \"{} packets\", queue = \"droptail\", elements = {{}}, loss = \"0 %\"{} }}\n",
@@ -238,7 +257,7 @@ fn before(drawn: &Drawn, buffer_packets: u64, marks: bool, changes: &Changes) ->
         window("start", 0.0, third),
         window("alone", third, alone_s),
         window("together", alone_s, together),
-        window("after", together, after),
+        measure("after", together, after, &back),
         changes.rate.as_deref().unwrap_or(&constant),
         queue::file(drawn.queue, marks),
         changes.link,
@@ -263,9 +282,14 @@ fn before(drawn: &Drawn, buffer_packets: u64, marks: bool, changes: &Changes) ->
 /// Returns the flows of the background.
 fn groups(drawn: &Drawn) -> Vec<Group> {
     let first = |until_s: f64| format!("{{ uniform = [\"0 s\", \"{}\"] }}", seconds(until_s));
-    let group = |name, count, start| Group { name, count, start };
+    let group = |name, count, start| Group { name, count, start, rtt_ms: drawn.rtt_ms };
     let (round_trip_s, alone_s) = (drawn.rtt_ms / 1e3, drawn.phases.alone_s);
     match drawn.arrival {
+        Arrival::Together if drawn.far_rtt_ms != drawn.rtt_ms => {
+            let far = drawn.flows / 2;
+            let far = Group { rtt_ms: drawn.far_rtt_ms, ..group(FAR, far, first(drawn.far_rtt_ms / 1e3)) };
+            vec![group("background", drawn.flows - far.count, first(round_trip_s)), far]
+        }
         Arrival::Together => vec![group("background", drawn.flows, first(round_trip_s))],
         Arrival::Spread => vec![group("background", drawn.flows, first(alone_s / 3.0))],
         Arrival::Late => {
@@ -281,7 +305,7 @@ fn groups(drawn: &Drawn) -> Vec<Group> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{draw, Set, QUICK, WHOLE};
+    use super::super::{draw, probing, Set, QUICK, WHOLE};
     use super::*;
     use afteryou_scenario_file::Experiment;
 
@@ -289,7 +313,9 @@ mod tests {
     #[test]
     fn every_cell_is_a_scenario_file_without_warnings() {
         let controller: Algorithm = "ledbat++,target=40ms".parse().unwrap();
-        for cell in draw(QUICK, Set::Train, 1).iter().chain(&draw(WHOLE, Set::Hold, 1)) {
+        let (quick, whole, probes) =
+            (draw(QUICK, Set::Train, 1), draw(WHOLE, Set::Hold, 1), probing(Set::Train, 1));
+        for cell in quick.iter().chain(&whole).chain(&probes) {
             for background in [None, Some(&controller)] {
                 let text = cell.file(background);
                 if background.is_none() && cell.foreground == Foreground::Nobody {

@@ -5,6 +5,7 @@
 //! | `stratum` | the strata, and how long phases last |
 //! | `lots` | columns of draws with exact shares |
 //! | `foreground`, `queue`, `trouble` | the axes: what each value is in a scenario file |
+//! | `probe` | probing cells: further cells of kinds that are rare |
 //! | `cell` | a cell, and its file |
 //! | `file` | quantities as files have them |
 
@@ -12,6 +13,7 @@ mod cell;
 mod file;
 mod foreground;
 mod lots;
+mod probe;
 mod queue;
 mod stratum;
 mod trouble;
@@ -23,6 +25,7 @@ pub use trouble::Trouble;
 
 use cell::Drawn;
 use lots::{log_between, Lots};
+use probe::{Probe, Spot};
 
 /// A set of cells. Rules are trained on one and judged on the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,16 +52,41 @@ const AMONG_THEMSELVES: &[(u32, f64)] = &[(1, 30.0), (2, 28.0), (3, 16.0), (5, 1
 
 /// Draws the cells of `set`. The same strata with another seed have other values in the same shares.
 pub fn draw(strata: &[Stratum], set: Set, seed: u64) -> Vec<Cell> {
-    let mut cells: Vec<Cell> = strata.iter().flat_map(|stratum| of_stratum(stratum, set, seed)).collect();
+    let cells = strata.iter().flat_map(|stratum| {
+        let lots = lots(stratum, set, seed);
+        let cells = of_stratum(stratum, &lots);
+        cells.into_iter().map(|drawn| Cell::of(stratum.name, &drawn)).collect::<Vec<_>>()
+    });
+    named(cells.collect(), set.name())
+}
+
+/// Draws the probing cells of `set`: of kinds that are rare on the grid, for [slices](crate::Slices) and no score. Each is drawn as
+/// the grid's are. Then a column of its own, with exact shares as well, makes it a cell of its kind.
+pub fn probing(set: Set, seed: u64) -> Vec<Cell> {
+    let (stratum, lots) = (&probe::STRATUM, lots(&probe::STRATUM, set, seed));
+    let (probes, at, far) = (lots.deal("probe", probe::SHARES), lots.spread("probe"), lots.spread("far"));
+    let cells = of_stratum(stratum, &lots).into_iter().enumerate().map(|(i, mut drawn)| {
+        let probe: Probe = probes[i];
+        probe.change(&mut drawn, &Spot { at: at[i], far: far[i] });
+        Cell::of(stratum.name, &drawn)
+    });
+    named(cells.collect(), &format!("{}-probe", set.name()))
+}
+
+/// Names cells by their numbers.
+fn named(mut cells: Vec<Cell>, before: &str) -> Vec<Cell> {
     let digits = cells.len().to_string().len();
     for (i, cell) in cells.iter_mut().enumerate() {
-        cell.name = format!("{}-{:0digits$}", set.name(), i + 1);
+        cell.name = format!("{before}-{:0digits$}", i + 1);
     }
     cells
 }
 
-fn of_stratum(stratum: &Stratum, set: Set, seed: u64) -> Vec<Cell> {
-    let lots = Lots::new(seed, format!("league {} {}", set.name(), stratum.name), stratum.cells);
+fn lots(stratum: &Stratum, set: Set, seed: u64) -> Lots {
+    Lots::new(seed, format!("league {} {}", set.name(), stratum.name), stratum.cells)
+}
+
+fn of_stratum(stratum: &Stratum, lots: &Lots) -> Vec<Drawn> {
     let foregrounds = lots.deal("foreground", foreground::SHARES);
     let queues = lots.deal("queue", queue::SHARES);
     let troubles = lots.deal("trouble", trouble::SHARES);
@@ -86,9 +114,10 @@ fn of_stratum(stratum: &Stratum, set: Set, seed: u64) -> Vec<Cell> {
         };
         let is_alone = foregrounds[i] == Foreground::Nobody;
         let flows = if is_alone { among[i] } else { beside[i] };
-        let drawn = Drawn {
+        Drawn {
             rate_bit_s: log_between(stratum.rate_mbit.0, stratum.rate_mbit.1, rates[i]) * 1e6,
             rtt_ms,
+            far_rtt_ms: rtt_ms,
             foreground_rtt_ms,
             foreground: foregrounds[i],
             load: loads[i],
@@ -107,8 +136,7 @@ fn of_stratum(stratum: &Stratum, set: Set, seed: u64) -> Vec<Cell> {
             transport: transports[i],
             phases: stratum.phases(rtt_ms.max(foreground_rtt_ms), long[i]),
             seed: seeds[i],
-        };
-        Cell::of(stratum.name, &drawn)
+        }
     };
     (0..stratum.cells).map(cell).collect()
 }

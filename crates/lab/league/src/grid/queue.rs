@@ -36,6 +36,9 @@ pub const SHARES: &[(Queue, f64)] = &[
 const LEAST_PACKETS: f64 = 10.0;
 /// Most packets of an active queue, as Linux has it by default.
 const ACTIVE_PACKETS: f64 = 1000.0;
+/// Times of buffers, ms, and their bandwidth-delay products.
+pub const TIMES_MS: (f64, f64) = (5.0, 500.0);
+pub const PRODUCTS: (f64, f64) = (0.2, 5.0);
 /// Bytes of a full packet.
 pub const PACKET: f64 = 1500.0;
 
@@ -43,8 +46,8 @@ pub const PACKET: f64 = 1500.0;
 /// products; `at` in [0, 1) goes through the range.
 pub fn buffer_packets(queue: Queue, rate_bit_s: f64, rtt_ms: f64, by_time: bool, at: f64) -> u64 {
     let ms = match by_time {
-        true => super::lots::log_between(5.0, 500.0, at),
-        false => super::lots::log_between(0.2, 5.0, at) * rtt_ms,
+        true => super::lots::log_between(TIMES_MS.0, TIMES_MS.1, at),
+        false => super::lots::log_between(PRODUCTS.0, PRODUCTS.1, at) * rtt_ms,
     };
     let packets = rate_bit_s * ms / 1e3 / 8.0 / PACKET;
     let least = if queue.is_active { ACTIVE_PACKETS } else { LEAST_PACKETS };

@@ -18,7 +18,7 @@ fn open(dir: &Path) -> Cache<Kept> {
 
 fn files(season: &Season) -> Vec<page::File> {
     let scores = Scores::of(season, &[1.0; GOALS.len()]);
-    let draw = Draw { name: "train, seed 1".to_owned(), season, scores: &scores };
+    let draw = Draw { name: "train, seed 1".to_owned(), season, scores: &scores, slices: None };
     page::files(&[draw], "afteryou league").unwrap()
 }
 
