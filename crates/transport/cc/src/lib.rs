@@ -24,7 +24,7 @@
 //!
 //! - [`Controller`] is the interface; [`event`] has its inputs.
 //! - One file per algorithm: [`ledbatpp`], [`ledbat`], [`fledbat`], [`libutp`], [`libutp_mod`], [`tcp_lp`], [`nice`],
-//!   [`vegas`], [`cubic`], [`newreno`], [`bbr`], [`bbr3`], [`cdg`], [`copa`], [`proteus`].
+//!   [`vegas`], [`cubic`], [`newreno`], [`bbr`], [`bbr3`], [`cdg`], [`copa`], [`ebb`], [`proteus`].
 //! - Orthogonal parts are files of their own and shared: [`delay_meter`] puts together [`delay_signal`], [`base_delay`],
 //!   [`current_delay`], [`clock_drift`], [`clock_skew`] and [`route_change`]; then [`slow_start`], [`hystart`], [`slowdown`],
 //!   [`restart`], [`loss_gate`], [`undo`], [`ack_habit`], [`noise`], [`packet_time`],

@@ -28,6 +28,7 @@ const LOOKS: &[Look] = &[
     ("bbr3", Shape::HollowStar, [colour("#8a2be2", "#cf9fff"), colour("#b98be8", "#e6d0ff"), colour("#54128f", "#ad6ff0")]),
     ("cdg", Shape::Right, [colour("#1f6f8b", "#7cc7e0"), colour("#6fb0c6", "#bfe2ee"), colour("#0f3f50", "#4fa3bf")]),
     ("copa", Shape::HollowRight, [colour("#9c2f4f", "#e88aa5"), colour("#cf7f97", "#f3c3d1"), colour("#5c1a2e", "#c9587b")]),
+    ("ebb", Shape::HollowDiamond, [colour("#b5541c", "#f6a66f"), colour("#d99268", "#f9cfb3"), colour("#6b2f0d", "#d97c43")]),
     ("proteus-s", Shape::Left, [colour("#9c4a2f", "#f0a489"), colour("#c98a74", "#f3cdbf"), colour("#5e2716", "#d97f5f")]),
     ("proteus-p", Shape::HollowLeft, [colour("#14698c", "#74c8ea"), colour("#66aecb", "#bfe6f6"), colour("#083f56", "#3f9fc6")]),
 ];
