@@ -175,11 +175,11 @@ pub fn words(situation: &Situation) -> String {
 }
 
 fn is_starting(state: &ControllerState) -> bool {
-    state.phase.ends_with("slow start") || state.phase == "startup"
+    state.phase.ends_with("slow start") || matches!(state.phase.as_str(), "startup" | "ramp")
 }
 
 fn is_yielding(state: &ControllerState) -> bool {
-    if matches!(state.phase.as_str(), "stalled" | "below two packets" | "moving down") {
+    if matches!(state.phase.as_str(), "stalled" | "below two packets" | "moving down" | "yield") {
         return true;
     }
     let at_floor = state.cwnd <= FLOOR_BYTES && !is_starting(state);

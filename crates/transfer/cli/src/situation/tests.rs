@@ -101,7 +101,7 @@ fn standing_still_is_said() {
 }
 
 /// The phases that controllers have, as their sources write them.
-const PHASES: [(&str, Mood); 18] = [
+const PHASES: [(&str, Mood); 20] = [
     ("slow start", Mood::FindingOut),
     ("conservative slow start", Mood::FindingOut),
     (AVOIDANCE, Mood::FullSpeed),
@@ -122,6 +122,9 @@ const PHASES: [(&str, Mood); 18] = [
     ("probing", Mood::FullSpeed),
     ("moving up", Mood::FullSpeed),
     ("moving down", Mood::Yielding),
+    // Ebb; its cruise is above.
+    ("ramp", Mood::FindingOut),
+    ("yield", Mood::Yielding),
 ];
 
 #[test]
