@@ -8,6 +8,7 @@ mod codel;
 mod completion_cost;
 mod copa;
 mod copies;
+mod ebb;
 mod elements;
 mod fair_queues;
 mod golden;
