@@ -159,7 +159,7 @@ fn after_cubic_and_its_queue_it_is_back_within_three_seconds_or_eight_round_trip
             let least = match is_utp(&ebb) {
                 true if loss > 0.01 && rtt_ms > 5 => 0.05,
                 true if loss > 0.001 => 0.5,
-                _ => 0.75,
+                _ => 0.6,
             };
             assert!(share >= least, "{what}, {bdps} BDP: {share:.3}");
         }
