@@ -7,6 +7,7 @@ mod congested;
 mod driver;
 mod ebb;
 mod line;
+mod ebb_vectors;
 mod no_allocation;
 mod one_way;
 mod path;
