@@ -18,7 +18,7 @@ const CDG: f64 = 0.707;
 /// half a round trip hides the most: it keeps this part.
 const COPA: (u64, f64) = (8, 0.5);
 
-/// Ebb's target is 2.5 ms, and a larger batch than this waits longer: it keeps this part.
+/// Ebb steers to 2.5 ms in the queue, and a larger batch than this waits for longer: it keeps this part.
 const EBB: (u64, f64) = (8, 0.5);
 
 /// Returns the goodput that batches of `batch` must leave of `single`. A window that does not fill the link, say a fixed

@@ -22,6 +22,8 @@ fn must_not_grow_from(name: &str, queue: Span, base: Span) -> f64 {
         "vegas" => 4.0 * (base + q) / q,
         // cwnd/RTT > 1/(δ · q), with δ = 0.5 per packet; and what an ack or two add on the way there.
         "copa" => 2.0 * (base + q) / q + 4.0,
+        // Target and slack are five times of a packet on a slow link, and the path is as slow as the window; a train adds twelve.
+        "ebb" => 5.0 * (base + q) / q + 12.0,
         _ => 4.0,
     }
 }
@@ -35,9 +37,11 @@ fn target(name: &str) -> Span {
     }
 }
 
-/// Returns for how long a queue is not taken for the path.
-fn memory(name: &str) -> Span {
+/// Returns for how long a queue is not taken for the path, with this round-trip time.
+fn memory(name: &str, rtt: Span) -> Span {
     match name {
+        // It stands still for that long, and then a train finds that nobody else fills it.
+        "ebb" => Span::from_secs(3).max(Span(10 * rtt.0)),
         "copa" => Span::from_secs(9),
         _ => Span::from_secs(300),
     }
@@ -102,7 +106,7 @@ proptest! {
             driver.reach_avoidance(packets);
             let queue = Span((target(entry.name).0 as f64 * times_target) as u64);
             // Not for as long as base histories last: then the queue would be the base.
-            let until = driver.now + memory(entry.name);
+            let until = driver.now + memory(entry.name, base + queue);
             (0..600).take_while(|_| { driver.round(queue); driver.now < until }).for_each(drop);
             let few = must_not_grow_from(entry.name, queue, base) + 1.0;
             prop_assert!(driver.packets() <= few, "{}: {} packets", entry.name, driver.packets());
