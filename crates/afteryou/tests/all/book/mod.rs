@@ -10,6 +10,7 @@ mod bad_cases;
 mod beside_bbr;
 mod controllers;
 mod drawn;
+mod ebb;
 mod elements;
 mod encounters;
 mod first_experiment;
@@ -46,7 +47,7 @@ fn is_drawn(name: &str) -> bool {
 }
 
 /// Folders below `docs/src` in which everything is made here.
-const FOLDERS: [&str; 4] = ["controllers", "controllers/gallery", "gallery", "queues"];
+const FOLDERS: [&str; 5] = ["controllers", "controllers/gallery", "ebb", "gallery", "queues"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -74,6 +75,7 @@ fn book() -> BTreeMap<String, String> {
     about_queues(&mut files);
     files.extend(elements::pages());
     files.extend(first_experiment::figures());
+    files.extend(ebb::files());
     files.extend(league::files());
     files.insert("your-network.md".to_owned(), your_network::page());
     let summary = text(&docs().join("src/SUMMARY.md")).expect("docs/src/SUMMARY.md is there");
