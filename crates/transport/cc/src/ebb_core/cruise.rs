@@ -192,7 +192,7 @@ impl State {
             self.cwnd = self.cwnd.max(grown).max(if before < near { quick } else { 0 });
         }
         // The window has grown since what was delivered now left.
-        let carried = bytes_in(self.rate, self.latest_us);
+        let carried = bytes_in(self.rate, self.longer_us);
         let lost = u64::from(seen.lost) * params.mss;
         if carried + lost + 2 * params.mss < part(self.law.flight, EXPLAINED) {
             let quickest = if before < part(level, NEAR_LEVEL) { GROWTH_BACK } else { growth };

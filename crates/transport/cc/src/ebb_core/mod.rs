@@ -23,6 +23,7 @@ pub mod path;
 mod ramp;
 pub mod recent;
 pub mod round;
+mod together;
 pub mod units;
 
 pub use params::{switches, Params};
@@ -38,6 +39,7 @@ use noise::Noise;
 use path::Path;
 use recent::Recent;
 use round::Round;
+use together::Together;
 use units::{bytes_in, part, ratio, time_of, Ratio16};
 
 /// [`AckEvent::flags`]: there is a round-trip time.
@@ -118,8 +120,8 @@ pub struct State {
     pub queue_us: u64,
     /// Latest and smoothed round-trip time, µs: the smaller one.
     pub rtt_us: u64,
-    /// Latest round-trip time, µs.
-    latest_us: u64,
+    /// Latest and smoothed round-trip time, µs: the larger one.
+    longer_us: u64,
     /// Delivery rate of the latest sample, bytes per second.
     pub rate: u64,
     /// Base delays.
@@ -129,6 +131,7 @@ pub struct State {
     /// n.
     pub noise: Noise,
     recent: Recent,
+    together: Together,
     round: Round,
     law: Law,
     cap: Cap,
@@ -158,12 +161,13 @@ impl State {
             cwnd: window,
             queue_us: 0,
             rtt_us: 0,
-            latest_us: 0,
+            longer_us: 0,
             rate: 0,
             path: Path::UNKNOWN,
             capacity: Capacity::default(),
             noise: Noise::default(),
             recent: Recent::default(),
+            together: Together::default(),
             round: Round::after_reduction(0),
             law: Law::default(),
             cap: Cap::NONE,
@@ -201,30 +205,36 @@ impl State {
 
     /// Takes in the samples of an ack. Returns whether its delay is a sample.
     fn measure(&mut self, ack: &AckEvent, params: &Params) -> bool {
-        if ack.rate > 0 {
-            (self.rate, self.has_rates) = (ack.rate.min(MAX_RATE), 1);
-        } else if self.has_rates == 0 {
-            // A transport without delivery rates: counted ones, which are later.
-            self.rate = self.recent.rate(ack.now).min(MAX_RATE);
-        }
+        let is_first = self.together.ack(ack.now, self.packet_us(params));
+        self.measure_rate(ack);
         if !ack.has(HAS_RTT) || self.may_mislead(ack) {
             return false;
         }
-        let reverse_us = ack.has(HAS_REVERSE).then_some(ack.reverse_us);
-        self.queue_us = self.path.measure(ack.now, ack.rtt_us, reverse_us, self.phase != Phase::Yield);
-        self.latest_us = ack.rtt_us.into();
-        self.rtt_us =
-            u64::from(if ack.smoothed_us == 0 { ack.rtt_us } else { ack.rtt_us.min(ack.smoothed_us) }).max(1);
-        if self.phase != Phase::Yield {
+        if self.phase != Phase::Yield && is_first {
             self.noise.update(self.queue_us);
         }
-        self.round.sample(ack.now, ack.sent_at, self.queue_us, ack.rtt_us);
-        if self.burst.sample(ack.number, self.queue_us, ack.rtt_us) {
+        let reverse_us = ack.has(HAS_REVERSE).then_some(ack.reverse_us);
+        let queue_us = self.path.measure(ack.now, ack.rtt_us, reverse_us, self.phase != Phase::Yield);
+        self.queue_us = self.together.queue(queue_us);
+        self.longer_us = ack.rtt_us.max(ack.smoothed_us).into();
+        self.rtt_us =
+            u64::from(if ack.smoothed_us == 0 { ack.rtt_us } else { ack.rtt_us.min(ack.smoothed_us) }).max(1);
+        self.round.sample(ack.now, ack.sent_at, self.queue_us, ack.rtt_us, is_first);
+        if self.burst.sample(ack.number, queue_us, ack.rtt_us) {
             self.on_train(ack, params);
         } else if self.burst.is_late(ack.now) {
             self.burst = Burst::NONE;
         }
         true
+    }
+
+    fn measure_rate(&mut self, ack: &AckEvent) {
+        if ack.rate > 0 {
+            (self.rate, self.has_rates) = (self.together.rate(ack.rate.min(MAX_RATE)), 1);
+        } else if self.has_rates == 0 {
+            // A transport without delivery rates: counted ones, which are later.
+            self.rate = self.recent.rate(ack.now).min(MAX_RATE);
+        }
     }
 
     /// Returns whether the ack's delays may be those of a receiver that waits, and there are better ones.

@@ -80,21 +80,25 @@ impl Round {
         Round::begins(now, self.judged_from, self.latest)
     }
 
-    /// Takes in a sample of a packet that left at `sent_at`.
-    pub fn sample(&mut self, now: u64, sent_at: u64, queue_us: u64, rtt_us: u32) {
+    /// Takes in a sample of a packet that left at `sent_at`; or, if its ack came together with the one before, what became of that one.
+    pub fn sample(&mut self, now: u64, sent_at: u64, queue_us: u64, rtt_us: u32, is_first: bool) {
         if sent_at < self.judged_from {
             return;
         }
         let queue = queue_us.min(u32::MAX.into()) as u32;
         self.rtt = self.rtt.min(rtt_us);
-        self.most = self.most.max(queue);
-        self.sum += u64::from(queue);
         let half = u64::from(self.rtt).max(LEAST_US) / 2;
         let least = if now < self.began + half { &mut self.least_first_half } else { &mut self.least };
         *least = (*least).min(queue);
-        self.latest.copy_within(..LATEST - 1, 1);
+        if is_first || self.samples == 0 {
+            self.latest.copy_within(..LATEST - 1, 1);
+            self.samples = self.samples.saturating_add(1);
+        } else {
+            self.sum = self.sum.saturating_sub(self.latest[0].into());
+        }
         self.latest[0] = queue;
-        self.samples = self.samples.saturating_add(1);
+        self.sum += u64::from(queue);
+        self.most = self.most.max(queue);
     }
 
     /// Takes in delivered packets.
@@ -156,7 +160,7 @@ mod tests {
     fn the_queue_of_a_round_is_the_least_of_its_second_half() {
         let mut round = Round::begins(0, 0, [0; LATEST]);
         for (now, queue) in [(5_000, 1), (15_000, 2), (30_000, 9_000), (35_000, 7_000), (39_000, 8_000)] {
-            round.sample(now, 0, queue, 40_000);
+            round.sample(now, 0, queue, 40_000, true);
         }
         let seen = round.seen();
         assert_eq!((seen.queue_us, seen.most_us, seen.rtt_us), (7_000, 9_000, 40_000));
@@ -166,9 +170,9 @@ mod tests {
     #[test]
     fn packets_that_left_before_the_reduction_do_not_count() {
         let mut round = Round::after_reduction(100_000);
-        (0..10).for_each(|i| round.sample(101_000 + i, 99_999, 50_000, 90_000));
+        (0..10).for_each(|i| round.sample(101_000 + i, 99_999, 50_000, 90_000, true));
         assert_eq!((round.stands_at(), round.seen().most_us), (None, 0));
-        (0..6).for_each(|i| round.sample(141_000 + i, 100_000, 3_000 + i, 90_000));
+        (0..6).for_each(|i| round.sample(141_000 + i, 100_000, 3_000 + i, 90_000, true));
         assert_eq!(round.stands_at(), Some(3_000));
     }
 }

@@ -18,15 +18,11 @@ const CDG: f64 = 0.707;
 /// half a round trip hides the most: it keeps this part.
 const COPA: (u64, f64) = (8, 0.5);
 
-/// Ebb steers to 2.5 ms in the queue, and a larger batch than this waits for longer: it keeps this part.
-const EBB: (u64, f64) = (8, 0.5);
-
 /// Returns the goodput that batches of `batch` must leave of `single`. A window that does not fill the link, say a fixed
 /// one, comes round less often by the time that an ack may wait; one that fills it makes up for that.
 fn least(name: &str, batch: u64, single: f64) -> f64 {
     match name {
         "cdg" => return CDG,
-        "ebb" if batch > EBB.0 => return EBB.1,
         "copa" if batch > COPA.0 => return COPA.1,
         _ => {}
     }

@@ -80,10 +80,8 @@ fn it_fills_paths_alone_whatever_the_batch() {
         let mut net = Net::new(line, ebbs(1, false, 0, 60));
         net.run(25_000, |_, _| {});
         let share = net.share(0..1, 10_000, 25_000);
-        println!("{base_ms} ms, batches of {batch}: {share:.3}");
-        // 64 packets take this link 13 ms: beside a round trip of 20 ms that is a queue to any delay.
-        let least = if batch == 64 && base_ms == 20 { 0.35 } else { 0.85 };
-        assert!(share > least, "{base_ms} ms, batches of {batch}: {share:.3}");
+        // 64 packets take this link 13 ms.
+        assert!(share > 0.95, "{base_ms} ms, batches of {batch}: {share:.3}");
     }
 }
 
