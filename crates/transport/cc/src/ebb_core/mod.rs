@@ -229,7 +229,9 @@ impl State {
     }
 
     fn measure_rate(&mut self, ack: &AckEvent) {
-        if ack.rate > 0 {
+        if ack.has(APP_LIMITED) && ack.rate < self.rate {
+            // The path would have carried more.
+        } else if ack.rate > 0 {
             (self.rate, self.has_rates) = (self.together.rate(ack.rate.min(MAX_RATE)), 1);
         } else if self.has_rates == 0 {
             // A transport without delivery rates: counted ones, which are later.
