@@ -41,20 +41,13 @@ fn share(outcome: &Outcome) -> f64 {
     of(outcome.window("all"), "ebb").share_of_payload_capacity
 }
 
-/// Returns the least share that it takes where nobody stands in its queue. Over uTP, and beyond a few milliseconds, losses of 1 % cost it up to
-/// a quarter of the link, and those of 5 % most of it: that is a bad case.
+/// Returns the least share that it takes where nobody stands in its queue. Over uTP a lost retransmission stalls the sender: losses of 5 % cost
+/// a third of the link beyond a few milliseconds.
 fn least_share(flow: &Flow, rtt_ms: u64, loss: f64) -> f64 {
-    match is_utp(flow) {
-        true if loss > 0.01 => {
-            if rtt_ms == 5 {
-                0.85
-            } else {
-                0.1
-            }
-        }
-        true if loss > 0.001 => 0.6,
-        _ => 0.9,
+    if is_utp(flow) && loss > 0.01 && rtt_ms > 5 {
+        return 0.6;
     }
+    0.9
 }
 
 #[test]
@@ -119,15 +112,15 @@ fn behind_half_a_bdp_cubic_keeps_its_goodput_unless_that_is_a_buffer_of_a_few_pa
 }
 
 /// CUBIC leaves much of a lossy path unused. There ebb looks for a queue and finds none, also while CUBIC grows: in single runs CUBIC keeps
-/// six tenths, and nine tenths of the mean. That is a bad case, and the worst one is that of the few packets.
+/// four tenths, and eight to nine tenths of the mean. That is a bad case, and the worst one is that of the few packets.
 #[test]
-fn on_lossy_paths_cubic_keeps_half_of_its_goodput_and_most_of_it_on_average() {
+fn on_lossy_paths_cubic_keeps_four_tenths_of_its_goodput_and_most_of_it_on_average() {
     for bdps in [0.5, 1.0, 4.0] {
         let lossy = paths().into_iter().filter(|(_, loss, _)| *loss > 0.0);
         let all = lossy.map(|(rtt_ms, loss, ebb)| {
             let [kept, taken] = beside_cubic(&ebb, rtt_ms, loss, bdps);
             println!("{}, {bdps} BDP: kept {kept:.3}, ebb {taken:.3}", what(&ebb, loss));
-            assert!(kept >= 0.45, "{}, {bdps} BDP: kept {kept:.3}, ebb {taken:.3}", what(&ebb, loss));
+            assert!(kept >= 0.35, "{}, {bdps} BDP: kept {kept:.3}, ebb {taken:.3}", what(&ebb, loss));
             kept
         });
         let all: Vec<f64> = all.collect();
@@ -157,8 +150,8 @@ fn after_cubic_and_its_queue_it_is_back_within_three_seconds_or_eight_round_trip
             let what = what(&ebb, loss);
             println!("{what}, {bdps} BDP: {share:.3}");
             let least = match is_utp(&ebb) {
-                true if loss > 0.01 && rtt_ms > 5 => 0.05,
-                true if loss > 0.001 => 0.5,
+                true if loss > 0.01 && rtt_ms == 250 => 0.1,
+                _ if rtt_ms == 250 => 0.5,
                 _ => 0.6,
             };
             assert!(share >= least, "{what}, {bdps} BDP: {share:.3}");
@@ -172,9 +165,8 @@ fn it_fills_a_route_that_is_70_ms_longer() {
         let longer = RouteChange { at: seconds(20.0), rtt: Some(ms(rtt_ms + 70)), ..RouteChange::default() };
         let what = what(&flow, loss);
         let least = match is_utp(&flow) {
-            true if loss > 0.01 => 0.1,
-            true if loss > 0.001 => 0.45,
-            _ => 0.75,
+            true if loss > 0.01 => 0.5,
+            _ => 0.65,
         };
         let before = scenario(lossy(500.0, loss), 70.0, 40.0, vec![flow]);
         let share = share(&run(&Scenario { route_change: vec![longer], ..before }));
@@ -198,7 +190,7 @@ fn a_download_that_pauses_now_and_then_leaves_it_most_of_what_the_acks_do_not_ta
     for (rtt_ms, loss, ebb) in paths() {
         let what = what(&ebb, loss);
         let least = match is_utp(&ebb) {
-            true if loss > 0.01 => 0.1,
+            true if loss > 0.01 => 0.4,
             _ if loss > 0.001 => 0.45,
             _ => 0.6,
         };
@@ -217,7 +209,7 @@ fn a_download_that_never_pauses_costs_it_a_part_of_its_share_and_most_of_it_on_t
         let what = what(&ebb, 0.0);
         let share = beside_download(ebb, rtt_ms, 0.0, Traffic::Bulk);
         println!("{what}: {share:.3}");
-        assert!(share >= if rtt_ms == 250 { 0.05 } else { 0.55 }, "{what}: {share:.3}");
+        assert!(share >= if rtt_ms == 250 { 0.04 } else { 0.55 }, "{what}: {share:.3}");
     }
 }
 
