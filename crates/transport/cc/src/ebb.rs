@@ -191,7 +191,7 @@ impl Controller for Ebb {
 
     fn on_mtu(&mut self, mss: u32) {
         self.params.mss = mss.max(1).into();
-        self.state.cwnd = self.state.cwnd.max(2 * self.params.mss);
+        self.state.on_mtu(&self.params);
     }
 
     fn directive(&self) -> Directive {
@@ -206,7 +206,7 @@ impl Controller for Ebb {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let State { phase, queue_us, ref capacity, .. } = self.state;
+        let State { phase, ref capacity, .. } = self.state;
         let base_us = self.state.path.base_us();
         Snapshot {
             phase: match phase {
@@ -216,11 +216,11 @@ impl Controller for Ebb {
             },
             cwnd: self.state.window(&self.params),
             base_delay: Span::from_micros(base_us).nonzero(),
-            queuing_delay: (base_us > 0).then_some(Span::from_micros(queue_us)),
+            queuing_delay: (base_us > 0).then_some(Span::from_micros(self.state.queue_us())),
             target: (base_us > 0).then(|| Span::from_micros(self.state.target_us(&self.params))),
             extra: [
                 Some(("capacity_bit_s", 8.0 * capacity.get() as f64)),
-                Some(("noise_ms", self.state.noise_us(&self.params) as f64 / 1000.0)),
+                Some(("noise_ms", self.state.noise_us() as f64 / 1000.0)),
                 None,
                 None,
             ],

@@ -7,7 +7,7 @@
 //! ```
 //! The growth is the least queue of the last 30 % of the packets less that of the first 30 %: 0.7 of the train is in between.
 
-use super::units::{part, ratio, Ratio16};
+use super::units::{part, ratio, saturated, Ratio16};
 
 /// Part of a train whose least queue counts.
 const END: Ratio16 = ratio(0.3);
@@ -29,24 +29,33 @@ pub enum Question {
     Share,
 }
 
+impl Question {
+    /// Returns the rate of its train on a link of that capacity, bytes per second.
+    pub fn rate(self, capacity: u64) -> u64 {
+        match self {
+            Question::Share => capacity,
+            Question::Route | Question::None => (capacity / 2).max(1),
+        }
+    }
+}
+
 /// A train on its way.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
-    /// Numbers of its first packet, of the last of its beginning, of the first of its end, and of its last one. Numbers of one sender follow
-    /// one another; those of a group of senders only rise.
+    /// Number of its first packet.
     first: u64,
-    early_to: u64,
-    late_from: u64,
-    last: u64,
     /// When it is given up.
     until: u64,
-    /// Bytes per second.
-    pub rate: u64,
     /// Its question.
     pub question: Question,
-    packets: u32,
-    sent: u32,
+    packets: u16,
+    sent: u16,
+    /// The last packet of its beginning, the first of its end, and its last one: how far their numbers are from the first one's. Numbers of
+    /// one sender follow one another; those of a group of senders only rise.
+    early_to: u32,
+    late_from: u32,
+    last: u32,
     early_us: u32,
     late_us: u32,
     /// Least round-trip time of the late packets.
@@ -57,14 +66,13 @@ impl Burst {
     /// No train.
     pub const NONE: Burst = Burst {
         first: 0,
-        early_to: 0,
-        late_from: u64::MAX,
-        last: u64::MAX,
         until: 0,
-        rate: 0,
         question: Question::None,
         packets: 0,
         sent: 0,
+        early_to: 0,
+        late_from: u32::MAX,
+        last: u32::MAX,
         early_us: u32::MAX,
         late_us: u32::MAX,
         late_rtt_us: u32::MAX,
@@ -72,9 +80,9 @@ impl Burst {
 
     /// Returns a train of this many packets. Where acks come in batches there may be no sample of its beginning; `stands_us` is the
     /// queue before it.
-    pub fn new(question: Question, packets: u64, rate: u64, until: u64, stands_us: Option<u64>) -> Burst {
-        let early_us = stands_us.map_or(u32::MAX, |us| us.min(u32::MAX.into()) as u32);
-        Burst { question, packets: packets as u32, rate, until, early_us, ..Burst::NONE }
+    pub fn new(question: Question, packets: u64, until: u64, stands_us: Option<u64>) -> Burst {
+        let packets = packets.min(u16::MAX.into()) as u16;
+        Burst { question, packets, until, early_us: stands_us.map_or(u32::MAX, saturated), ..Burst::NONE }
     }
 
     /// Returns whether there is a train.
@@ -106,6 +114,7 @@ impl Burst {
         if self.sent == 1 {
             self.first = number;
         }
+        let number = self.distance(number);
         if self.sent <= self.end() {
             self.early_to = number;
         }
@@ -117,9 +126,14 @@ impl Burst {
         }
     }
 
+    /// Returns how far a number is from the first one.
+    fn distance(&self, number: u64) -> u32 {
+        number.saturating_sub(self.first).min(u32::MAX.into()) as u32
+    }
+
     /// Returns the packets at each end whose least queue counts.
-    fn end(&self) -> u32 {
-        part(self.packets.into(), END).max(1) as u32
+    fn end(&self) -> u16 {
+        part(self.packets.into(), END).max(1) as u16
     }
 
     /// Takes in the queue that a packet met. Returns whether the train's last packet has arrived.
@@ -127,7 +141,7 @@ impl Burst {
         if !self.is_on() || self.sent == 0 || number < self.first {
             return false;
         }
-        let queue = queue_us.min(u32::MAX.into()) as u32;
+        let (number, queue) = (self.distance(number), saturated(queue_us));
         if number <= self.early_to {
             self.early_us = self.early_us.min(queue);
         } else if (self.late_from..=self.last).contains(&number) {
@@ -180,7 +194,7 @@ mod tests {
     #[test]
     fn a_train_that_meets_nobody_gives_the_new_base() {
         for (slope, base) in [(0.0, Some(120_000)), (0.2, Some(120_280)), (0.5, None), (1.0, None)] {
-            let mut burst = Burst::new(Question::Route, 20, 1_000_000, 1 << 40, None);
+            let mut burst = Burst::new(Question::Route, 20, 1 << 40, None);
             let mut is_over = false;
             for number in 0..20u64 {
                 burst.sent(100 + number);
@@ -195,7 +209,7 @@ mod tests {
     #[test]
     fn where_acks_come_in_batches_the_queue_before_it_stands_for_its_beginning() {
         let train = |stands| {
-            let mut burst = Burst::new(Question::Route, 16, 1_000_000, 1 << 40, stands);
+            let mut burst = Burst::new(Question::Route, 16, 1 << 40, stands);
             (0..16).for_each(|number| burst.sent(number));
             assert!(burst.sample(15, 71_000, 121_000));
             burst.new_base(200)

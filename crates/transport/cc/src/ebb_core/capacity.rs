@@ -9,7 +9,7 @@ const BINS: usize = 10;
 /// Headers of a packet: IP, TCP and timestamps, bytes.
 const HEADERS: u64 = 52;
 
-/// The largest rates, the newest first, in 256 bytes per second: up to 8.8 Tbit/s.
+/// The largest rates of the newest bin, of the newest two, … of all ten, in 256 bytes per second: up to 8.8 Tbit/s.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capacity {
@@ -17,15 +17,20 @@ pub struct Capacity {
     maxima: [u32; BINS],
 }
 
+/// Returns a rate in 256 bytes per second.
+fn units(rate: u64) -> u32 {
+    (rate >> 8).clamp(1, u32::MAX.into()) as u32
+}
+
 impl Capacity {
     /// Returns C, bytes per second; zero before the first rate.
     pub fn get(&self) -> u64 {
-        u64::from(self.maxima.iter().copied().max().unwrap_or(0)) << 8
+        u64::from(self.maxima[BINS - 1]) << 8
     }
 
     /// Takes in a rate, bytes per second.
     pub fn update(&mut self, now: u64, rate: u64) {
-        if self.maxima == [0; BINS] {
+        if self.maxima[BINS - 1] == 0 {
             self.began = now;
         }
         while now.saturating_sub(self.began) >= BIN_US {
@@ -37,12 +42,17 @@ impl Capacity {
             self.maxima[0] = 0;
             self.began += BIN_US;
         }
-        self.maxima[0] = self.maxima[0].max((rate >> 8).clamp(1, u32::MAX.into()) as u32);
+        self.maxima.iter_mut().for_each(|most| *most = (*most).max(units(rate)));
     }
 
     /// Returns the time that a packet of `mss` bytes of payload takes on the link, µs.
     pub fn packet_us(&self, mss: u64) -> u64 {
         time_of(mss + HEADERS, self.get()).min(FOR_EVER_US)
+    }
+
+    /// Returns the same with one more rate that is larger than all, bytes per second.
+    pub fn packet_us_with(&self, rate: u64, mss: u64) -> u64 {
+        time_of(mss + HEADERS, u64::from(units(rate)) << 8)
     }
 }
 

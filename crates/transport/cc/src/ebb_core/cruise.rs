@@ -2,8 +2,8 @@
 
 use super::burst::{is_fair_queue, Burst, Question};
 use super::losses::Verdict;
-use super::round::{Round, Seen};
-use super::units::{bytes_in, part, rate_of, ratio, Ratio16};
+use super::round::Seen;
+use super::units::{bytes_in, part, rate_of, ratio, saturated, Ratio16};
 use super::{switches, AckEvent, Params, Phase, State, MAX_WINDOW};
 
 /// A reduction leaves at least this part of the window; later ones and congested ones at most those.
@@ -17,12 +17,12 @@ const MOST_CHANGE: Ratio16 = ratio(0.3);
 const IS_LOW: Ratio16 = ratio(0.4);
 const IS_USED: Ratio16 = ratio(0.3);
 /// Rounds of low queue before growth accelerates, and rounds of use before the window's rate is the level.
-const LOW_ROUNDS: u32 = 2;
-const USED_ROUNDS: u32 = 4;
+const LOW_ROUNDS: u16 = 2;
+const USED_ROUNDS: u16 = 4;
 /// Growth of a round when the queue is low: at first, and at most.
 const GROWTH_LEAST: Ratio16 = ratio(0.005);
 const GROWTH_FIRST: Ratio16 = ratio(0.1);
-const ROOT_OF_TWO: Ratio16 = ratio(1.41421356);
+const ROOT_OF_TWO: Ratio16 = ratio(core::f64::consts::SQRT_2);
 /// Growth towards a level that the path has carried.
 const GROWTH_BACK: Ratio16 = ratio(0.5);
 const NEAR_LEVEL: Ratio16 = ratio(0.9);
@@ -51,18 +51,14 @@ pub struct Law {
     level: u64,
     /// Window of the round before: what was delivered in this one left under it.
     flight: u64,
-    /// Round trip of the last round, without the queue ahead, µs.
-    round_trip_us: u64,
-    /// Queue that caused the last reduction, µs; zero: none has.
-    red_us: u64,
     /// Since when the own rate is a part of C; zero: it is not.
     shared_since: u64,
     /// Not before then is the next share test.
     share_test_at: u64,
-    /// Reductions that the queue did not obey.
-    pub strikes: u32,
-    low_rounds: u32,
-    used_rounds: u32,
+    /// Queue that caused the last reduction, µs; zero: none has.
+    red_us: u32,
+    low_rounds: u16,
+    used_rounds: u16,
 }
 
 impl State {
@@ -71,11 +67,11 @@ impl State {
         self.law = Law {
             level: rate_of(self.cwnd, self.empty_round_trip_us()),
             flight: self.cwnd,
-            round_trip_us: self.law.round_trip_us,
             share_test_at: self.law.share_test_at,
             ..Law::default()
         };
-        self.round = Round::after_reduction(now);
+        self.evidence.strikes = 0;
+        self.round = self.round.after_reduction(now);
         self.losses.abandon();
     }
 
@@ -83,7 +79,7 @@ impl State {
         if self.burst.is_on() {
             return;
         }
-        let noise = self.noise_us(params);
+        let noise = self.noise_us();
         if let Some(queue_us) = self.stands_early(noise, params) {
             self.end_round(ack.now, Seen { queue_us, ..self.round.seen() }, params);
         } else if self.round.is_over(ack.now, ack.sent_at, noise) {
@@ -97,17 +93,17 @@ impl State {
             return None;
         }
         let target = self.target_us(params);
-        let most = target + 2 * params.slack(target, self.packet_us(params));
+        let most = target + 2 * params.slack(target, self.packet_us());
         self.round.stands_at().filter(|queue| *queue > most)
     }
 
     fn end_round(&mut self, now: u64, seen: Seen, params: &Params) {
-        self.capacity.update(now, self.rate);
-        self.law.round_trip_us = self.empty_round_trip_us();
-        let packet_us = self.packet_us(params);
+        self.learn(now, self.rate, params);
+        self.round.trip_before_us = saturated(self.empty_round_trip_us());
+        let packet_us = self.packet_us();
         let target = self.target_us(params);
         let slack = params.slack(target, packet_us);
-        self.losses.shorten(self.rtt_us);
+        self.losses.shorten(self.rtt_us());
         let verdict = self.losses.round(now, seen.mean_us < self.empty_us(packet_us, params));
         let is_lossy =
             u64::from(seen.lost) << 16 > (u64::from(seen.packets) + u64::from(seen.lost)) * params.lossy;
@@ -125,19 +121,19 @@ impl State {
     /// Returns the queue below which nobody stands in it, µs.
     fn empty_us(&self, packet_us: u64, params: &Params) -> u64 {
         let most = part(packet_us, EMPTY_PACKETS).max(params.least_target(packet_us) / 4).max(EMPTY_US);
-        most + 2 * self.noise_us(params)
+        most + 2 * self.noise_us()
     }
 
     /// Reduces the window by the queue's excess, or goes to the floor if the queue has not obeyed several times.
     fn reduce(&mut self, now: u64, queue_us: u64, is_congested: bool, params: &Params) {
-        if self.law.red_us > 0 && queue_us > part(self.law.red_us, params.obey) {
-            self.law.strikes += 1;
+        if self.law.red_us > 0 && queue_us > part(self.law.red_us.into(), params.obey) {
+            self.evidence.strikes += 1;
         }
-        if self.law.strikes >= params.patience {
+        if self.evidence.strikes >= params.patience {
             return self.begin_yield(now, params);
         }
         let exact = self.exact(now, params);
-        let most_left = match self.law.strikes {
+        let most_left = match self.evidence.strikes {
             0 if is_congested => AFTER_CONGESTED,
             0 => 1 << 16,
             1 => AFTER_FIRST,
@@ -150,18 +146,18 @@ impl State {
             .max(part(self.cwnd, LEAST_LEFT))
             .min(part(self.cwnd, most_left))
             .max(2 * params.mss);
-        self.law.red_us = queue_us.max(1);
+        self.law.red_us = saturated(queue_us).max(1);
         self.law.flight = self.cwnd;
         (self.law.low_rounds, self.law.used_rounds) = (0, 0);
-        if self.law.strikes > 0 || is_congested {
+        if self.evidence.strikes > 0 || is_congested {
             self.law.shared_since = 0;
         }
-        self.round = Round::after_reduction(now);
+        self.round = self.round.after_reduction(now);
     }
 
     /// Returns the window that leaves the target in the queue if all of it is the own one.
     fn exact(&self, now: u64, params: &Params) -> u64 {
-        let kept = self.noise_us(params) + self.target_us(params);
+        let kept = self.noise_us() + self.target_us(params);
         bytes_in(self.rate_now(now, params), self.empty_round_trip_us() + kept)
     }
 
@@ -169,7 +165,7 @@ impl State {
     fn empty_round_trip_us(&self) -> u64 {
         let seen = self.round.seen();
         if seen.rtt_us == u64::from(u32::MAX) {
-            return self.law.round_trip_us.max(self.path.base_us());
+            return u64::from(self.round.trip_before_us).max(self.path.base_us());
         }
         seen.rtt_us.saturating_sub(seen.least_us).max(self.path.base_us())
     }
@@ -177,7 +173,7 @@ impl State {
     fn grow(&mut self, seen: &Seen, target: u64, slack: u64, params: &Params) {
         let (queue, base) = (seen.queue_us, seen.rtt_us.saturating_sub(seen.queue_us).max(1));
         if queue < target {
-            (self.law.strikes, self.law.red_us) = (0, 0);
+            (self.evidence.strikes, self.law.red_us) = (0, 0);
         }
         let before = self.cwnd;
         let level = bytes_in(self.law.level.max(self.capacity.get() / 2), base);
@@ -192,7 +188,7 @@ impl State {
             self.cwnd = self.cwnd.max(grown).max(if before < near { quick } else { 0 });
         }
         // The window has grown since what was delivered now left.
-        let carried = bytes_in(self.rate, self.longer_us);
+        let carried = bytes_in(self.rate, self.longer_us.into());
         let lost = u64::from(seen.lost) * params.mss;
         if carried + lost + 2 * params.mss < part(self.law.flight, EXPLAINED) {
             let quickest = if before < part(level, NEAR_LEVEL) { GROWTH_BACK } else { growth };
@@ -238,15 +234,15 @@ impl State {
     /// Reacts to a loss: steps back and looks, or judges by the queue at once.
     pub(super) fn cruise_loss(&mut self, now: u64, params: &Params) {
         if params.has(switches::STEP_BACK) {
-            self.losses.step_back(now, self.rtt_us);
+            self.losses.step_back(now, self.rtt_us());
             self.cap.saw(self.round.most_us());
             self.cwnd = part(bytes_in(self.law.level, self.empty_round_trip_us()).min(self.cwnd), params.low)
                 .max(2 * params.mss);
-            self.round = Round::after_reduction(now);
+            self.round = self.round.after_reduction(now);
             return;
         }
-        let is_full = self.round.most_us() >= self.empty_us(self.packet_us(params), params);
-        if is_full && now >= self.evidence.answered_at() + self.rtt_us {
+        let is_full = self.round.most_us() >= self.empty_us(self.packet_us(), params);
+        if is_full && now.saturating_sub(self.evidence.answered_at()) >= self.rtt_us() {
             self.congested(now, params);
         }
     }
@@ -255,12 +251,12 @@ impl State {
     pub(super) fn congested(&mut self, now: u64, params: &Params) {
         const FULL: Ratio16 = ratio(0.9);
         self.losses.abandon();
-        self.cap.congested(now, self.packet_us(params));
+        self.cap.congested(now, self.packet_us());
         let is_below = self.rate < part(self.capacity.get(), FULL);
-        if self.evidence.add(now, self.rtt_us, is_below) {
+        if self.evidence.add(now, self.rtt_us(), is_below) {
             return self.begin_yield(now, params);
         }
-        self.reduce(now, self.queue_us, true, params);
+        self.reduce(now, self.queue_us(), true, params);
     }
 
     fn consider_share_test(&mut self, now: u64, seen: &Seen, target: u64, slack: u64, params: &Params) {
@@ -278,9 +274,9 @@ impl State {
             self.law.shared_since = now;
         }
         let after = if self.floor.is_shared() {
-            SHARE_AGAIN_ROUNDS * self.rtt_us
+            SHARE_AGAIN_ROUNDS * self.rtt_us()
         } else {
-            SHARE_AFTER_US.max(SHARE_AFTER_ROUNDS * self.rtt_us)
+            SHARE_AFTER_US.max(SHARE_AFTER_ROUNDS * self.rtt_us())
         };
         if now.saturating_sub(self.law.shared_since) < after
             || now < self.law.share_test_at
@@ -288,10 +284,10 @@ impl State {
         {
             return;
         }
-        self.law.share_test_at = now + SHARE_EVERY_US;
+        self.law.share_test_at = now.saturating_add(SHARE_EVERY_US);
         let (least, most) = SHARE_PACKETS;
         let packets = (bytes_in(capacity, SHARE_US) / params.mss).clamp(least, most);
-        self.ask(Question::Share, packets, capacity, now, None, params);
+        self.ask(Question::Share, packets, now, None, params);
     }
 
     /// Returns the own part of C.
@@ -300,13 +296,13 @@ impl State {
     }
 
     pub(super) fn on_share_train(&mut self, burst: &Burst, now: u64, params: &Params) {
-        let Some(growth) = burst.growth(self.packet_us(params)) else { return };
+        let Some(growth) = burst.growth(self.packet_us()) else { return };
         // The rate of before: the train's own may be larger.
         let share = self.share();
         if is_fair_queue(growth, share) {
             return self.yield_share(now, params);
         }
         self.floor.not_shared();
-        self.round = Round::after_reduction(now);
+        self.round = self.round.after_reduction(now);
     }
 }

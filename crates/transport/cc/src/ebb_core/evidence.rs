@@ -1,4 +1,4 @@
-//! Congested events: how many of them in a row lead to the floor.
+//! Congested events, and reductions that the queue did not obey: how many of them in a row lead to the floor.
 
 /// Events further apart than this have nothing to do with each other, µs and round trips.
 const APART_US: u64 = 6_000_000;
@@ -6,7 +6,7 @@ const APART_ROUNDS: u64 = 20;
 /// Events that lead to the floor, one fewer if the rate is below the link's already.
 const EVENTS: u32 = 3;
 
-/// Congested events so far.
+/// Signs of others in the queue.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
@@ -14,7 +14,8 @@ pub struct Evidence {
     last: u64,
     /// Events close to each other.
     events: u32,
-    unused: u32,
+    /// Reductions that the queue did not obey.
+    pub strikes: u32,
 }
 
 impl Evidence {
@@ -31,7 +32,7 @@ impl Evidence {
         self.events >= EVENTS - u32::from(is_below_capacity)
     }
 
-    /// Forgets them: the rule has acted.
+    /// Forgets the events: the rule has acted.
     pub fn clear(&mut self) {
         self.events = 0;
     }

@@ -1,7 +1,7 @@
 //! Yield: pairs of packets at the floor, until the queue has gone and the hold is over.
 
 use super::burst::{Burst, Question};
-use super::units::{bytes_in, part, time_of};
+use super::units::{bytes_in, part, saturated, time_of};
 use super::{switches, AckEvent, Params, Phase, State};
 
 /// Samples in a row that are not high, before a return.
@@ -10,8 +10,8 @@ const CALM_SAMPLES: u32 = 2;
 /// first ack on: no loss widens a window.
 const FLOOR_PACKETS: u64 = 4;
 /// Hold after a share test, µs: the first one and the longest.
-const SHARE_HOLD_US: u64 = 2_000_000;
-const SHARE_HOLD_MOST_US: u64 = 16_000_000;
+const SHARE_HOLD_US: u32 = 2_000_000;
+const SHARE_HOLD_MOST_US: u32 = 16_000_000;
 /// The queue must stand still for that long before a train: µs and round trips.
 const STEADY_US: u64 = 3_000_000;
 const STEADY_ROUNDS: u64 = 10;
@@ -29,22 +29,19 @@ const RAMP_PACKETS: u64 = 4;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Floor {
-    /// When it began.
-    began: u64,
     /// Since when no sample has been high.
     calm_since: u64,
     /// When the rule came back last.
     returned_at: u64,
-    /// The hold of now, and that of evidence, µs.
-    pub hold_us: u64,
-    evidence_hold_us: u64,
-    share_hold_us: u64,
     /// Since when the round-trip time has stood still.
     steady_since: u64,
+    /// The hold of now, that of evidence, and that of a fair queue, µs.
+    pub hold_us: u32,
+    evidence_hold_us: u32,
+    share_hold_us: u32,
     steady_least_us: u32,
     steady_most_us: u32,
     calm_samples: u32,
-    unused: u32,
 }
 
 impl Floor {
@@ -58,8 +55,8 @@ impl Floor {
         self.share_hold_us > 0
     }
 
-    fn begin(&mut self, now: u64, hold_us: u64) {
-        (self.began, self.calm_since, self.hold_us) = (now, now, hold_us);
+    fn begin(&mut self, now: u64, hold_us: u32) {
+        (self.calm_since, self.hold_us) = (now, hold_us);
         (self.calm_samples, self.steady_least_us, self.steady_most_us) = (0, u32::MAX, 0);
     }
 
@@ -70,7 +67,7 @@ impl Floor {
             return false;
         }
         self.calm_samples = self.calm_samples.saturating_add(1);
-        self.calm_samples >= CALM_SAMPLES && now.saturating_sub(self.calm_since) >= self.hold_us
+        self.calm_samples >= CALM_SAMPLES && now.saturating_sub(self.calm_since) >= self.hold_us.into()
     }
 
     /// Takes in a round-trip time. Returns for how long it has been steady, µs.
@@ -94,24 +91,25 @@ impl State {
         let is_again =
             self.floor.returned_at > 0 && now.saturating_sub(self.floor.returned_at) < params.again_us;
         let hold = if is_again {
-            (2 * self.floor.evidence_hold_us).min(params.hold_most_us)
+            (2 * u64::from(self.floor.evidence_hold_us)).min(params.hold_most_us)
         } else {
             params.hold_us
         };
-        self.floor.evidence_hold_us = hold.max(params.hold_us);
-        self.to_floor(now, self.floor.evidence_hold_us, params);
+        self.floor.evidence_hold_us = saturated(hold.max(params.hold_us));
+        self.go_to_floor(now, self.floor.evidence_hold_us, params);
     }
 
     /// Goes to the floor because the queue is a fair one.
     pub(super) fn yield_share(&mut self, now: u64, params: &Params) {
         self.floor.share_hold_us = (2 * self.floor.share_hold_us).clamp(SHARE_HOLD_US, SHARE_HOLD_MOST_US);
-        self.to_floor(now, self.floor.share_hold_us, params);
+        self.go_to_floor(now, self.floor.share_hold_us, params);
     }
 
-    fn to_floor(&mut self, now: u64, hold_us: u64, params: &Params) {
+    fn go_to_floor(&mut self, now: u64, hold_us: u32, params: &Params) {
         self.phase = Phase::Yield;
         self.cwnd = self.cwnd.min(FLOOR_PACKETS * params.mss);
         self.burst = Burst::NONE;
+        self.round = self.round.after_reduction(now);
         self.losses.abandon();
         self.evidence.clear();
         self.floor.begin(now, hold_us);
@@ -121,22 +119,22 @@ impl State {
     pub(super) fn pairs_every(&self, params: &Params) -> u64 {
         let least = PACKETS_A_SECOND * params.mss;
         let rate = part(self.capacity.get(), params.floor).max(least);
-        time_of(2 * params.mss, rate).max(self.rtt_us)
+        time_of(2 * params.mss, rate).max(self.rtt_us())
     }
 
     pub(super) fn wait(&mut self, ack: &AckEvent, params: &Params) {
         self.cwnd = FLOOR_PACKETS * params.mss;
-        if ack.sent_at < self.floor.began || self.burst.is_on() {
+        if !self.round.counts(ack.sent_at) || self.burst.is_on() {
             return;
         }
-        let (packet_us, noise) = (self.packet_us(params), self.noise_us(params));
-        let is_high = self.queue_us > params.high(packet_us, noise);
+        let (packet_us, noise) = (self.packet_us(), self.noise_us());
+        let is_high = self.queue_us() > params.high(packet_us, noise);
         if self.floor.is_calm(ack.now, is_high) {
             return self.come_back(ack.now, params);
         }
         let within = STEADY_WITHIN_US.max(2 * packet_us) + 4 * noise;
         let steady = self.floor.steady_for(ack.now, ack.rtt_us, within);
-        let is_due = steady >= STEADY_US.max(STEADY_ROUNDS * self.rtt_us);
+        let is_due = steady >= STEADY_US.max(STEADY_ROUNDS * self.rtt_us());
         if is_high && is_due && params.has(switches::TRAIN) {
             self.ask_route(ack.now, params);
         }
@@ -144,15 +142,14 @@ impl State {
 
     fn ask_route(&mut self, now: u64, params: &Params) {
         let (least, most) = TRAIN_PACKETS;
-        let capacity = self.capacity.get();
-        let packets = (bytes_in(capacity, TRAIN_US) / params.mss).clamp(least, most);
+        let packets = (bytes_in(self.capacity.get(), TRAIN_US) / params.mss).clamp(least, most);
         let stands = u64::from(self.floor.steady_least_us).saturating_sub(self.path.base_us());
-        self.ask(Question::Route, packets, (capacity / 2).max(1), now, Some(stands), params);
+        self.ask(Question::Route, packets, now, Some(stands), params);
         (self.floor.steady_least_us, self.floor.steady_most_us) = (u32::MAX, 0);
     }
 
     pub(super) fn on_route_train(&mut self, burst: &Burst, now: u64, params: &Params) {
-        let Some(base_us) = burst.new_base(self.packet_us(params)) else { return };
+        let Some(base_us) = burst.new_base(self.packet_us()) else { return };
         self.path.rebase(base_us);
         self.come_back(now, params);
     }

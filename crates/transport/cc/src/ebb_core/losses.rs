@@ -8,7 +8,7 @@
 //! ```
 //! If the path is empty after the step back, nobody stands in the queue: the loss was random, or harms nobody.
 
-use super::units::{part, ratio, Ratio16};
+use super::units::{part, ratio, saturated, Ratio16};
 
 /// Round trips of a step back, and its least time, µs.
 const LOW_ROUNDS: u64 = 6;
@@ -18,8 +18,8 @@ const ENOUGH16: u64 = 6 << 16;
 /// Fewer than this part of the expected losses came: they follow the window.
 const FEWER: Ratio16 = ratio(0.35);
 const UNDECIDED_US: u64 = 1_000_000;
-const RANDOM_US: u64 = 2_000_000;
-const RANDOM_MOST_US: u64 = 16_000_000;
+const RANDOM_US: u32 = 2_000_000;
+const RANDOM_MOST_US: u32 = 16_000_000;
 /// Packets after which the loss rate forgets half.
 const MEMORY_PACKETS: u32 = 20_000;
 
@@ -38,25 +38,28 @@ pub enum Verdict {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
-    /// The step back ends then; zero: there is none.
-    until: u64,
-    began: u64,
-    ignored_until: u64,
-    ignored_us: u64,
+    /// When the step back began; without one, until when losses are ignored.
+    since: u64,
     /// Expected losses, 16 fractional bits.
     expected16: u64,
+    /// How long the step back lasts, µs; zero: there is none.
+    lasts_us: u32,
+    /// How long random losses were ignored the last time, µs.
+    ignored_us: u32,
     observed: u32,
     packets_outside: u32,
     lost_outside: u32,
     packets_within: u32,
-    rounds: u32,
-    empty_rounds: u32,
+    /// Bytes lost in the ramp.
+    pub of_ramp: u32,
+    rounds: u16,
+    empty_rounds: u16,
 }
 
 impl Losses {
     /// Returns whether a step back is on.
     pub fn is_low(&self) -> bool {
-        self.until != 0
+        self.lasts_us != 0
     }
 
     /// Takes in delivered packets.
@@ -78,23 +81,23 @@ impl Losses {
     /// Takes in the loss of a packet that left at `sent_at`. Returns whether a step back is due.
     pub fn lost(&mut self, now: u64, sent_at: u64) -> bool {
         self.count_packets(1);
-        if self.is_low() && sent_at >= self.began {
+        if self.is_low() && sent_at >= self.since {
             self.observed = self.observed.saturating_add(1);
             return false;
         }
         self.lost_outside = self.lost_outside.saturating_add(1);
-        !self.is_low() && now >= self.ignored_until
+        !self.is_low() && now >= self.since
     }
 
     /// Begins a step back.
     pub fn step_back(&mut self, now: u64, rtt_us: u64) {
-        let until = now + lasts(rtt_us);
-        *self = Losses { until, began: now, rounds: 0, empty_rounds: 0, packets_within: 0, ..*self };
+        let lasts_us = lasts_us(rtt_us);
+        *self = Losses { since: now, lasts_us, rounds: 0, empty_rounds: 0, packets_within: 0, ..*self };
     }
 
     /// Shortens a step back to round trips of now: the one at the loss had a long queue in it.
     pub fn shorten(&mut self, rtt_us: u64) {
-        self.until = self.until.min(self.began + lasts(rtt_us));
+        self.lasts_us = self.lasts_us.min(lasts_us(rtt_us));
     }
 
     /// Takes in a round. Returns the verdict if the step back is over.
@@ -102,25 +105,25 @@ impl Losses {
         if !self.is_low() {
             return None;
         }
-        self.rounds += 1;
-        self.empty_rounds += u32::from(is_empty);
-        (now >= self.until).then(|| self.judge(now))
+        self.rounds = self.rounds.saturating_add(1);
+        self.empty_rounds = self.empty_rounds.saturating_add(u16::from(is_empty));
+        (now.saturating_sub(self.since) >= self.lasts_us.into()).then(|| self.judge(now))
     }
 
     /// Ends a step back without a verdict: the rule has something better to do.
     pub fn abandon(&mut self) {
-        self.until = 0;
+        self.lasts_us = 0;
     }
 
     fn judge(&mut self, now: u64) -> Verdict {
-        self.until = 0;
+        self.lasts_us = 0;
         // The loss that began it would make the rate too large.
         let lost = self.lost_outside.saturating_sub(1);
         let rate16 = (u64::from(lost) << 16).checked_div(self.packets_outside.into()).unwrap_or(0);
         self.expected16 = self.expected16.saturating_add(rate16 * u64::from(self.packets_within));
         let observed16 = u64::from(self.observed) << 16;
         let is_enough = self.expected16 > ENOUGH16;
-        let is_occupied = 2 * self.empty_rounds < self.rounds;
+        let is_occupied = 2 * u32::from(self.empty_rounds) < self.rounds.into();
         if is_occupied || (is_enough && observed16 < part(self.expected16, FEWER)) {
             self.forget();
             self.forget_rate();
@@ -128,12 +131,12 @@ impl Losses {
             return Verdict::Congested;
         }
         if !is_enough {
-            self.ignored_until = now + UNDECIDED_US;
+            self.since = now.saturating_add(UNDECIDED_US);
             return Verdict::Undecided;
         }
         self.forget();
         self.ignored_us = (2 * self.ignored_us).clamp(RANDOM_US, RANDOM_MOST_US);
-        self.ignored_until = now + self.ignored_us;
+        self.since = now.saturating_add(self.ignored_us.into());
         Verdict::Random
     }
 
@@ -148,8 +151,8 @@ impl Losses {
 }
 
 /// Returns how long a step back lasts, µs.
-fn lasts(rtt_us: u64) -> u64 {
-    (LOW_ROUNDS * rtt_us).max(LOW_LEAST_US)
+fn lasts_us(rtt_us: u64) -> u32 {
+    saturated((LOW_ROUNDS * rtt_us).max(LOW_LEAST_US))
 }
 
 #[cfg(test)]

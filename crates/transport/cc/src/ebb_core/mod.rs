@@ -7,8 +7,8 @@
 //!   State                cruise · ramp · floor: the states      round · path · capacity · noise: the signals
 //!                        losses · burst · evidence: the judges
 //! ```
-//! The state has `u64` and `u32` in the layout of C, no pointer and no `Option`; parameters are apart. There is no floating point.
-//! Times are µs, windows bytes, rates bytes per second, ratios have 16 fractional bits.
+//! The state has `u64`, `u32` and `u16` in the layout of C, no pointer and no `Option`; parameters are apart. There is no floating point.
+//! Times are µs, windows bytes, rates bytes per second, ratios have 16 fractional bits. A span of time has 32 bits: 71 minutes at most.
 
 pub mod burst;
 pub mod cap;
@@ -40,7 +40,7 @@ use path::Path;
 use recent::Recent;
 use round::Round;
 use together::Together;
-use units::{bytes_in, part, ratio, time_of, Ratio16};
+use units::{bytes_in, part, ratio, saturated, time_of, Ratio16, FOR_EVER_US};
 
 /// [`AckEvent::flags`]: there is a round-trip time.
 pub const HAS_RTT: u32 = 1;
@@ -97,7 +97,7 @@ impl AckEvent {
 }
 
 /// A state of the diagram.
-#[repr(u32)]
+#[repr(u16)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Doubles each round trip.
@@ -116,15 +116,13 @@ pub struct State {
     now: u64,
     /// Window, bytes.
     pub cwnd: u64,
-    /// Queue of the latest sample, µs.
-    pub queue_us: u64,
-    /// Latest and smoothed round-trip time, µs: the smaller one.
-    pub rtt_us: u64,
-    /// Latest and smoothed round-trip time, µs: the larger one.
-    longer_us: u64,
     /// Delivery rate of the latest sample, bytes per second.
     pub rate: u64,
-    /// Base delays.
+    /// When the ramp began. After it, when it ended: losses of packets that left before then are the ramp's.
+    ramp_at: u64,
+    /// Until then samples that may have waited do not count.
+    prompt_until: u64,
+    /// Base delays, and the queue ahead.
     pub path: Path,
     /// C.
     pub capacity: Capacity,
@@ -139,18 +137,16 @@ pub struct State {
     evidence: Evidence,
     floor: Floor,
     burst: Burst,
-    /// Losses of packets that left before then are the ramp's.
-    forgiven_until: u64,
-    /// Until then samples that may have waited do not count.
-    prompt_until: u64,
-    /// When the ramp began.
-    ramp_began: u64,
-    /// Losses of the ramp's window.
-    ramp_lost: u64,
+    /// Latest and smoothed round-trip time, µs: the smaller one.
+    rtt_us: u32,
+    /// Latest and smoothed round-trip time, µs: the larger one.
+    longer_us: u32,
+    /// Time of a packet at C, µs: each ack asks for it. `u32::MAX` before the first rate.
+    packet_us: u32,
     /// Where it is.
     pub phase: Phase,
     /// The transport samples delivery rates.
-    has_rates: u32,
+    has_rates: u16,
 }
 
 impl State {
@@ -159,26 +155,24 @@ impl State {
         State {
             now: 0,
             cwnd: window,
-            queue_us: 0,
-            rtt_us: 0,
-            longer_us: 0,
             rate: 0,
+            ramp_at: 0,
+            prompt_until: 0,
             path: Path::UNKNOWN,
             capacity: Capacity::default(),
             noise: Noise::default(),
             recent: Recent::default(),
             together: Together::default(),
-            round: Round::after_reduction(0),
+            round: Round::begins(0),
             law: Law::default(),
             cap: Cap::NONE,
             losses: Losses::default(),
             evidence: Evidence::default(),
             floor: Floor::default(),
             burst: Burst::NONE,
-            forgiven_until: 0,
-            prompt_until: 0,
-            ramp_began: 0,
-            ramp_lost: 0,
+            rtt_us: 0,
+            longer_us: 0,
+            packet_us: u32::MAX,
             phase: Phase::Ramp,
             has_rates: 0,
         }
@@ -189,7 +183,7 @@ impl State {
         let packets = (ack.delivered / params.mss).max(1).min(u32::MAX.into()) as u32;
         self.round.delivered(packets, ack.has(APP_LIMITED));
         self.losses.delivered(packets);
-        self.recent.delivered(ack.now, ack.delivered, packets, self.rtt_us);
+        self.recent.delivered(ack.now, ack.delivered, packets, self.rtt_us());
         self.now = ack.now;
         let is_measured = self.measure(ack, params);
         if ack.has(MARKED) {
@@ -205,21 +199,21 @@ impl State {
 
     /// Takes in the samples of an ack. Returns whether its delay is a sample.
     fn measure(&mut self, ack: &AckEvent, params: &Params) -> bool {
-        let is_first = self.together.ack(ack.now, self.packet_us(params));
+        let is_first = self.together.ack(ack.now, self.packet_us());
         self.measure_rate(ack);
         if !ack.has(HAS_RTT) || self.may_mislead(ack) {
             return false;
         }
         if self.phase != Phase::Yield && is_first {
-            self.noise.update(self.queue_us);
+            self.noise.update(self.queue_us());
         }
         let reverse_us = ack.has(HAS_REVERSE).then_some(ack.reverse_us);
         let queue_us = self.path.measure(ack.now, ack.rtt_us, reverse_us, self.phase != Phase::Yield);
-        self.queue_us = self.together.queue(queue_us);
-        self.longer_us = ack.rtt_us.max(ack.smoothed_us).into();
-        self.rtt_us =
-            u64::from(if ack.smoothed_us == 0 { ack.rtt_us } else { ack.rtt_us.min(ack.smoothed_us) }).max(1);
-        self.round.sample(ack.now, ack.sent_at, self.queue_us, ack.rtt_us, is_first);
+        self.path.queue_us = self.together.queue(queue_us);
+        self.longer_us = ack.rtt_us.max(ack.smoothed_us);
+        let shorter_us = if ack.smoothed_us == 0 { ack.rtt_us } else { ack.rtt_us.min(ack.smoothed_us) };
+        self.rtt_us = shorter_us.max(1);
+        self.round.sample(ack.now, ack.sent_at, self.path.queue_us, ack.rtt_us, is_first);
         if self.burst.sample(ack.number, queue_us, ack.rtt_us) {
             self.on_train(ack, params);
         } else if self.burst.is_late(ack.now) {
@@ -242,7 +236,7 @@ impl State {
     /// Returns whether the ack's delays may be those of a receiver that waits, and there are better ones.
     fn may_mislead(&mut self, ack: &AckEvent) -> bool {
         if !ack.has(MAY_HAVE_WAITED) {
-            self.prompt_until = ack.now + PROMPT_US.max(PROMPT_ROUNDS * self.rtt_us);
+            self.prompt_until = ack.now.saturating_add(PROMPT_US.max(PROMPT_ROUNDS * self.rtt_us()));
         }
         ack.has(MAY_HAVE_WAITED) && ack.now < self.prompt_until
     }
@@ -255,7 +249,7 @@ impl State {
     /// Reacts to the loss of a packet that left at `sent_at`.
     pub fn on_loss(&mut self, now: u64, sent_at: u64, params: &Params) {
         self.round.lost();
-        let is_forgiven = sent_at < self.forgiven_until;
+        let is_forgiven = sent_at < self.ramp_at;
         let due = !is_forgiven && self.losses.lost(now, sent_at);
         match self.phase {
             Phase::Ramp => self.ramp_loss(now, params),
@@ -291,22 +285,46 @@ impl State {
         self.congested(ack.now, params);
     }
 
+    /// Takes in another size of packets.
+    pub fn on_mtu(&mut self, params: &Params) {
+        self.cwnd = self.cwnd.max(2 * params.mss);
+        self.packet_us = saturated(self.capacity.packet_us(params.mss));
+    }
+
+    /// Takes in a rate of the link, bytes per second.
+    fn learn(&mut self, now: u64, rate: u64, params: &Params) {
+        self.capacity.update(now, rate);
+        self.packet_us = saturated(self.capacity.packet_us(params.mss));
+    }
+
     /// Returns the time of a packet on the link, µs.
-    pub fn packet_us(&self, params: &Params) -> u64 {
-        self.capacity.packet_us(params.mss)
+    pub fn packet_us(&self) -> u64 {
+        if self.packet_us == u32::MAX {
+            return FOR_EVER_US;
+        }
+        self.packet_us.into()
+    }
+
+    /// Returns the queue ahead by the latest sample, µs.
+    pub fn queue_us(&self) -> u64 {
+        self.path.queue_us.into()
+    }
+
+    fn rtt_us(&self) -> u64 {
+        self.rtt_us.into()
     }
 
     /// Returns n, µs.
-    pub fn noise_us(&self, params: &Params) -> u64 {
-        self.noise.get(self.packet_us(params))
+    pub fn noise_us(&self) -> u64 {
+        self.noise.get(self.packet_us())
     }
 
     /// Returns `T(x)`, µs.
     pub fn target_us(&self, params: &Params) -> u64 {
         let packets = (self.cwnd / (4 * params.mss)).max(4);
-        let target = params.target(self.rate, self.packet_us(params));
+        let target = params.target(self.rate, self.packet_us());
         let target = if params.has(switches::CAP) { target.min(self.cap.get(self.now)) } else { target };
-        target + NOISE_WEIGHT * self.noise_us(params) / packets
+        target + NOISE_WEIGHT * self.noise_us() / packets
     }
 
     /// Returns what the link carries in the base round-trip time and `extra_us` at the latest rate, bytes.
@@ -317,8 +335,8 @@ impl State {
     /// Returns the rate of the last moments, bytes per second. Where delays are noisy, and without a queue, that depends on chance: the
     /// rate of a round trip takes its place.
     fn rate_now(&self, now: u64, params: &Params) -> u64 {
-        let is_queue = self.queue_us > params.least_target(self.packet_us(params));
-        let rate = if is_queue && self.noise_us(params) == 0 { self.recent.rate(now) } else { 0 };
+        let is_queue = self.queue_us() > params.least_target(self.packet_us());
+        let rate = if is_queue && self.noise_us() == 0 { self.recent.rate(now) } else { 0 };
         if rate == 0 {
             return self.rate;
         }
@@ -326,18 +344,10 @@ impl State {
     }
 
     /// Starts a train.
-    fn ask(
-        &mut self,
-        question: Question,
-        packets: u64,
-        rate: u64,
-        now: u64,
-        stands_us: Option<u64>,
-        params: &Params,
-    ) {
-        let lasts = time_of(packets * params.mss, rate);
-        let until = now + 2 * lasts + 3 * self.rtt_us + 1_000_000;
-        self.burst = Burst::new(question, packets, rate, until, stands_us);
+    fn ask(&mut self, question: Question, packets: u64, now: u64, stands_us: Option<u64>, params: &Params) {
+        let lasts = time_of(packets * params.mss, question.rate(self.capacity.get()));
+        let until = now.saturating_add(2 * lasts + 3 * self.rtt_us() + 1_000_000);
+        self.burst = Burst::new(question, packets, until, stands_us);
     }
 
     /// Answers the question of a train whose last packet has arrived.
@@ -366,18 +376,18 @@ impl State {
     /// Returns how packets are to be spread.
     pub fn spread(&self, params: &Params) -> Spread {
         if self.burst.leaves() {
-            return Spread::Rate(self.burst.rate);
+            return Spread::Rate(self.burst.question.rate(self.capacity.get()));
         }
         if self.phase == Phase::Yield {
             return Spread::Pairs { every_us: self.pairs_every(params) };
         }
-        if self.rtt_us == 0 {
+        if self.rtt_us() == 0 {
             return Spread::Unknown;
         }
         const RAMP: Ratio16 = ratio(2.0);
         const CRUISE: Ratio16 = ratio(1.1);
         let gain = if self.phase == Phase::Ramp { RAMP } else { CRUISE };
-        Spread::Rate(units::rate_of(part(self.cwnd, gain), self.rtt_us).max(1))
+        Spread::Rate(units::rate_of(part(self.cwnd, gain), self.rtt_us()).max(1))
     }
 }
 

@@ -3,7 +3,7 @@
 //! Queues move slowly, jitter does not. So the mean difference of successive samples is jitter's, times 1.5. Below 1.2 ms, or 1.5 packets,
 //! the own packets explain it.
 
-use super::units::{part, ratio, Ratio16};
+use super::units::{part, ratio, saturated, Ratio16};
 
 /// Samples that are averaged quickly.
 const FIRST: u32 = 32;
@@ -26,7 +26,7 @@ pub struct Noise {
 impl Noise {
     /// Takes in the queue that a sample shows, µs.
     pub fn update(&mut self, queue_us: u64) {
-        let queue_us = queue_us.min(u32::MAX.into()) as u32;
+        let queue_us = saturated(queue_us);
         if self.samples > 0 {
             let difference16 = u64::from(queue_us.abs_diff(self.last_us)) << 16;
             let weight = if self.samples <= FIRST { FIRST_WEIGHT } else { WEIGHT };

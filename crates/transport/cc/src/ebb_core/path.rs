@@ -10,7 +10,7 @@
 const BIN_US: u64 = 10_000_000;
 const BINS: usize = 3;
 
-/// Base delays of a path, in µs.
+/// Base delays of a path and the queue ahead, in µs.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
@@ -22,11 +22,14 @@ pub struct Path {
     reverse_us: [u32; BINS],
     /// Bins in use.
     bins: u32,
+    /// Queue ahead by the latest sample.
+    pub queue_us: u32,
 }
 
 impl Path {
     /// A path of which nothing is known.
-    pub const UNKNOWN: Path = Path { bin_began: 0, base_us: u32::MAX, reverse_us: [0; BINS], bins: 0 };
+    pub const UNKNOWN: Path =
+        Path { bin_began: 0, base_us: u32::MAX, reverse_us: [0; BINS], bins: 0, queue_us: 0 };
 
     /// Returns the base round-trip time, µs; zero before the first sample.
     pub fn base_us(&self) -> u64 {

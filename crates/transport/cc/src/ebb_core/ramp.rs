@@ -1,7 +1,6 @@
 //! Ramp: the window grows by what is delivered, until the queue or the losses show that the link is full.
 
-use super::round::Round;
-use super::units::{bytes_in, part, ratio, Ratio16};
+use super::units::{bytes_in, part, ratio, saturated, Ratio16};
 use super::{AckEvent, Params, Phase, State, APP_LIMITED, MAX_WINDOW};
 
 /// Queue that ends it, over `T_lo`.
@@ -21,8 +20,8 @@ impl State {
     pub(super) fn begin_ramp(&mut self, now: u64, window: u64) {
         self.phase = Phase::Ramp;
         self.cwnd = window;
-        (self.ramp_began, self.ramp_lost) = (now, 0);
-        self.round = Round::after_reduction(now);
+        (self.ramp_at, self.losses.of_ramp) = (now, 0);
+        self.round = self.round.after_reduction(now);
     }
 
     pub(super) fn ramp(&mut self, ack: &AckEvent, params: &Params) {
@@ -31,14 +30,14 @@ impl State {
             self.cwnd = self.cwnd.saturating_add(ack.delivered).min(MAX_WINDOW);
         }
         if self.round.is_over(ack.now, ack.sent_at, 0) {
-            self.capacity.update(ack.now, self.rate);
+            self.learn(ack.now, self.rate, params);
             self.round = self.round.next(ack.now);
         }
         let least = params.least_target(self.ramp_packet_us(params));
         let most = part(least, EXIT);
         if self.round.least_of_latest(EXIT_SAMPLES).is_some_and(|queue| queue > most) {
             let rate = self.rate_now(ack.now, params);
-            self.capacity.update(ack.now, rate);
+            self.learn(ack.now, rate, params);
             self.leave_ramp(ack.now, bytes_in(rate, self.path.base_us() + least / 2), params);
         } else if self.is_unexplained(ack.now, params) {
             self.leave_ramp(ack.now, self.carried(least), params);
@@ -47,33 +46,33 @@ impl State {
 
     /// Returns the time of a packet by the largest rate, the latest included.
     fn ramp_packet_us(&self, params: &Params) -> u64 {
-        let mut capacity = self.capacity;
-        if self.rate > capacity.get() {
-            capacity.update(self.ramp_began, self.rate);
+        if self.rate <= self.capacity.get() {
+            return self.packet_us();
         }
-        capacity.packet_us(params.mss)
+        self.capacity.packet_us_with(self.rate, params.mss)
     }
 
     /// Returns whether the window has grown without more being delivered: a base measured over a full buffer hides the queue.
     fn is_unexplained(&self, now: u64, params: &Params) -> bool {
-        now.saturating_sub(self.ramp_began) > BOUND_ROUNDS * self.rtt_us
-            && self.cwnd > BOUND_FACTOR * bytes_in(self.rate, self.rtt_us) + BOUND_PACKETS * params.mss
+        now.saturating_sub(self.ramp_at) > BOUND_ROUNDS * self.rtt_us()
+            && self.cwnd > BOUND_FACTOR * bytes_in(self.rate, self.rtt_us()) + BOUND_PACKETS * params.mss
     }
 
     pub(super) fn ramp_loss(&mut self, now: u64, params: &Params) {
-        self.ramp_lost += params.mss;
+        self.losses.of_ramp = self.losses.of_ramp.saturating_add(saturated(params.mss));
         let least = params.least_target(self.ramp_packet_us(params));
         let is_full = self.round.most_us() > part(least, EXIT);
-        if is_full || self.ramp_lost > part(self.cwnd, LOSSY).max(LOSSY_PACKETS * params.mss) {
+        if is_full || u64::from(self.losses.of_ramp) > part(self.cwnd, LOSSY).max(LOSSY_PACKETS * params.mss)
+        {
             self.leave_ramp(now, (self.cwnd / 2).min(self.carried(least)), params);
         }
     }
 
     /// Ends the ramp with a window.
     pub(super) fn leave_ramp(&mut self, now: u64, window: u64, params: &Params) {
-        self.capacity.update(now, self.rate);
+        self.learn(now, self.rate, params);
         self.cwnd = window.min(self.cwnd).max(2 * params.mss);
-        self.forgiven_until = now;
+        self.ramp_at = now;
         self.losses.forget_rate();
         self.begin_cruise(now);
     }

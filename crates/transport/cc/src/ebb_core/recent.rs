@@ -2,7 +2,7 @@
 //!
 //! A rate over a whole round trip is late. In a queue that has just begun to grow it is that of the time before.
 
-use super::units::rate_of;
+use super::units::{rate_of, saturated};
 
 const LEAST_US: u64 = 10_000;
 const LEAST_PACKETS: u32 = 8;
@@ -14,11 +14,11 @@ const DIVISOR: u64 = 8;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recent {
     began: u64,
-    before_began: u64,
     bytes: u64,
     before_bytes: u64,
+    /// How long the span before lasted, µs; zero: there is none.
+    before_us: u32,
     packets: u32,
-    before_packets: u32,
 }
 
 impl Recent {
@@ -26,19 +26,21 @@ impl Recent {
     pub fn delivered(&mut self, now: u64, bytes: u64, packets: u32, rtt_us: u64) {
         self.bytes = self.bytes.saturating_add(bytes);
         self.packets = self.packets.saturating_add(packets);
-        if self.packets >= LEAST_PACKETS && now.saturating_sub(self.began) >= LEAST_US.max(rtt_us / DIVISOR) {
-            (self.before_began, self.before_bytes, self.before_packets) =
-                (self.began, self.bytes, self.packets);
-            (self.began, self.bytes, self.packets) = (now, 0, 0);
+        let us = now.saturating_sub(self.began);
+        if self.packets >= LEAST_PACKETS && us >= LEAST_US.max(rtt_us / DIVISOR) {
+            // Nobody knows when the first span began.
+            let before_us = if self.began == 0 { 0 } else { saturated(us) };
+            *self = Recent { began: now, bytes: 0, before_bytes: self.bytes, before_us, packets: 0 };
         }
     }
 
     /// Returns the rate, bytes per second; zero before there is one.
     pub fn rate(&self, now: u64) -> u64 {
-        if self.before_packets == 0 || self.before_began == 0 {
+        if self.before_us == 0 {
             return 0;
         }
-        rate_of(self.before_bytes.saturating_add(self.bytes), now.saturating_sub(self.before_began))
+        let us = now.saturating_sub(self.began).saturating_add(self.before_us.into());
+        rate_of(self.before_bytes.saturating_add(self.bytes), us)
     }
 }
 

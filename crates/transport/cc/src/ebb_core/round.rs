@@ -3,6 +3,8 @@
 //! The queue of a round is the least one of its second half, among packets that left after the last reduction. What the reduction did is
 //! not seen earlier.
 
+use super::units::saturated;
+
 /// Shortest round, µs.
 const LEAST_US: u64 = 8_000;
 const LEAST_SAMPLES: u32 = 4;
@@ -36,13 +38,15 @@ pub struct Seen {
 pub struct Round {
     /// When it began.
     pub began: u64,
-    /// Only packets that left from then on count.
-    judged_from: u64,
+    sum: u64,
+    /// Only packets count that left so long before it began, or later.
+    judged_us: u32,
+    /// Round trip of the round before, without the queue ahead.
+    pub trip_before_us: u32,
     /// Latest queues, the newest first.
     latest: [u32; LATEST],
     least_first_half: u32,
     least: u32,
-    sum: u64,
     most: u32,
     rtt: u32,
     samples: u32,
@@ -52,15 +56,16 @@ pub struct Round {
 }
 
 impl Round {
-    /// Returns a round that begins now.
-    pub fn begins(now: u64, judged_from: u64, latest: [u32; LATEST]) -> Round {
+    /// Returns the first round.
+    pub fn begins(now: u64) -> Round {
         Round {
             began: now,
-            judged_from,
-            latest,
+            sum: 0,
+            judged_us: 0,
+            trip_before_us: 0,
+            latest: [0; LATEST],
             least_first_half: u32::MAX,
             least: u32::MAX,
-            sum: 0,
             most: 0,
             rtt: u32::MAX,
             samples: 0,
@@ -71,24 +76,34 @@ impl Round {
     }
 
     /// Returns the round after a reduction: packets that are on their way do not count.
-    pub fn after_reduction(now: u64) -> Round {
-        Round::begins(now, now, [0; LATEST])
+    pub fn after_reduction(&self, now: u64) -> Round {
+        Round { trip_before_us: self.trip_before_us, ..Round::begins(now) }
     }
 
     /// Returns the round after this one.
     pub fn next(&self, now: u64) -> Round {
-        Round::begins(now, self.judged_from, self.latest)
+        let judged_us = saturated(now.saturating_sub(self.judged_from()));
+        Round { judged_us, latest: self.latest, ..self.after_reduction(now) }
+    }
+
+    fn judged_from(&self) -> u64 {
+        self.began.saturating_sub(self.judged_us.into())
+    }
+
+    /// Returns whether a packet that left at `sent_at` counts.
+    pub fn counts(&self, sent_at: u64) -> bool {
+        sent_at >= self.judged_from()
     }
 
     /// Takes in a sample of a packet that left at `sent_at`; or, if its ack came together with the one before, what became of that one.
-    pub fn sample(&mut self, now: u64, sent_at: u64, queue_us: u64, rtt_us: u32, is_first: bool) {
-        if sent_at < self.judged_from {
+    pub fn sample(&mut self, now: u64, sent_at: u64, queue: u32, rtt_us: u32, is_first: bool) {
+        if !self.counts(sent_at) {
             return;
         }
-        let queue = queue_us.min(u32::MAX.into()) as u32;
         self.rtt = self.rtt.min(rtt_us);
         let half = u64::from(self.rtt).max(LEAST_US) / 2;
-        let least = if now < self.began + half { &mut self.least_first_half } else { &mut self.least };
+        let least =
+            if now < self.began.saturating_add(half) { &mut self.least_first_half } else { &mut self.least };
         *least = (*least).min(queue);
         if is_first || self.samples == 0 {
             self.latest.copy_within(..LATEST - 1, 1);
@@ -133,7 +148,7 @@ impl Round {
     /// Returns whether it is over with the ack of a packet that left at `sent_at`.
     pub fn is_over(&self, now: u64, sent_at: u64, noise: u64) -> bool {
         let least = if noise > 0 { 2 * LEAST_SAMPLES } else { LEAST_SAMPLES };
-        sent_at >= self.began && now >= self.began + LEAST_US && self.samples >= least
+        sent_at >= self.began && now.saturating_sub(self.began) >= LEAST_US && self.samples >= least
     }
 
     /// Returns what it showed.
@@ -158,7 +173,7 @@ mod tests {
 
     #[test]
     fn the_queue_of_a_round_is_the_least_of_its_second_half() {
-        let mut round = Round::begins(0, 0, [0; LATEST]);
+        let mut round = Round::begins(0);
         for (now, queue) in [(5_000, 1), (15_000, 2), (30_000, 9_000), (35_000, 7_000), (39_000, 8_000)] {
             round.sample(now, 0, queue, 40_000, true);
         }
@@ -169,10 +184,10 @@ mod tests {
 
     #[test]
     fn packets_that_left_before_the_reduction_do_not_count() {
-        let mut round = Round::after_reduction(100_000);
+        let mut round = Round::begins(0).after_reduction(100_000);
         (0..10).for_each(|i| round.sample(101_000 + i, 99_999, 50_000, 90_000, true));
         assert_eq!((round.stands_at(), round.seen().most_us), (None, 0));
-        (0..6).for_each(|i| round.sample(141_000 + i, 100_000, 3_000 + i, 90_000, true));
+        (0..6u32).for_each(|i| round.sample(141_000 + u64::from(i), 100_000, 3_000 + i, 90_000, true));
         assert_eq!(round.stands_at(), Some(3_000));
     }
 }

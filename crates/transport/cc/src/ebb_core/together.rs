@@ -2,6 +2,8 @@
 //!
 //! They count as one sample, with the least of their delays. No link delivers packets faster than a quarter of a packet's time apart.
 
+use super::units::saturated;
+
 /// Part of a packet's time in which acks are together, and the most of it, µs.
 const DIVISOR: u64 = 4;
 const MOST_US: u64 = 1_000;
@@ -32,9 +34,9 @@ impl Together {
     }
 
     /// Takes in the queue that an ack shows, µs. Returns the least one.
-    pub fn queue(&mut self, queue_us: u64) -> u64 {
-        self.least_us = self.least_us.min(queue_us.min(u32::MAX.into()) as u32);
-        self.least_us.into()
+    pub fn queue(&mut self, queue_us: u64) -> u32 {
+        self.least_us = self.least_us.min(saturated(queue_us));
+        self.least_us
     }
 
     /// Takes in a delivery rate, bytes per second. Returns the one that counts: the first ack reports what has come in all the time that it

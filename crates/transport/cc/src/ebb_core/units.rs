@@ -41,6 +41,15 @@ pub const fn rate_of(bytes: u64, us: u64) -> u64 {
     }
 }
 
+/// Returns a time in 32 bits, µs: 71 minutes at most.
+#[inline]
+pub const fn saturated(us: u64) -> u32 {
+    if us > u32::MAX as u64 {
+        return u32::MAX;
+    }
+    us as u32
+}
+
 /// Longer than every time of a path, and small enough to be multiplied.
 pub const FOR_EVER_US: u64 = 1 << 40;
 
@@ -56,5 +65,6 @@ mod tests {
         }
         assert_eq!((time_of(1500, 0), rate_of(1500, 0)), (FOR_EVER_US, 0));
         assert_eq!(part(1000, ratio(0.3)), 300);
+        assert_eq!((saturated(4_000_000_000), saturated(5_000_000_000)), (4_000_000_000, u32::MAX));
     }
 }
