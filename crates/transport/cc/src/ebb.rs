@@ -1,4 +1,81 @@
 //! Ebb: almost no queue of one's own; ask whether a longer one obeys, and wait at a floor if it does not.
+//!
+//! # Model
+//! Alone the sender keeps a queue of a few milliseconds. A longer queue is its own, that of other Ebb flows, or a foreground's. An experiment
+//! decides. The sender removes exactly the excess that would be there if all of the queue were its own, and looks a round trip later.
+//!
+//! ```text
+//!   q    = RTT − B − (R − R₀)                 B: least RTT; R: one-way delay of the ack, R₀: its least
+//!   T_lo = max(2.5 ms, 1.5 packets)           times of packets on the link, by C, the largest delivery rate of minutes
+//!   T    = min(T_lo + 1.5 MSS / rate, T_hi, cap) + allowance for jitter          T_hi = max(5 ms, T_lo + 4 packets)
+//!
+//!   round, q > T + slack:   W = rate · (B + T)        obeyed: q falls below 0.7 of what it was; the third time not: yield
+//!   round, otherwise:       W += W · g · (T − q) / (B + q)        faster where q stays low
+//! ```
+//! - **Equal shares.** The target contains 1.5 own packets. A slow sender's packets take longer to follow each other, so its target is longer
+//!   until the rates are equal.
+//! - **Queue of a round.** It is the least of the second half of a round trip, among packets that left after the last reduction. Acks that
+//!   arrive together are one sample.
+//! - **Losses.** The sender steps back to 0.9 of its window for six round trips. If the path is empty in fewer than half of the rounds, or
+//!   losses become rarer than by chance, they were congestion. Otherwise they were random, and further ones are ignored for some seconds.
+//! - **Evidence.** Three congested events within seconds, marks included, lead to the yield. Two suffice below 0.9 of C.
+//! - **Yield.** Pairs of packets, about 1 % of C, probe the path. A single packet's delayed ack would look like a queue.
+//! - **Trains.** If the delay at the floor is steady, a train leaves at C/2. If its queue does not grow, nobody else sends, and the route is
+//!   longer. At a half or a third of C in cruise, a train at C shows by its growth whether the queue is a fair one. Behind one the sender yields.
+//!
+//! # States
+//! ```text
+//!   ramp ──queue, losses, mark──▶ cruise ──third reduction in vain; congested events; fair queue──▶ yield
+//!    ▲                              │                                                               │
+//!    ├──timeout, idle───────────────┴───────────────────────────────────────────────────────────────┤
+//!    └──queue gone and hold over; train that meets nobody───────────────────────────────────────────┘
+//! ```
+//! In cruise each round grows or reduces the window. A loss there begins a step back, and a train suspends the rounds.
+//!
+//! # Constants
+//! | name | default | why |
+//! |---|---|---|
+//! | T_lo | 2.5 ms, 1.5 packets | keeps a link full with paced packets and delayed acks; packets for slow links |
+//! | own packets | 1.5 | equal shares; more lengthen the queue of many flows |
+//! | T_hi | 5 ms, T_lo + 4 packets | without it a share beside a CUBIC that grows slowly would last |
+//! | slack | 0.6 T, 2 packets | own granularity is no excess |
+//! | gain g | 0.5 a round | half of the distance: its effect shows a round later |
+//! | obey | 0.7 | a queue above this part of the one that caused the reduction has not obeyed |
+//! | patience | 3 reductions | with fewer, other Ebb flows look like a foreground |
+//! | floor | 1 % of C, 6 packets/s | probes that take nothing, and still show the end of a queue |
+//! | hold | 200 ms, doubling to 2 s | short gaps of a foreground start no contest; doubles if a return ends within 3 s |
+//! | step back | 0.9 W for 6 round trips, 150 ms | the queue empties if it is the own one, and some rounds show it |
+//! | losses ignored | 1 s; random: 2 to 16 s | fewer step backs on a lossy path |
+//! | lossy | 10 % of a round | more losses are congestion on every path |
+//! | growth | 5 % a round | beyond what the path has carried; up to that it is 50 % |
+//! | cap | half of a queue that overflowed, + 2 %/s | leaves room to others in a short buffer |
+//! | memory of C | 200 s | a shorter one would take the sender's share for the link |
+//! | R₀ | least of 20 to 30 s | a skew of 100 ppm moves it by 3 ms; it does not forget in the yield |
+//! | round | 8 ms, 4 samples; with jitter 8 | a single delay is chance |
+//! | jitter | 1.5 × mean difference of successive samples | queues move slowly; below 1.2 ms or 1.5 packets it is the own packets' |
+//! | route train | 16–64 packets, 3 ms at C | after 3 s and 10 round trips of steady delay |
+//! | share train | 12–100 packets, 8 ms at C | after 1 s and 8 round trips of that share, at most every 3 s |
+//! | hold of a share | 2, 4, 8, 16 s | a fair queue stays one |
+//! | pacing | 2 W/RTT in the ramp, then 1.1 | doubles in a round trip; afterwards the window governs |
+//!
+//! # Source
+//! Ours. `docs/ebb.md` specifies the rule for other languages, with all constants. The arithmetic is in [`crate::ebb_core`], in integers; this
+//! file has the parameters and the interface. `vectors/ebb.csv` has recorded events and answers.
+//!
+//! # Not implemented
+//! The base falls only with a smaller round-trip time and rises only by a train: there is no periodic drain. Losses and timeouts that prove
+//! to be none are not undone. A mark counts once in a round trip, whatever the number of marked packets.
+//!
+//! # Known bad cases
+//! - Jitter of several milliseconds at the floor looks like a queue, and is not measured there. Jitter that keeps the order of packets grows
+//!   with the rate, as a queue does.
+//! - Batches of acks over more than a few milliseconds raise queue and jitter, and a share train may have no sample of its beginning.
+//! - Several Ebb flows behind a fair queue take each other for greedy flows, and yield in turn.
+//! - Buffers of a few milliseconds, and queues that drop early: a foreground loses packets without a queue, and the path looks empty.
+//! - Round trips of several hundred milliseconds: ramp and step back take many seconds. At the floor a broken pair leaves lone packets, and
+//!   their delayed acks look like a queue until a train ends that.
+//! - Over uTP, losses of 5 % beyond a few milliseconds leave most of the link unused.
+//! - A download that never pauses becomes part of R₀ after half a minute.
 
 use crate::controller::{Controller, Directive, Needs, Pacing, RecoveryWindow, Setup, Snapshot};
 use crate::delay_signal::rtt_us;
