@@ -1,4 +1,4 @@
-//! What holds in any sequence of events, honest or forged.
+//! Bounds in any sequence of events, honest or forged.
 
 use super::*;
 use crate::ebb_core::burst::Question;
@@ -14,7 +14,7 @@ fn ebb() -> Ebb {
     Ebb::new(&Settings::of_checked(PARAMS, &[]), &Setup::of(MSS))
 }
 
-/// What an ack of a packet says. The receiver may make up all of it but that the packet was sent when it was.
+/// The ack of a packet. The receiver may make up all of it but that the packet was sent when it was.
 #[derive(Clone, Copy, Debug)]
 struct Said {
     /// Since the event before, µs.

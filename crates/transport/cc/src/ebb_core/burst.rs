@@ -23,9 +23,9 @@ pub enum Question {
     /// There is no train.
     #[default]
     None,
-    /// Is the queue that stands a longer route?
+    /// A queue that stands: others', or a longer route.
     Route,
-    /// Does the queue serve flows in turns?
+    /// A queue at the target: a FIFO, or one that serves flows in turns.
     Share,
 }
 
@@ -39,7 +39,7 @@ impl Question {
     }
 }
 
-/// A train on its way.
+/// A train that is sent or awaited.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
@@ -47,7 +47,7 @@ pub struct Burst {
     first: u64,
     /// When it is given up.
     until: u64,
-    /// Its question.
+    /// The question that it answers.
     pub question: Question,
     packets: u16,
     sent: u16,

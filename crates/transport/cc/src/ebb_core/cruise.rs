@@ -161,7 +161,7 @@ impl State {
         bytes_in(self.rate_now(now, params), self.empty_round_trip_us() + kept)
     }
 
-    /// Returns the round trip of the round without the queue ahead: that of the base, and the queue on the way back.
+    /// Returns the round trip of the round without the queue ahead: that of the base, and the queue on the reverse path.
     fn empty_round_trip_us(&self) -> u64 {
         let seen = self.round.seen();
         if seen.rtt_us == u64::from(u32::MAX) {

@@ -12,7 +12,7 @@ const FLOOR_PACKETS: u64 = 4;
 /// Hold after a share test, µs: the first one and the longest.
 const SHARE_HOLD_US: u32 = 2_000_000;
 const SHARE_HOLD_MOST_US: u32 = 16_000_000;
-/// The queue must stand still for that long before a train: µs and round trips.
+/// Least time without a change of the queue before a train: µs and round trips.
 const STEADY_US: u64 = 3_000_000;
 const STEADY_ROUNDS: u64 = 10;
 /// Within: µs, packets' times, times of noise.
@@ -33,7 +33,7 @@ pub struct Floor {
     calm_since: u64,
     /// When the rule came back last.
     returned_at: u64,
-    /// Since when the round-trip time has stood still.
+    /// Since when the round-trip time has not changed.
     steady_since: u64,
     /// The hold of now, that of evidence, and that of a fair queue, µs.
     pub hold_us: u32,
@@ -86,7 +86,7 @@ impl Floor {
 }
 
 impl State {
-    /// Goes to the floor because the queue does not obey.
+    /// Begins a yield because the queue does not obey.
     pub(super) fn begin_yield(&mut self, now: u64, params: &Params) {
         let is_again =
             self.floor.returned_at > 0 && now.saturating_sub(self.floor.returned_at) < params.again_us;
@@ -99,7 +99,7 @@ impl State {
         self.go_to_floor(now, self.floor.evidence_hold_us, params);
     }
 
-    /// Goes to the floor because the queue is a fair one.
+    /// Begins a yield because the queue is a fair one.
     pub(super) fn yield_share(&mut self, now: u64, params: &Params) {
         self.floor.share_hold_us = (2 * self.floor.share_hold_us).clamp(SHARE_HOLD_US, SHARE_HOLD_MOST_US);
         self.go_to_floor(now, self.floor.share_hold_us, params);

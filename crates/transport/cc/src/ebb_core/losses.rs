@@ -23,7 +23,7 @@ const RANDOM_MOST_US: u32 = 16_000_000;
 /// Packets after which the loss rate forgets half.
 const MEMORY_PACKETS: u32 = 20_000;
 
-/// What the losses of a step back mean.
+/// The meaning of the losses of a step back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Somebody stands in the queue.

@@ -143,7 +143,7 @@ pub struct State {
     longer_us: u32,
     /// Time of a packet at C, µs: each ack asks for it. `u32::MAX` before the first rate.
     packet_us: u32,
-    /// Where it is.
+    /// The state of the diagram.
     pub phase: Phase,
     /// The transport samples delivery rates.
     has_rates: u16,
@@ -360,7 +360,7 @@ impl State {
         }
     }
 
-    /// Returns the train that is on its way.
+    /// Returns the train that is sent or awaited.
     pub fn burst(&self) -> &Burst {
         &self.burst
     }

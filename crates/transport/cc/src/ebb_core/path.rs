@@ -1,10 +1,10 @@
-//! The queue ahead: a round-trip time less the base, less the queue on the way back.
+//! The queue ahead: a round-trip time less the base, less the queue on the reverse path.
 //!
 //! ```text
 //!   q = RTT − B − (R − R₀)         B: least RTT of the connection     R: one-way delay of the ack     R₀: its least of 20 to 30 s
 //! ```
 //! The clocks' offset is in R and in R₀ alike. A skew of 100 ppm shifts their difference by 3 ms at most, because R₀ forgets. While the
-//! rule yields it does not forget: a loaded way back would become part of it.
+//! rule yields it does not forget: a loaded reverse path would become part of it.
 
 /// Length of a bin of reverse delays, µs.
 const BIN_US: u64 = 10_000_000;
@@ -47,7 +47,7 @@ impl Path {
         excess.saturating_sub(back)
     }
 
-    /// Returns the queue on the way back, µs.
+    /// Returns the queue on the reverse path, µs.
     fn back(&mut self, now: u64, reverse_us: u32, forgets: bool) -> u64 {
         if self.bins == 0 {
             (self.bins, self.bin_began, self.reverse_us[0]) = (1, now, reverse_us);
@@ -88,7 +88,7 @@ mod tests {
             assert_eq!(
                 path.measure(1, 90_000, Some(offset.wrapping_add(40_000)), true),
                 0,
-                "loaded way back"
+                "loaded reverse path"
             );
             assert_eq!(path.measure(2, 97_000, Some(offset.wrapping_add(40_000)), true), 7_000);
             assert_eq!(path.measure(3, 60_000, None, true), 10_000, "no timestamps");
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn while_it_yields_a_loaded_way_back_does_not_become_the_base() {
+    fn while_it_yields_a_loaded_reverse_path_does_not_become_the_base() {
         let mut path = Path::UNKNOWN;
         path.measure(0, 50_000, Some(1_000), true);
         for s in 1..200 {

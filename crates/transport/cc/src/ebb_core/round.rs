@@ -1,7 +1,7 @@
 //! A round: a round trip, at least 8 ms and four samples (eight on a noisy path), summed up in one queue.
 //!
-//! The queue of a round is the least one of its second half, among packets that left after the last reduction. What the reduction did is
-//! not seen earlier.
+//! The queue of a round is the least one of its second half, among packets that left after the last reduction. The effect of the reduction
+//! is not seen earlier.
 
 use super::units::saturated;
 
@@ -11,7 +11,7 @@ const LEAST_SAMPLES: u32 = 4;
 /// Samples whose least ends a round early.
 pub const LATEST: usize = 6;
 
-/// What a round that is over showed.
+/// The signs of a round that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// Least queue of the second half, µs.

@@ -23,7 +23,7 @@ pub const fn bytes_in(rate: u64, us: u64) -> u64 {
     rate.saturating_mul(us) / SECOND_US
 }
 
-/// Returns the time that `bytes` take at `rate` bytes per second, µs; without a rate for ever.
+/// Returns the time that `bytes` take at `rate` bytes per second, µs; without a rate [`FOR_EVER_US`].
 #[inline]
 pub const fn time_of(bytes: u64, rate: u64) -> u64 {
     match bytes.saturating_mul(SECOND_US).checked_div(rate) {

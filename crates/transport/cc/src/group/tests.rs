@@ -546,7 +546,7 @@ fn a_pacing_rate_is_shared_like_the_window() {
     }
 }
 
-/// Returns a group of so many members, each of which had an ack and wants more.
+/// Returns a group of `count` members, each of which had an ack and has more to send.
 fn busy_group(members: usize, cwnd: u64) -> (Group, Scripted, Vec<MemberId>) {
     let (mut group, inner) = Scripted::group(cwnd);
     let ids: Vec<_> = (0..members).map(|_| group.join(MSS as u32)).collect();
