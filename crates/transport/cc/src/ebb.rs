@@ -74,7 +74,7 @@
 //! - Buffers of a few milliseconds, and queues that drop early: a foreground loses packets without a queue, and the path looks empty.
 //! - Round trips of several hundred milliseconds: ramp and step back take many seconds. At the floor a broken pair leaves lone packets, and
 //!   their delayed acks look like a queue until a train ends that.
-//! - Over uTP, losses of 5 % beyond a few milliseconds leave most of the link unused.
+//! - Over uTP, losses of 5 % beyond a few milliseconds leave a quarter of the link unused.
 //! - A download that never pauses becomes part of R₀ after half a minute.
 
 use crate::controller::{Controller, Directive, Needs, Pacing, RecoveryWindow, Setup, Snapshot};
