@@ -76,6 +76,8 @@
 //!   their delayed acks look like a queue until a train ends that.
 //! - Over uTP, losses of 5 % beyond a few milliseconds leave a quarter of the link unused.
 //! - A download that never pauses becomes part of R₀ after half a minute.
+//! - Skewed clocks in a long yield: R₀ does not move there, and R − R₀ drifts. A drift of 100 ppm hides a queue of 50 ms after 500 s, and the
+//!   sender comes back too early.
 
 use crate::controller::{Controller, Directive, Needs, Pacing, RecoveryWindow, Setup, Snapshot};
 use crate::delay_signal::rtt_us;
