@@ -157,11 +157,13 @@ pub enum Pacing {
     GrowingWindow,
     /// Bytes per second.
     Rate(u64),
-    /// A group of packets back to back, and the pause between the last of them and the next group: below two packets in a round trip. A
-    /// timeout or an idle time begins a new group.
+    /// A group of packets, and the pause between the last of them and the next group: below two packets in a round trip. A timeout or an
+    /// idle time begins a new group.
     Together {
         /// Packets of a group.
         packets: u32,
+        /// Time between two packets of a group; zero: back to back.
+        apart: Span,
         /// Time between two groups.
         every: Span,
     },

@@ -237,7 +237,7 @@ impl Congestion {
         let mut by_window = |gain| self.window_rate.of(gain, cwnd, rtt);
         let rate = match self.directive.pacing {
             Pacing::Rate(rate) => rate,
-            Pacing::Together { packets, every } => (u64::from(packets) * self.packet * 1_000_000)
+            Pacing::Together { packets, every, .. } => (u64::from(packets) * self.packet * 1_000_000)
                 .checked_div(every.as_micros())
                 .unwrap_or(u64::MAX),
             _ if cwnd < self.packet => by_window(1.0), // a window below one packet is its spacing

@@ -97,7 +97,10 @@ impl Controller for Broken {
             Wrong::Gain => Directive { cwnd: directive.cwnd * 4, ..directive },
             Wrong::Unpaced => {
                 let packets = (directive.cwnd / self.mss).max(1) as u32;
-                Directive { pacing: Pacing::Together { packets, every: self.round_trip }, ..directive }
+                Directive {
+                    pacing: Pacing::Together { packets, apart: Span::ZERO, every: self.round_trip },
+                    ..directive
+                }
             }
             Wrong::Silent => Directive { pacing: Pacing::Rate(100), ..Directive::window(1) },
             Wrong::RunsAway => Directive { pacing: Pacing::Rate(1 << 40), ..Directive::window(1 << 50) },

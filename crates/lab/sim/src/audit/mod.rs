@@ -229,7 +229,10 @@ fn packets_leave_together_as_many_and_as_rarely_as_the_controller_wants() {
         let path = Path { rtt: Span::from_millis(rtt_ms), ..Path::default() };
         let every = path.rtt * 3;
         for (what, make) in both() {
-            let rule = Rule { pacing: Pacing::Together { packets: 3, every }, ..Rule::window(10 * PACKET) };
+            let rule = Rule {
+                pacing: Pacing::Together { packets: 3, apart: Span::ZERO, every },
+                ..Rule::window(10 * PACKET)
+            };
             let (ends, books) = make(rule);
             let mut transfer = Transfer::new(ends, path);
             transfer.send(30 * PACKET);

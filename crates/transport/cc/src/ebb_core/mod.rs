@@ -53,6 +53,9 @@ pub const MARKED: u32 = 8;
 /// [`AckEvent::flags`]: the delays may have a receiver's waiting in them.
 pub const MAY_HAVE_WAITED: u32 = 16;
 
+/// Time between the packets of a pair, µs. The second one would wait for the first, which on a link that has become slow looks like a queue.
+/// A receiver waits longer before it acknowledges a lone packet.
+const PAIR_APART_US: u64 = 20_000;
 /// For that long after a sample without waiting, samples that may have waited do not count, µs.
 const PROMPT_US: u64 = 1_000_000;
 const PROMPT_ROUNDS: u64 = 4;
@@ -379,7 +382,8 @@ impl State {
             return Spread::Rate(self.burst.question.rate(self.capacity.get()));
         }
         if self.phase == Phase::Yield {
-            return Spread::Pairs { every_us: self.pairs_every(params) };
+            let every_us = self.pairs_every(params);
+            return Spread::Pairs { apart_us: PAIR_APART_US.min(every_us / 2), every_us };
         }
         if self.rtt_us() == 0 {
             return Spread::Unknown;
@@ -398,8 +402,10 @@ pub enum Spread {
     Unknown,
     /// Bytes per second.
     Rate(u64),
-    /// Two packets back to back.
+    /// Two packets.
     Pairs {
+        /// From the first to the second one, µs.
+        apart_us: u64,
         /// From one pair to the next, µs.
         every_us: u64,
     },

@@ -95,7 +95,11 @@ impl Controller for Scripted {
     fn directive(&self) -> Directive {
         let script = self.script();
         let by_rate = script.rate.map_or(Pacing::Window, Pacing::Rate);
-        let pacing = script.pairs_every.map_or(by_rate, |every| Pacing::Together { packets: 2, every });
+        let pacing = script.pairs_every.map_or(by_rate, |every| Pacing::Together {
+            packets: 2,
+            apart: Span::ZERO,
+            every,
+        });
         let window = Directive::window(script.cwnd + script.train);
         Directive { pacing, wake_at: script.wake_at, train: script.train, ..window }
     }
@@ -567,7 +571,7 @@ fn pairs_stay_pairs_and_are_as_many_as_those_of_one() {
         inner.script().pairs_every = Some(every);
         for id in ids {
             let directive = group.directive(id);
-            let Pacing::Together { packets: 2, every: own } = directive.pacing else {
+            let Pacing::Together { packets: 2, every: own, .. } = directive.pacing else {
                 panic!("{directive:?}")
             };
             assert!(directive.cwnd >= 2 * MSS, "{members}: a pair does not fit {} B", directive.cwnd);

@@ -133,10 +133,10 @@ impl Sender {
             Pacing::Window => by_window(125),
             Pacing::GrowingWindow => by_window(200),
             Pacing::Rate(rate) => Span::of_bytes(MSS, rate),
-            Pacing::Together { packets, every } => {
+            Pacing::Together { packets, apart, every } => {
                 self.in_group += 1;
                 if self.in_group < packets {
-                    Span::ZERO
+                    apart
                 } else {
                     self.in_group = 0;
                     every

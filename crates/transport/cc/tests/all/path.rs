@@ -235,7 +235,7 @@ impl Path {
             Pacing::Window => by_window(PACING_GAIN.1),
             Pacing::GrowingWindow => by_window(PACING_GAIN.0),
             Pacing::Rate(rate) => Span::of_bytes(MSS, rate),
-            Pacing::Together { packets, every } => every / u64::from(packets),
+            Pacing::Together { packets, every, .. } => every / u64::from(packets),
         };
         self.paced_until = self.paced_until.max(Time(self.now.0 - self.look.0)) + spacing;
     }
