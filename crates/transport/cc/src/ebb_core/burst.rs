@@ -9,6 +9,7 @@
 
 use super::units::{part, ratio, saturated, Ratio16};
 
+const ONE: Ratio16 = 1 << 16;
 /// Part of a train whose least queue counts.
 const END: Ratio16 = ratio(0.3);
 /// Distance of the two ends.
@@ -168,12 +169,19 @@ impl Burst {
 
 /// Returns whether a growth per packet is that of a fair queue in which the flow has this part of C: a half or a third.
 pub fn is_fair_queue(growth: Ratio16, share: Ratio16) -> bool {
-    const ONE: u64 = 1 << 16;
-    const NEAR: Ratio16 = ratio(0.1);
-    let inverse = (ONE << 16) / share.max(1);
-    let is_near = |flows: u64| inverse.abs_diff(flows * ONE) <= part(flows * ONE, NEAR);
+    let inverse = inverse(share);
     let between = part(inverse.saturating_sub(ONE), ratio(0.6)) + part(ONE.saturating_sub(share), ratio(0.4));
-    (is_near(2) || is_near(3)) && growth > between
+    may_be_fair(share) && growth > between
+}
+
+/// Returns whether this part of C is a half or a third: that of one flow of two or three in a fair queue.
+pub fn may_be_fair(share: Ratio16) -> bool {
+    const NEAR: Ratio16 = ratio(0.1);
+    [2, 3].into_iter().any(|flows| inverse(share).abs_diff(flows * ONE) <= part(flows * ONE, NEAR))
+}
+
+fn inverse(share: Ratio16) -> Ratio16 {
+    (ONE << 16) / share.max(1)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The longest queue that the buffer allows: half of the largest one seen when it overflowed, or an active queue became impatient.
+//! The longest queue that the buffer allows: half of the largest one seen when it overflowed.
 
 use super::units::{part, ratio, Ratio16};
 
@@ -28,6 +28,11 @@ impl Cap {
     /// Takes note of the largest queue at a loss, µs.
     pub fn saw(&mut self, queue_us: u64) {
         self.peak_us = queue_us.min(GONE_US) as u32;
+    }
+
+    /// Forgets the queue at a loss that was none of the buffer's.
+    pub fn forget_peak(&mut self) {
+        self.peak_us = 0;
     }
 
     /// Takes note that the loss was congestion.

@@ -1,6 +1,6 @@
 //! Cruise: keep a short queue; reduce a longer one by exactly its excess, and see whether it obeys.
 
-use super::burst::{is_fair_queue, Burst, Question};
+use super::burst::{is_fair_queue, may_be_fair, Burst, Question};
 use super::losses::Verdict;
 use super::round::Seen;
 use super::units::{bytes_in, part, rate_of, ratio, saturated, Ratio16};
@@ -107,15 +107,17 @@ impl State {
         let verdict = self.losses.round(now, seen.mean_us < self.empty_us(packet_us, params));
         let is_lossy =
             u64::from(seen.lost) << 16 > (u64::from(seen.packets) + u64::from(seen.lost)) * params.lossy;
-        if verdict == Some(Verdict::Congested) {
-            return self.congested(now, params);
+        match verdict {
+            Some(Verdict::Congested) => return self.congested(now, params),
+            Some(Verdict::Random | Verdict::Undecided) => self.cap.forget_peak(),
+            None => {}
         }
         if seen.queue_us > target + slack || is_lossy {
             return self.reduce(now, seen.queue_us, false, params);
         }
         self.grow(&seen, target, slack, params);
         self.round = self.round.next(now);
-        self.consider_share_test(now, &seen, target, slack, params);
+        self.consider_share_test(now, &seen, target, params);
     }
 
     /// Returns the queue below which nobody stands in it, µs.
@@ -259,11 +261,11 @@ impl State {
         self.reduce(now, self.queue_us(), true, params);
     }
 
-    fn consider_share_test(&mut self, now: u64, seen: &Seen, target: u64, slack: u64, params: &Params) {
+    fn consider_share_test(&mut self, now: u64, seen: &Seen, target: u64, params: &Params) {
         let capacity = self.capacity.get();
         let share = self.share();
         let in_range = (SHARE_LEAST..SHARE_MOST).contains(&share) && !seen.app_limited;
-        let is_used = seen.queue_us > part(target, IS_USED) && seen.queue_us <= target + slack;
+        let is_used = seen.queue_us > part(target, IS_USED);
         if !in_range || !is_used || !params.has(switches::SHARE_TEST) {
             if !in_range {
                 self.law.shared_since = 0;
@@ -281,6 +283,7 @@ impl State {
         if now.saturating_sub(self.law.shared_since) < after
             || now < self.law.share_test_at
             || self.losses.is_low()
+            || !may_be_fair(share)
         {
             return;
         }
@@ -296,13 +299,12 @@ impl State {
     }
 
     pub(super) fn on_share_train(&mut self, burst: &Burst, now: u64, params: &Params) {
+        // The train's own queue is not judged.
+        self.round = self.round.after_reduction(now);
         let Some(growth) = burst.growth(self.packet_us()) else { return };
-        // The rate of before: the train's own may be larger.
-        let share = self.share();
-        if is_fair_queue(growth, share) {
+        if is_fair_queue(growth, self.share()) {
             return self.yield_share(now, params);
         }
         self.floor.not_shared();
-        self.round = self.round.after_reduction(now);
     }
 }

@@ -60,6 +60,11 @@ impl Floor {
         (self.calm_samples, self.steady_least_us, self.steady_most_us) = (0, u32::MAX, 0);
     }
 
+    /// Begins the hold anew: nothing has been heard of the path.
+    pub fn wait_anew(&mut self, now: u64) {
+        (self.calm_since, self.calm_samples) = (now, 0);
+    }
+
     /// Takes in a sample. Returns whether the hold is over and the path calm.
     fn is_calm(&mut self, now: u64, is_high: bool) -> bool {
         if is_high {
@@ -143,8 +148,7 @@ impl State {
     fn ask_route(&mut self, now: u64, params: &Params) {
         let (least, most) = TRAIN_PACKETS;
         let packets = (bytes_in(self.capacity.get(), TRAIN_US) / params.mss).clamp(least, most);
-        let stands = u64::from(self.floor.steady_least_us).saturating_sub(self.path.base_us());
-        self.ask(Question::Route, packets, now, Some(stands), params);
+        self.ask(Question::Route, packets, now, Some(self.queue_us()), params);
         (self.floor.steady_least_us, self.floor.steady_most_us) = (u32::MAX, 0);
     }
 

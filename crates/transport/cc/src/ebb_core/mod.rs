@@ -165,7 +165,7 @@ impl State {
             capacity: Capacity::default(),
             noise: Noise::default(),
             recent: Recent::default(),
-            together: Together::default(),
+            together: Together::NONE,
             round: Round::begins(0),
             law: Law::default(),
             cap: Cap::NONE,
@@ -271,9 +271,14 @@ impl State {
         self.restart(now, window.min(self.cwnd.max(window / 2)));
     }
 
+    /// Begins a ramp; at the floor only evidence ends the yield, and here is none.
     fn restart(&mut self, now: u64, window: u64) {
         self.losses.abandon();
         self.burst = Burst::NONE;
+        self.recent = Recent::default();
+        if self.phase == Phase::Yield {
+            return self.floor.wait_anew(now);
+        }
         self.begin_ramp(now, window);
     }
 

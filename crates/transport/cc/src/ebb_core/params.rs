@@ -73,7 +73,7 @@ impl Params {
     pub fn target(&self, rate: u64, packet_us: u64) -> u64 {
         let least = self.least_target(packet_us);
         let ceiling = self.ceiling_us.max(least + part(packet_us, self.ceiling_packets));
-        (least + part(time_of(self.mss, rate), self.own)).min(ceiling).max(least)
+        (least + part(time_of(self.mss, rate), self.own)).min(ceiling)
     }
 
     /// Returns how far above a target the queue may be, µs.

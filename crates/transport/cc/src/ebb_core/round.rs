@@ -83,7 +83,7 @@ impl Round {
     /// Returns the round after this one.
     pub fn next(&self, now: u64) -> Round {
         let judged_us = saturated(now.saturating_sub(self.judged_from()));
-        Round { judged_us, latest: self.latest, ..self.after_reduction(now) }
+        Round { judged_us, ..self.after_reduction(now) }
     }
 
     fn judged_from(&self) -> u64 {

@@ -10,7 +10,7 @@ const MOST_US: u64 = 1_000;
 
 /// Acks that have arrived together.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Together {
     began: u64,
     /// Latest delivery rate, and the last one of the acks before these; zero if that was a single one. Bytes per second.
@@ -22,6 +22,9 @@ pub struct Together {
 }
 
 impl Together {
+    /// No ack so far.
+    pub const NONE: Together = Together { began: 0, rate: 0, rate_before: 0, least_us: u32::MAX, acks: 0 };
+
     /// Takes in an ack on a link on which a packet takes `packet_us`. Returns whether it is the first one.
     pub fn ack(&mut self, now: u64, packet_us: u64) -> bool {
         if now.saturating_sub(self.began) <= (packet_us / DIVISOR).min(MOST_US) {
@@ -53,7 +56,7 @@ mod tests {
 
     #[test]
     fn of_acks_that_arrive_at_once_the_least_delay_counts() {
-        let mut together = Together::default();
+        let mut together = Together::NONE;
         let mut sample = |now, queue_us| (together.ack(now, 400), together.queue(queue_us));
         assert_eq!(sample(1_000, 9_000), (true, 9_000));
         assert_eq!(sample(1_000, 8_800), (false, 8_800));
@@ -63,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_rate_is_that_of_whole_batches_and_of_single_acks_the_latest() {
-        let mut together = Together::default();
+        let mut together = Together::NONE;
         let mut rates = |now, rates: [u64; 3]| {
             rates.map(|rate| {
                 together.ack(now, 400);
@@ -82,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_link_that_became_faster_gives_more_samples_and_not_fewer() {
-        let (mut together, mut samples) = (Together::default(), 0);
+        let (mut together, mut samples) = (Together::NONE, 0);
         (1..=1000).for_each(|i| samples += u32::from(together.ack(i * 10, 400)));
         assert_eq!(samples, 1000 / 11);
     }
