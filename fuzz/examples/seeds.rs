@@ -29,6 +29,7 @@ fn main() -> io::Result<()> {
     packets()?;
     handshake()?;
     connections()?;
+    ebbs()?;
     transfer_control()?;
     quantities()
 }
@@ -207,6 +208,41 @@ fn connections() -> io::Result<()> {
             bytes.extend(ops.concat());
             save("connection", &format!("{start:?}-{name}").to_lowercase(), &bytes)?;
         }
+    }
+    Ok(())
+}
+
+/// Returns packets as the target `ebb` reads them: all meet the same queue.
+fn honest(packets: u16, every_us: u16, queue_us: u32, rate: u32) -> Vec<u8> {
+    let (packets, every_us) = (packets.to_le_bytes(), every_us.to_le_bytes());
+    [&[7], &packets[..], &every_us[..], &queue_us.to_le_bytes()[..], &rate.to_le_bytes()[..]].concat()
+}
+
+fn ebbs() -> io::Result<()> {
+    let all = |byte: u8| [&[0][..], &[byte; 64][..]].concat();
+    let (alone, low) = (honest(2000, 600, 0, 2_500_000), honest(1000, 600, 1_500, 2_500_000));
+    // Others come: two stretches at the floor, of some seconds.
+    let others = honest(2000, 20_000, 90_000, 2_500_000);
+    let loss_now = [&[1][..], &[0xFF; 16][..]].concat();
+    let stories: Vec<(&str, Vec<Vec<u8>>)> = vec![
+        ("alone", vec![alone.clone(), low.clone()]),
+        ("others-stay-and-a-train-leaves", vec![alone.clone(), low.clone(), others.clone()]),
+        (
+            "others-go",
+            vec![alone.clone(), low.clone(), honest(300, 20_000, 90_000, 2_500_000), alone.clone()],
+        ),
+        ("half-of-the-link", vec![alone.clone(), honest(2000, 2_000, 2_000, 1_250_000), low.clone()]),
+        ("losses", vec![alone.clone(), low.clone(), loss_now.clone(), low.clone()]),
+        ("largest-numbers", vec![all(0xFF), loss_now, vec![4; 9], all(0xFF)]),
+        ("largest-numbers-later", vec![alone.clone(), low.clone(), all(0xFF), low.clone(), all(0x7F)]),
+        ("zeros", vec![all(0), vec![1; 17], all(0)]),
+        (
+            "timeout-idle-and-packets",
+            vec![alone, vec![2; 9], low, vec![3; 9], vec![5; 3], others, vec![2; 9]],
+        ),
+    ];
+    for (name, ops) in stories {
+        save("ebb", name, &[&[0xA8, 5, 0xFF][..], &ops.concat()].concat())?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 /// The bodies.
 pub mod bodies {
     pub mod connection;
+    pub mod ebb;
     pub mod packet;
     pub mod quantities;
     pub mod scenario_file;

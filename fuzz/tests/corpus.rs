@@ -27,6 +27,11 @@ fn every_story_leaves_the_connection_within_its_bounds() {
 }
 
 #[test]
+fn every_event_leaves_ebb_within_its_bounds() {
+    replay("ebb", bodies::ebb::run);
+}
+
+#[test]
 fn every_quantity_is_refused_or_reads_back() {
     replay("quantities", bodies::quantities::run);
 }
