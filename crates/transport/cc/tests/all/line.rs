@@ -1,6 +1,8 @@
 //! Senders that share a link: a DropTail buffer, random losses, jitter, a base delay that may change, and acks that come in batches.
 
+use crate::receiver::{Passage, Receiver};
 use afteryou_base::{Span, Time};
+use afteryou_cc::event::Marks;
 use afteryou_cc::rtt::RttEstimator;
 use afteryou_cc::{Ack, Controller, DeliveryRate, Loss, Pacing, Sent, Timeout, Totals};
 use std::cmp::Reverse;
@@ -24,6 +26,8 @@ pub struct Line {
     pub jitter: Span,
     /// Packets of the full link whose acks arrive at once.
     pub batch: u64,
+    /// Longer queues mark packets instead of letting them pass as they are.
+    pub marks_above: Option<Span>,
 }
 
 impl Line {
@@ -31,7 +35,15 @@ impl Line {
     pub fn plain(packets_per_second: u64, base_ms: u64) -> Line {
         let base = Span::from_millis(base_ms);
         let buffer = (base * 2).max(Span::from_millis(20_000 / packets_per_second));
-        Line { packets_per_second, base, buffer, lost_permille: 0, jitter: Span::ZERO, batch: 1 }
+        Line {
+            packets_per_second,
+            base,
+            buffer,
+            lost_permille: 0,
+            jitter: Span::ZERO,
+            batch: 1,
+            marks_above: None,
+        }
     }
 
     /// Returns the time of a packet.
@@ -48,8 +60,9 @@ impl Line {
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     sent: Sent,
-    /// Its forward delay; none: it was dropped.
-    forward: Option<Span>,
+    /// Its forward delay; that of the queue in front of it if it was dropped.
+    forward: Span,
+    passage: Passage,
 }
 
 /// A greedy sender.
@@ -62,6 +75,9 @@ pub struct Sender {
     pub delivered: Vec<Time>,
     /// The largest window so far, bytes.
     pub most: u64,
+    pub receiver: Receiver,
+    /// Packets that the link has dropped.
+    pub dropped: u64,
     flight: VecDeque<Packet>,
     number: u64,
     round_end: u64,
@@ -83,6 +99,8 @@ impl Sender {
             until: Time::from_millis(1000 + 1000 * until_s),
             delivered: Vec::new(),
             most: 0,
+            receiver: Receiver::default(),
+            dropped: 0,
             flight: VecDeque::new(),
             number: 0,
             round_end: 0,
@@ -94,6 +112,16 @@ impl Sender {
             newest_ack: Time::ZERO,
             last_arrival: Time::ZERO,
         }
+    }
+
+    /// Returns the packets that have left.
+    pub fn sent(&self) -> u64 {
+        self.number
+    }
+
+    /// Returns the smoothed round-trip time.
+    pub fn round_trip(&self) -> Span {
+        self.rtt.smoothed().unwrap_or_default()
     }
 
     fn in_flight(&self) -> u64 {
@@ -146,44 +174,57 @@ impl Sender {
         self.next_at = now + spacing;
     }
 
-    /// Takes the ack of a packet, and the losses that it shows.
-    fn take_ack(&mut self, now: Time, number: u64) {
+    /// Takes the ack of a packet, or a piece of it: `to_come` others follow.
+    fn take_ack(&mut self, now: Time, number: u64, to_come: u64) {
         let Some(index) = self.flight.iter().position(|packet| packet.sent.packet_number == number) else {
             return;
         };
-        let in_flight = self.in_flight();
-        let Some(Packet { sent, forward }) = self.flight.remove(index) else { return };
+        let (in_flight, packet) = (self.in_flight(), self.flight[index]);
+        let bytes = self.receiver.pieces.bytes(MSS);
+        if to_come > 0 {
+            return self.on_ack(now, bytes, in_flight, &packet, None);
+        }
+        self.flight.remove(index);
         self.newest_ack = now;
         self.delivered.push(now);
-        let rtt = now.since(sent.now);
-        self.rtt.update(rtt);
-        let round_start = number >= self.round_end;
-        if round_start {
-            self.round_end = self.number;
-        }
-        let delivery = self.delivery_rate(now, &sent);
-        let forward = forward.unwrap_or_default();
-        self.controller.on_ack(&Ack {
-            now,
-            newly_acked: MSS,
-            flightsize: in_flight,
-            in_flight,
-            sent_at: sent.now,
-            packet_number: number,
-            rtt: Some(rtt),
-            smoothed_rtt: self.rtt.smoothed(),
-            min_rtt: self.rtt.min(),
-            one_way_delay: Some(forward.as_micros() as u32),
-            reverse_delay: Some(rtt.saturating_sub(forward).as_micros() as u32),
-            delivery: Some(delivery),
-            round_start,
-            ..Ack::default()
-        });
+        self.rtt.update(now.since(packet.sent.now));
+        let delivery = self.delivery_rate(now, &packet.sent);
+        let others = self.receiver.pieces.count() - 1;
+        self.on_ack(now, MSS - others * bytes, in_flight, &packet, Some(delivery));
         self.find_losses(now, number);
         self.most = self.most.max(self.controller.directive().cwnd);
         if let Some(rtt) = self.rtt.smoothed().filter(|rtt| self.next_at > now + *rtt) {
             self.next_at = now + rtt;
         }
+    }
+
+    fn on_ack(&mut self, now: Time, bytes: u64, in_flight: u64, packet: &Packet, rate: Option<DeliveryRate>) {
+        let Packet { sent, forward, ref passage } = *packet;
+        let round_start = sent.packet_number >= self.round_end;
+        if round_start {
+            self.round_end = self.number;
+        }
+        let (rtt, forward_us) = (now.since(sent.now), forward.as_micros() as u32);
+        let mut ack = Ack {
+            now,
+            newly_acked: bytes,
+            flightsize: in_flight,
+            in_flight,
+            sent_at: sent.now,
+            packet_number: sent.packet_number,
+            rtt: Some(rtt),
+            smoothed_rtt: self.rtt.smoothed(),
+            min_rtt: self.rtt.min(),
+            one_way_delay: Some(forward_us),
+            // An ack may be here before the packet is there.
+            reverse_delay: Some((rtt.as_micros() as u32).wrapping_sub(forward_us)),
+            delivery: rate,
+            marks: if passage.marked { Marks::Count(1) } else { Marks::None },
+            round_start,
+            ..Ack::default()
+        };
+        (self.receiver.says)(&mut ack, passage);
+        self.controller.on_ack(&ack);
     }
 
     fn delivery_rate(&mut self, now: Time, sent: &Sent) -> DeliveryRate {
@@ -226,6 +267,9 @@ impl Sender {
     }
 }
 
+/// Time, sender, and the packet that is acknowledged, with the acks of it that are to come; none: the sender is woken.
+type Event = (Time, usize, Option<(u64, u64)>);
+
 /// Senders on a line. The first event of a tuple is the earliest.
 pub struct Net {
     pub line: Line,
@@ -233,8 +277,7 @@ pub struct Net {
     pub now: Time,
     free_at: Time,
     lots: u64,
-    /// Time, sender, and the packet that is acknowledged; none: the sender is woken.
-    events: BinaryHeap<Reverse<(Time, usize, Option<u64>)>>,
+    events: BinaryHeap<Reverse<Event>>,
 }
 
 impl Net {
@@ -268,7 +311,7 @@ impl Net {
             }
             self.now = at;
             match ack {
-                Some(number) => self.senders[who].take_ack(at, number),
+                Some((number, to_come)) => self.senders[who].take_ack(at, number, to_come),
                 None => self.senders[who].time_out(at),
             }
             self.send(who);
@@ -296,19 +339,35 @@ impl Net {
         let sent = self.senders[who].leaves(now);
         let starts = self.free_at.max(now);
         let is_dropped = starts.since(now) > line.buffer || self.lot(1000) < line.lost_permille;
-        let mut forward = None;
-        if !is_dropped {
+        let queue = starts.since(now);
+        let mut passage = Passage { sent: now, queue, acked: None, base: line.base, marked: false };
+        let mut forward = queue + line.base / 2;
+        if is_dropped {
+            self.senders[who].dropped += 1;
+        } else {
             self.free_at = starts + line.packet();
             let jitter = Span(self.lot(line.jitter.0 + 1));
             let sender = &mut self.senders[who];
             sender.last_arrival = sender.last_arrival.max(self.free_at + jitter + line.base / 2);
             let arrival = sender.last_arrival;
-            forward = Some(arrival.since(now));
+            forward = arrival.since(now);
             let look = line.packet().0 * line.batch;
             let acked = (arrival + line.base / 2).0.div_ceil(look) * look;
-            self.events.push(Reverse((Time(acked), who, Some(sent.packet_number))));
+            passage.acked = Some(Time(acked));
+            passage.marked = line.marks_above.is_some_and(|most| queue > most);
         }
-        self.senders[who].flight.push_back(Packet { sent, forward });
+        self.acknowledge(who, sent.packet_number, &passage);
+        self.senders[who].flight.push_back(Packet { sent, forward, passage });
+    }
+
+    /// Puts the acks of a packet on their way, a part of a packet's time from one to the next.
+    fn acknowledge(&mut self, who: usize, number: u64, passage: &Passage) {
+        let receiver = &mut self.senders[who].receiver;
+        let (Some(at), count) = ((receiver.when)(passage), receiver.pieces.count()) else { return };
+        for to_come in 0..count {
+            let before = self.line.packet() * to_come / count;
+            self.events.push(Reverse((Time(at.0 - before.0).max(self.now), who, Some((number, to_come)))));
+        }
     }
 
     /// Returns the part of the link that these senders got between two times of the run.
