@@ -19,14 +19,14 @@ pub struct Figures {
 /// The simulator's answer.
 pub struct Simulated {
     pub middle: Figures,
-    /// Standard deviation of a seed's share, points.
+    /// Standard deviation of a seed's share, or of a single flow's utilisation, points.
     pub deviation: f64,
 }
 
 impl Simulated {
     /// Returns the means or medians of the seeds, and how much their shares differ.
     pub fn of(all: &[Figures], judgement: &Judgement) -> Simulated {
-        let share = |one: &Figures| one.share.unwrap_or(0.0);
+        let share = |one: &Figures| one.share.unwrap_or(one.utilisation);
         let mean = mean_of(all, share);
         let squares: f64 = all.iter().map(|one| (share(one) - mean).powi(2)).sum();
         let deviation = (squares / (all.len() - 1) as f64).sqrt();
@@ -86,7 +86,7 @@ impl Measured {
 /// Returns the measures that differ too much.
 fn misses(real: Figures, simulated: Figures, judgement: &Judgement) -> Vec<&'static str> {
     let mut misses = Vec::new();
-    if (real.utilisation - simulated.utilisation).abs() > 3.0 {
+    if (real.utilisation - simulated.utilisation).abs() > judgement.utilisation {
         misses.push("utilisation");
     }
     if real
@@ -96,7 +96,9 @@ fn misses(real: Figures, simulated: Figures, judgement: &Judgement) -> Vec<&'sta
     {
         misses.push("share");
     }
-    let bound_ms = (real.queue_ms * judgement.queue).max(if real.queue_ms < 10.0 { 1.0 } else { 3.0 });
+    let (of_short, of_long) = judgement.queue_ms;
+    let least_ms = if real.queue_ms < 10.0 { of_short } else { of_long };
+    let bound_ms = (real.queue_ms * judgement.queue).max(least_ms);
     if (real.queue_ms - simulated.queue_ms).abs() > bound_ms {
         misses.push("queue");
     }

@@ -10,7 +10,7 @@ mod rows;
 use judge::{Figures, Measured, Simulated, Verdict};
 use rows::Judgement;
 
-const JUDGEMENT: Judgement = Judgement { runs: 3, by_median: false, share: 6.0, queue: 0.15 };
+const JUDGEMENT: Judgement = Judgement::OF_MEANS;
 
 fn figures(utilisation: f64) -> Figures {
     Figures { utilisation, share: Some(56.8), queue_ms: 3.5 }
