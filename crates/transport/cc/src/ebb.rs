@@ -27,7 +27,7 @@
 //! ```text
 //!   ramp ──queue, losses, mark──▶ cruise ──third reduction in vain; congested events; fair queue──▶ yield
 //!    ▲                              │                                                               │
-//!    ├──timeout, idle───────────────┴───────────────────────────────────────────────────────────────┤
+//!    ├──timeout, idle───────────────┘                                                               │
 //!    └──queue gone and hold over; train that meets nobody───────────────────────────────────────────┘
 //! ```
 //! In cruise each round grows or reduces the window. A loss there begins a step back, and a train suspends the rounds.
