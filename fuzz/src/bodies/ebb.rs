@@ -26,7 +26,7 @@ enum Op {
     Idle(u64),
     Sent(u64),
     Mtu(u16),
-    /// So many packets leave and are acknowledged, one after another, and all meet the same queue.
+    /// Packets leave and are acknowledged, one after another, and all meet the same queue.
     Honest {
         packets: u16,
         every_us: u16,
@@ -139,7 +139,7 @@ impl Machine {
         self.within_phase(|state, _| state.on_sent(number));
     }
 
-    /// Only a sample that is not high, or the answer of a train, ends the floor.
+    /// Checks that only a sample that is not high, or the answer of a train, ends the floor.
     fn ack(&mut self, ack: &AckEvent) {
         let (phase, question) = (self.state.phase, self.state.burst().question);
         // Another one may follow at once.

@@ -6,8 +6,8 @@
 //!
 //! ```text
 //!   q    = RTT − B − (R − R₀)                 B: least RTT; R: one-way delay of the ack, R₀: its least
-//!   T_lo = max(2.5 ms, 1.5 packets)           times of packets on the link, by C, the largest delivery rate of minutes
-//!   T    = min(T_lo + 1.5 MSS / rate, T_hi, cap) + allowance for jitter          T_hi = max(5 ms, T_lo + 4 packets)
+//!   T_lo = max(min(2.5 ms, B/8), 1 ms, 1.5 packets)     times of packets on the link, by C, the largest delivery rate of minutes
+//!   T    = min(T_lo + 1.5 MSS / rate, T_hi, cap) + allowance for jitter          T_hi = max(2 T_lo of time, T_lo + 4 packets)
 //!
 //!   round, q > T + slack:   W = rate · (B + T)        obeyed: q falls below 0.7 of what it was; the third time not: yield
 //!   round, otherwise:       W += W · g · (T − q) / (B + q)        faster where q stays low
@@ -36,8 +36,9 @@
 //! | name | default | why |
 //! |---|---|---|
 //! | T_lo | 2.5 ms, 1.5 packets | keeps a link full with paced packets and delayed acks; packets for slow links |
+//! | T_lo of short paths | B/8, 1 ms | a queue as long as the path costs others half of their goodput where losses limit them |
 //! | own packets | 1.5 | equal shares; more lengthen the queue of many flows |
-//! | T_hi | 5 ms, T_lo + 4 packets | without it a share beside a CUBIC that grows slowly would last |
+//! | T_hi | 5 ms or twice T_lo, T_lo + 4 packets | without it a share beside a CUBIC that grows slowly would last |
 //! | slack | 0.6 T, 2 packets | own granularity is no excess |
 //! | gain g | 0.5 a round | half of the distance: its effect shows a round later |
 //! | obey | 0.7 | a queue above this part of the one that caused the reduction has not obeyed |

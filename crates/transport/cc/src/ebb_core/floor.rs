@@ -60,7 +60,7 @@ impl Floor {
         (self.calm_samples, self.steady_least_us, self.steady_most_us) = (0, u32::MAX, 0);
     }
 
-    /// Begins the hold anew: nothing has been heard of the path.
+    /// Begins the hold anew: the path has not answered.
     pub fn wait_anew(&mut self, now: u64) {
         (self.calm_since, self.calm_samples) = (now, 0);
     }

@@ -330,7 +330,7 @@ impl State {
     /// Returns `T(x)`, µs.
     pub fn target_us(&self, params: &Params) -> u64 {
         let packets = (self.cwnd / (4 * params.mss)).max(4);
-        let target = params.target(self.rate, self.packet_us());
+        let target = params.target(self.rate, self.packet_us(), self.path.base_us());
         let target = if params.has(switches::CAP) { target.min(self.cap.get(self.now)) } else { target };
         target + NOISE_WEIGHT * self.noise_us() / packets
     }

@@ -2,6 +2,10 @@
 
 use super::units::{part, ratio, time_of, Ratio16};
 
+/// Largest part of the base round-trip time that is a target, and the target up to which that does not matter, µs.
+const BASES: u64 = 8;
+const SHORT_US: u64 = 1_000;
+
 /// Bits of [`Params::switches`].
 pub mod switches {
     /// Steps back after losses and looks; without it the delay at a loss decides.
@@ -69,10 +73,12 @@ impl Params {
         self.target_us.max(part(packet_us, self.target_packets))
     }
 
-    /// Returns `T(x)` without the allowance for noise, µs.
-    pub fn target(&self, rate: u64, packet_us: u64) -> u64 {
-        let least = self.least_target(packet_us);
-        let ceiling = self.ceiling_us.max(least + part(packet_us, self.ceiling_packets));
+    /// Returns `T(x)` without the allowance for noise, µs. On a short path even this queue costs others much of their goodput: it is a part of
+    /// the base there.
+    pub fn target(&self, rate: u64, packet_us: u64, base_us: u64) -> u64 {
+        let of_path = self.target_us.min((base_us / BASES).max(SHORT_US));
+        let least = of_path.max(part(packet_us, self.target_packets));
+        let ceiling = self.ceiling_us.min(2 * of_path).max(least + part(packet_us, self.ceiling_packets));
         (least + part(time_of(self.mss, rate), self.own)).min(ceiling)
     }
 
