@@ -52,18 +52,18 @@ fn main() -> Result<()> {
     let named = |default: &[&str]| rules(&options.rules, default);
     match (options.path.as_str(), options.draw) {
         ("long-transfer", _) => {
-            long_transfer::print(&named(&["ledbat++", "ledbat", "bbr"])?, options.seeds.unwrap_or(25))
+            long_transfer::print(&named(&["ebb", "ledbat++", "ledbat", "bbr"])?, options.seeds.unwrap_or(25))
         }
         ("low-satellite", Some(draw)) => {
             low_satellite::print_draw(draw);
             Ok(())
         }
         ("low-satellite", None) => {
-            let rules = named(&["ledbat++", "ledbat", "vegas", "copa", "cubic"])?;
+            let rules = named(&["ebb", "ledbat++", "ledbat", "vegas", "copa", "cubic"])?;
             low_satellite::print(&rules, options.seeds.unwrap_or(5))
         }
         ("day", _) => {
-            let rules = named(&["ledbat++", "vegas", "copa"])?;
+            let rules = named(&["ebb", "ledbat++", "vegas", "copa"])?;
             day::print(&rules, options.hours, options.seeds.unwrap_or(1))
         }
         (other, _) => Err(format!("{other:?} is no path: write long-transfer, low-satellite or day").into()),

@@ -162,8 +162,8 @@ pub enum Pacing {
     Together {
         /// Packets of a group.
         packets: u32,
-        /// Time between two packets of a group; zero: back to back.
-        apart: Span,
+        /// Time between two packets of a group, µs; zero: back to back.
+        apart_us: u32,
         /// Time between two groups.
         every: Span,
     },

@@ -278,11 +278,9 @@ impl Controller for Ebb {
         let pacing = match self.state.spread(&self.params) {
             Spread::Unknown => Pacing::GrowingWindow,
             Spread::Rate(rate) => Pacing::Rate(rate),
-            Spread::Pairs { apart_us, every_us } => Pacing::Together {
-                packets: 2,
-                apart: Span::from_micros(apart_us),
-                every: Span::from_micros(every_us),
-            },
+            Spread::Pairs { apart_us, every_us } => {
+                Pacing::Together { packets: 2, apart_us, every: Span::from_micros(every_us) }
+            }
         };
         let cwnd = self.state.window(&self.params);
         let train = cwnd - self.state.cwnd.min(cwnd);

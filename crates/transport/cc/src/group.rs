@@ -361,8 +361,8 @@ impl Group {
             pacing: match inner.pacing {
                 Pacing::Rate(rate) if train > 0 => Pacing::Rate(rate),
                 Pacing::Rate(rate) => Pacing::Rate(self.part_of(rate, cwnd)),
-                Pacing::Together { packets, apart, every } => {
-                    Pacing::Together { packets, apart, every: self.pause(state, every) }
+                Pacing::Together { packets, apart_us, every } => {
+                    Pacing::Together { packets, apart_us, every: self.pause(state, every) }
                 }
                 pacing => pacing,
             },

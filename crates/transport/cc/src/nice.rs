@@ -259,7 +259,7 @@ impl Controller for Nice {
         }
         let round_trips = FLOOR_PACKETS * self.mss() / self.window();
         let every = Span::from_secs_f64(self.smoothed_rtt.unwrap_or_default().as_secs_f64() * round_trips);
-        let pacing = Pacing::Together { packets: FLOOR_PACKETS as u32, apart: Span::ZERO, every };
+        let pacing = Pacing::Together { packets: FLOOR_PACKETS as u32, apart_us: 0, every };
         Directive { pacing, ..Directive::window(self.flight()) }
     }
 
@@ -344,7 +344,7 @@ mod tests {
         let mut nice = nice(1.0 / 16.0, &[]);
         nice.smoothed_rtt = Some(Span::from_millis(100));
         let every = Span::from_millis(3200);
-        assert_eq!(nice.directive().pacing, Pacing::Together { packets: 2, apart: Span::ZERO, every });
+        assert_eq!(nice.directive().pacing, Pacing::Together { packets: 2, apart_us: 0, every });
     }
 
     #[test]

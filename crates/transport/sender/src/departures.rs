@@ -66,11 +66,12 @@ impl Departures {
     #[inline]
     pub fn sent(&mut self, now: Time, bytes: u64, directive: &Directive, packet: u64, rate: Option<u64>) {
         let &Directive { cwnd, pacing, send_quantum, .. } = directive;
-        if let Pacing::Together { packets, apart, every } = pacing {
+        if let Pacing::Together { packets, apart_us, every } = pacing {
             self.in_group += 1;
             let is_last = self.in_group >= packets;
             self.in_group = if is_last { 0 } else { self.in_group };
-            self.pacer.reset(if is_last { now + every } else { now + apart });
+            let wait = if is_last { every } else { Span::from_micros(apart_us.into()) };
+            self.pacer.reset(now + wait);
             return;
         }
         self.in_group = 0;
@@ -129,7 +130,7 @@ mod tests {
 
     #[test]
     fn groups_leave_back_to_back_and_wait_for_each_other() {
-        let pacing = Pacing::Together { packets: 3, apart: Span::ZERO, every: Span::from_millis(10) };
+        let pacing = Pacing::Together { packets: 3, apart_us: 0, every: Span::from_millis(10) };
         let directive = Directive { pacing, ..Directive::window(10 * PACKET) };
         assert_eq!(departures_ms(&directive, 30), [0, 0, 0, 10, 10, 10, 20, 20, 20]);
     }
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_restart_begins_a_new_group() {
-        let pacing = Pacing::Together { packets: 2, apart: Span::ZERO, every: Span::from_secs(1) };
+        let pacing = Pacing::Together { packets: 2, apart_us: 0, every: Span::from_secs(1) };
         let directive = Directive { pacing, ..Directive::window(PACKET) };
         let (mut departures, now) = (Departures::new(TIMER_SLACK), Time::from_millis(1000));
         departures.sent(now, PACKET, &directive, PACKET, None);

@@ -9,8 +9,8 @@ use afteryou_report::table::Table;
 const BEGIN: &str = "<!-- league -->\n";
 const END: &str = "<!-- /league -->";
 /// The columns that README has.
-const BRIEF: [&str; 9] =
-    ["controller", "score", "kept", "time", "delay", "harvest", "recover", "alone", "fair"];
+const BRIEF: [&str; 10] =
+    ["controller", "score", "kept", "kept¹⁰", "time", "delay", "harvest", "recover", "alone", "fair"];
 
 /// Returns the files, by their path below `docs/src`.
 pub fn files() -> Vec<(String, String)> {

@@ -98,7 +98,7 @@ impl Controller for Broken {
             Wrong::Unpaced => {
                 let packets = (directive.cwnd / self.mss).max(1) as u32;
                 Directive {
-                    pacing: Pacing::Together { packets, apart: Span::ZERO, every: self.round_trip },
+                    pacing: Pacing::Together { packets, apart_us: 0, every: self.round_trip },
                     ..directive
                 }
             }

@@ -230,7 +230,7 @@ fn packets_leave_together_as_many_and_as_rarely_as_the_controller_wants() {
         let every = path.rtt * 3;
         for (what, make) in both() {
             let rule = Rule {
-                pacing: Pacing::Together { packets: 3, apart: Span::ZERO, every },
+                pacing: Pacing::Together { packets: 3, apart_us: 0, every },
                 ..Rule::window(10 * PACKET)
             };
             let (ends, books) = make(rule);

@@ -95,11 +95,8 @@ impl Controller for Scripted {
     fn directive(&self) -> Directive {
         let script = self.script();
         let by_rate = script.rate.map_or(Pacing::Window, Pacing::Rate);
-        let pacing = script.pairs_every.map_or(by_rate, |every| Pacing::Together {
-            packets: 2,
-            apart: Span::ZERO,
-            every,
-        });
+        let pacing =
+            script.pairs_every.map_or(by_rate, |every| Pacing::Together { packets: 2, apart_us: 0, every });
         let window = Directive::window(script.cwnd + script.train);
         Directive { pacing, wake_at: script.wake_at, train: script.train, ..window }
     }

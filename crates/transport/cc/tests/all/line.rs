@@ -161,10 +161,10 @@ impl Sender {
             Pacing::Window => by_window(125),
             Pacing::GrowingWindow => by_window(200),
             Pacing::Rate(rate) => Span::of_bytes(MSS, rate),
-            Pacing::Together { packets, apart, every } => {
+            Pacing::Together { packets, apart_us, every } => {
                 self.in_group += 1;
                 if self.in_group < packets {
-                    apart
+                    Span::from_micros(apart_us.into())
                 } else {
                     self.in_group = 0;
                     every

@@ -196,7 +196,7 @@ async fn try_rates() -> Result<(), String> {
     let turns = [Step::rate(500, fast), Step::rate(300, slow)];
     let gains = Steps::new([base].into_iter().chain(turns.repeat(3)).chain([base]).collect());
     let every = Span::from_millis(40);
-    let pairs = Step { packets: 40, pacing: Pacing::Together { packets: 2, apart: Span::ZERO, every } };
+    let pairs = Step { packets: 40, pacing: Pacing::Together { packets: 2, apart_us: 0, every } };
     let train = [base, Step::rate(32, RATE / 2)];
     let mixed = Steps::new([base, pairs].into_iter().chain(train.repeat(6)).chain([base]).collect());
     let departures = run(&[gains.clone(), mixed.clone()]).await;

@@ -293,7 +293,7 @@ fn a_late_packet_is_reported_as_lost_as_no_loss_and_as_delivered() {
             }
         };
         let manner = Manner { fate: Box::new(late), ..Manner::default() };
-        let pacing = Pacing::Together { packets: 10, apart: Span::ZERO, every: Span::from_millis(100) };
+        let pacing = Pacing::Together { packets: 10, apart_us: 0, every: Span::from_millis(100) };
         let account = run(runtime, Transfer { bytes: 100 * 1352, pacing, manner, is_busy: false });
         assert!(!account.spurious.is_empty(), "{} losses, none was none", account.lost.len());
         let arrived = account.spurious.iter().all(|number| account.delivered.contains(number));

@@ -19,7 +19,7 @@ fn paced_bench() -> Bench {
 #[test]
 fn the_window_is_closed_until_the_next_departure_and_the_task_is_woken_for_it() {
     let mut bench = paced_bench();
-    let pairs = Pacing::Together { packets: 2, apart: Span::ZERO, every: Span::from_millis(100) };
+    let pairs = Pacing::Together { packets: 2, apart_us: 0, every: Span::from_millis(100) };
     bench.scribe.0.lock().unwrap().pacing = pairs;
     let window = 100 * MTU + 1;
     within_turn(|| {
