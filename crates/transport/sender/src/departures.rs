@@ -136,6 +136,13 @@ mod tests {
     }
 
     #[test]
+    fn packets_of_a_group_may_be_apart_and_the_pause_begins_with_the_last_one() {
+        let pacing = Pacing::Together { packets: 2, apart_us: 4_000, every: Span::from_millis(10) };
+        let directive = Directive { pacing, ..Directive::window(10 * PACKET) };
+        assert_eq!(departures_ms(&directive, 40), [0, 4, 14, 18, 28, 32]);
+    }
+
+    #[test]
     fn a_rate_spaces_packets_and_its_quantum_leaves_at_once() {
         let rated = Directive { pacing: Pacing::Rate(100_000), ..Directive::window(10 * PACKET) };
         assert_eq!(departures_ms(&rated, 50), [0, 0, 10, 20, 30, 40]);
