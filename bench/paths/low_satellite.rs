@@ -104,7 +104,7 @@ pub fn print(rules: &[Algorithm], draws: u64) -> Result<()> {
 }
 
 /// Returns the share of the capacity that a rule takes alone, and the 95th percentile of a call's queuing delay beside it, ms.
-fn measured(rule: &Algorithm, draw: u64) -> Result<(f64, f64)> {
+pub fn measured(rule: &Algorithm, draw: u64) -> Result<(f64, f64)> {
     let rates = rates_mbit(draw);
     let steps =
         rates.iter().enumerate().map(|(second, rate)| format!("[\"{second} s\", \"{rate:.2} Mbit/s\"]"));

@@ -20,7 +20,7 @@
 //!   losses become rarer than by chance, they were congestion. Otherwise they were random, and further ones are ignored for some seconds.
 //! - **Evidence.** Three congested events within seconds, marks included, lead to the yield. Two suffice below 0.9 of C.
 //! - **Yield.** Pairs of packets, about 1 % of C, probe the path. A single packet's delayed ack would look like a queue.
-//! - **Trains.** If the delay at the floor is steady, a train leaves at C/2. If its queue does not grow, nobody else sends, and the route is
+//! - **Trains.** If the delay at the floor is steady, a train leaves at C/8. If its queue does not grow, nobody else sends, and the route is
 //!   longer. At a half or a third of C in cruise, a train at C shows by its growth whether the queue is a fair one. Behind one the sender yields.
 //!
 //! # States

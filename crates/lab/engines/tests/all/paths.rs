@@ -9,7 +9,8 @@ use std::fs;
 fn in_two_hours_of_changing_traffic_bases_come_back_and_no_free_path_stays_unused() {
     // Vegas keeps the least round trip permanently. LEDBAT++ forgets after ten minutes, so that a longer upload's queue becomes its base, at
     // most the buffer's 300 ms.
-    for (rule, error_ms, unused_s) in [("vegas", 2.0, 10.0), ("ledbat++", 300.0, 10.0), ("nice", 2.0, 30.0)] {
+    let rules = [("vegas", 2.0, 10.0), ("ledbat++", 300.0, 10.0), ("nice", 2.0, 30.0), ("ebb", 3.0, 10.0)];
+    for (rule, error_ms, unused_s) in rules {
         let day = day::run(&Algorithm::named(rule), 2, 1).unwrap();
         println!("{rule}: {day:?}");
         assert!(day.error_ms.unwrap() <= error_ms && day.drift_ms.unwrap().abs() <= 2.0, "{day:?}");
@@ -43,6 +44,16 @@ fn the_low_satellite_of_the_scenario_file_is_draw_1_and_jumps_by_10_to_40_ms() {
         assert!(delays.windows(2).all(|pair| (10.0..=40.0).contains(&(pair[1] - pair[0]).abs())));
         assert!(low_satellite::rates_mbit(draw).iter().all(|rate| (10.0..1000.0).contains(rate)));
     }
+}
+
+/// The capacity falls to a third within seconds, and the base delay jumps: neither is a queue of others, and a train finds out.
+#[test]
+fn over_a_low_satellite_ebb_takes_two_thirds_alone_and_a_call_waits_for_no_queue() {
+    let (share, delay_ms) = low_satellite::measured(&Algorithm::named("ebb"), 1).unwrap();
+    assert!(
+        share >= 0.62 && delay_ms <= 50.0,
+        "{share:.2} alone, 95 % of a call's packets within {delay_ms:.1} ms"
+    );
 }
 
 #[test]

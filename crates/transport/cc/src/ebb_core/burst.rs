@@ -1,7 +1,7 @@
 //! A train of own packets, and by how much the queue grows in it.
 //!
 //! ```text
-//!   route test, while it yields:  16 to 64 packets at C/2.   The queue of nobody does not grow:  a new base.
+//!   route test, while it yields:  16 to 64 packets at C/8.   The queue of nobody does not grow:  a new base.
 //!   share test, in cruise:        12 to 100 packets at C.    q grows per packet by (1 − f) in a FIFO, by (1/f − 1) in a fair queue;
 //!                                                            f: own part of C
 //! ```
@@ -14,6 +14,8 @@ const ONE: Ratio16 = 1 << 16;
 const END: Ratio16 = ratio(0.3);
 /// Distance of the two ends.
 const BETWEEN: Ratio16 = ratio(0.7);
+/// A route train's part of C. The link may have become slower since C was seen, and a train above its rate would make a queue of its own.
+const ROUTE_PART: u64 = 8;
 /// Growth per packet of nobody's queue, at most.
 const NOBODY: Ratio16 = ratio(0.35);
 
@@ -35,7 +37,7 @@ impl Question {
     pub fn rate(self, capacity: u64) -> u64 {
         match self {
             Question::Share => capacity,
-            Question::Route | Question::None => (capacity / 2).max(1),
+            Question::Route | Question::None => (capacity / ROUTE_PART).max(1),
         }
     }
 }
@@ -176,7 +178,7 @@ pub fn is_fair_queue(growth: Ratio16, share: Ratio16) -> bool {
 
 /// Returns whether this part of C is a half or a third: that of one flow of two or three in a fair queue.
 pub fn may_be_fair(share: Ratio16) -> bool {
-    const NEAR: Ratio16 = ratio(0.1);
+    const NEAR: Ratio16 = ratio(0.06);
     [2, 3].into_iter().any(|flows| inverse(share).abs_diff(flows * ONE) <= part(flows * ONE, NEAR))
 }
 

@@ -32,9 +32,7 @@ const MOST_OF_LEVEL: Ratio16 = ratio(0.95);
 /// A round is empty below these: packets' times, µs, and a part of the least target.
 const EMPTY_PACKETS: Ratio16 = ratio(2.2);
 const EMPTY_US: u64 = 800;
-/// The share test: own part of C, time before it, its packets, and the time between two.
-const SHARE_LEAST: Ratio16 = ratio(0.04);
-const SHARE_MOST: Ratio16 = ratio(0.72);
+/// The share test: time before it, its packets, and the time between two.
 const SHARE_AFTER_US: u64 = 1_000_000;
 const SHARE_AFTER_ROUNDS: u64 = 8;
 /// The same after a test that found a fair queue.
@@ -264,7 +262,7 @@ impl State {
     fn consider_share_test(&mut self, now: u64, seen: &Seen, target: u64, params: &Params) {
         let capacity = self.capacity.get();
         let share = self.share();
-        let in_range = (SHARE_LEAST..SHARE_MOST).contains(&share) && !seen.app_limited;
+        let in_range = may_be_fair(share) && !seen.app_limited;
         let is_used = seen.queue_us > part(target, IS_USED);
         if !in_range || !is_used || !params.has(switches::SHARE_TEST) {
             if !in_range {
@@ -283,7 +281,6 @@ impl State {
         if now.saturating_sub(self.law.shared_since) < after
             || now < self.law.share_test_at
             || self.losses.is_low()
-            || !may_be_fair(share)
         {
             return;
         }
