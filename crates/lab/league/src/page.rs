@@ -43,14 +43,14 @@ pub fn files(draws: &[Draw<'_>], command: &str) -> Result<Vec<File>> {
     let order = Order::of(season, scores);
     let (map, front) = (order.picture()?, front(season, scores)?);
     let mut files = vec![
-        file("index.html", page(draws, command, [&map, &front])?.into_bytes()),
+        file("index.html", page(draws, command, &map, front.as_deref())?.into_bytes()),
         file("summary.md", summary(draws, command).into_bytes()),
         file("standings.csv", order.csv()?),
         file("cells.csv", csv),
         file("cells.parquet", parquet),
         file("league.svg", map.into_bytes()),
-        file("front.svg", front.into_bytes()),
     ];
+    files.extend(front.map(|front| file("front.svg", front.into_bytes())));
     if let Some(slices) = first.slices {
         files.push(file("slices.csv", slices.csv()?));
     }
@@ -111,7 +111,7 @@ fn subtitle(draw: &Draw<'_>) -> String {
     )
 }
 
-fn page(draws: &[Draw<'_>], command: &str, [map, front]: [&str; 2]) -> Result<String> {
+fn page(draws: &[Draw<'_>], command: &str, map: &str, front: Option<&str>) -> Result<String> {
     let Some(first) = draws.first() else { return Ok(String::new()) };
     let (season, scores) = (first.season, first.scores);
     let mut parts = vec![
@@ -119,9 +119,9 @@ fn page(draws: &[Draw<'_>], command: &str, [map, front]: [&str; 2]) -> Result<St
         Part::Table(Order::of(season, scores).table()),
         Part::Place("weights"),
         Part::Figure(map.to_owned()),
-        Part::Figure(front.to_owned()),
-        Part::Table(table::goals(season)),
     ];
+    parts.extend(front.map(|front| Part::Figure(front.to_owned())));
+    parts.push(Part::Table(table::goals(season)));
     if let [first, second, ..] = draws {
         parts.push(Part::Table(table::draws(
             first.season,
@@ -250,9 +250,9 @@ fn worst_cells(season: &Season, scores: &Scores, entrant: usize, worst: &[(usize
 }
 
 /// Returns the front: how much is kept against how much is harvested.
-fn front(season: &Season, scores: &Scores) -> Result<String> {
+fn front(season: &Season, scores: &Scores) -> Result<Option<String>> {
     let goal = |name: &str| GOALS.iter().position(|goal| goal.name == name);
-    let (Some(kept), Some(harvest)) = (goal("kept"), goal("harvest")) else { return Ok(String::new()) };
+    let (Some(kept), Some(harvest)) = (goal("kept"), goal("harvest")) else { return Ok(None) };
     let line = |standing: &crate::score::Standing| {
         let (y, x) = (standing.goals[kept]?, standing.goals[harvest]?);
         let entrant = &season.entrants[standing.entrant];
@@ -268,6 +268,10 @@ fn front(season: &Season, scores: &Scores) -> Result<String> {
             spots: vec![spot],
         })
     };
+    let lines: Vec<Line> = scores.standings.iter().filter_map(line).collect();
+    if lines.is_empty() {
+        return Ok(None);
+    }
     let chart = Chart {
         title: "What is kept, and what is harvested".to_owned(),
         subtitle: "mean scores; * nobody is better at one of them without being worse at the other"
@@ -276,10 +280,10 @@ fn front(season: &Season, scores: &Scores) -> Result<String> {
         y: "kept".to_owned(),
         x_range: Some([0.0, 1.0]),
         y_range: Some([0.0, 1.0]),
-        lines: scores.standings.iter().filter_map(line).collect(),
+        lines,
         ..Chart::default()
     };
-    Ok(chart.svg()?)
+    Ok(Some(chart.svg()?))
 }
 
 /// Returns the address of a cell's scenario file for an entrant.

@@ -42,6 +42,16 @@ fn one_thread_and_three_make_the_same_files() {
 }
 
 #[test]
+fn where_nobody_else_is_there_no_front_is_drawn_and_the_league_is_whole() {
+    let is_empty = |cell: &afteryou_league::Cell| cell.file(None).contains("; nobody; ");
+    let cells: Vec<_> = cells(1).into_iter().filter(is_empty).take(2).collect();
+    assert_eq!(cells.len(), 2);
+    let files = files(&played_with(&["ledbat++"], cells, PATIENCE, 2, &mut Cache::in_memory()));
+    let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    assert!(names.contains(&"index.html") && !names.contains(&"front.svg"), "{names:?}");
+}
+
+#[test]
 fn an_interrupted_league_continues_and_a_damaged_cache_costs_its_lines_alone() {
     let dir = tempfile::tempdir().unwrap();
     let stop = AtomicBool::new(false);
