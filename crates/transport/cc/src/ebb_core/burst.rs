@@ -163,9 +163,12 @@ impl Burst {
         grown.checked_div(part(u64::from(self.packets) * packet_us, BETWEEN))
     }
 
-    /// Returns the base of a new route, µs, if the train has met nobody.
+    /// Returns the base of a new route, µs, if the train has met nobody. A queue that shrinks meanwhile is somebody's.
     pub fn new_base(&self, packet_us: u64) -> Option<u32> {
-        self.growth(packet_us).filter(|growth| *growth < NOBODY).map(|_| self.late_rtt_us)
+        let growth = self.growth(packet_us)?;
+        let most = part(part(u64::from(self.packets) * packet_us, BETWEEN), NOBODY);
+        let shrinks = u64::from(self.early_us.saturating_sub(self.late_us)) >= most.max(1);
+        (growth < NOBODY && !shrinks).then_some(self.late_rtt_us)
     }
 }
 
@@ -203,7 +206,9 @@ mod tests {
 
     #[test]
     fn a_train_that_meets_nobody_gives_the_new_base() {
-        for (slope, base) in [(0.0, Some(120_000)), (0.2, Some(120_280)), (0.5, None), (1.0, None)] {
+        for (slope, base) in
+            [(0.0, Some(120_000)), (0.2, Some(120_280)), (0.5, None), (1.0, None), (-0.5, None)]
+        {
             let mut burst = Burst::new(Question::Route, 20, 1 << 40, None);
             let mut is_over = false;
             for number in 0..20u64 {

@@ -252,6 +252,10 @@ impl State {
     /// Reacts to the loss of a packet that left at `sent_at`.
     pub fn on_loss(&mut self, now: u64, sent_at: u64, params: &Params) {
         self.round.lost();
+        if self.burst.question == Question::Route {
+            // The buffer may be full, and a full one grows no further.
+            self.burst = Burst::NONE;
+        }
         let is_forgiven = sent_at < self.ramp_at;
         let due = !is_forgiven && self.losses.lost(now, sent_at);
         match self.phase {
