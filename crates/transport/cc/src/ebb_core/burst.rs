@@ -213,7 +213,7 @@ mod tests {
             let mut is_over = false;
             for number in 0..20u64 {
                 burst.sent(100 + number);
-                let queue = 70_000 + (number as f64 * slope * 100.0) as u64;
+                let queue = (70_000.0 + number as f64 * slope * 100.0) as u64;
                 is_over = burst.sample(100 + number, queue, 50_000 + queue as u32);
             }
             assert!(is_over);
