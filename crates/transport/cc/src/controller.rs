@@ -118,7 +118,7 @@ pub struct Directive {
     pub recovery: RecoveryWindow,
     /// Bytes of the window for packets that follow each other at the rate: a train that measures the path. It is a transport's business
     /// only where several senders share the window: one of them sends it.
-    pub train: u64,
+    pub train: u32,
 }
 
 impl Directive {

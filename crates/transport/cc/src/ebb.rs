@@ -283,7 +283,7 @@ impl Controller for Ebb {
             }
         };
         let cwnd = self.state.window(&self.params);
-        let train = cwnd - self.state.cwnd.min(cwnd);
+        let train = (cwnd - self.state.cwnd.min(cwnd)).min(u32::MAX.into()) as u32;
         Directive { pacing, recovery: RecoveryWindow::Controller, train, ..Directive::window(cwnd) }
     }
 

@@ -254,11 +254,11 @@ impl Group {
     /// Returns the window that members share.
     fn shared_window(&self) -> u64 {
         let inner = self.inner.directive();
-        inner.cwnd.saturating_sub(inner.train)
+        inner.cwnd.saturating_sub(inner.train.into())
     }
 
     /// Returns the bytes that a member may have in flight on top of its share: the inner controller's train, or nothing.
-    fn train(&self, id: MemberId, state: &State) -> u64 {
+    fn train(&self, id: MemberId, state: &State) -> u32 {
         let is_its = self.train_of == Some(id) || self.others(state).members == 0;
         if is_its {
             return self.inner.directive().train;
@@ -321,7 +321,7 @@ impl Group {
     /// Returns how many bytes a member may have in flight.
     pub fn cwnd(&self, id: MemberId) -> u64 {
         let Some(state) = self.members.get(&id) else { return 0 };
-        self.share(state).max(self.group_of_packets(state)) + self.train(id, state)
+        self.share(state).max(self.group_of_packets(state)) + u64::from(self.train(id, state))
     }
 
     /// Returns a member's share of the window, bytes.

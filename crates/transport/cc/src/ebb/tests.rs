@@ -145,8 +145,8 @@ proptest! {
                 Question::None => 0,
             };
             let directive = sender.ebb.directive();
-            prop_assert!(directive.train <= most * u64::from(MSS), "{} B", directive.train);
-            prop_assert_eq!(directive.cwnd, sender.ebb.state.cwnd + directive.train);
+            prop_assert!(u64::from(directive.train) <= most * u64::from(MSS), "{} B", directive.train);
+            prop_assert_eq!(directive.cwnd, sender.ebb.state.cwnd + u64::from(directive.train));
             sender.fill();
             sender.hears(said);
         }
