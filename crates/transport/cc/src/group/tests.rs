@@ -98,7 +98,7 @@ impl Controller for Scripted {
         let pacing =
             script.pairs_every.map_or(by_rate, |every| Pacing::Together { packets: 2, apart_us: 0, every });
         let window = Directive::window(script.cwnd + script.train);
-        Directive { pacing, wake_at: script.wake_at, train: script.train, ..window }
+        Directive { pacing, wake_at: script.wake_at, train: script.train as u32, ..window }
     }
     fn snapshot(&self) -> Snapshot {
         Snapshot { phase: "scripted", cwnd: self.script().cwnd, ..Snapshot::default() }
@@ -598,12 +598,16 @@ fn a_train_leaves_from_the_first_member_that_has_an_ack_and_demand() {
     }
     group.leave(ids[2]);
     group.on_ack(ids[1], &ack);
-    assert_eq!(group.directive(ids[1]).train, 20 * MSS, "another member sends it");
+    assert_eq!(u64::from(group.directive(ids[1]).train), 20 * MSS, "another member sends it");
     inner.script().train = 0;
     group.on_ack(ids[0], &ack);
     inner.script().train = 20 * MSS;
     group.on_ack(ids[0], &ack);
-    assert_eq!((group.directive(ids[0]).train, group.directive(ids[1]).train), (20 * MSS, 0), "a new train");
+    assert_eq!(
+        (group.directive(ids[0]).train, group.directive(ids[1]).train),
+        (20 * MSS as u32, 0),
+        "a new train"
+    );
 }
 
 #[cfg(feature = "std")]
