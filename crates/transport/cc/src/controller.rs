@@ -163,7 +163,7 @@ pub enum Pacing {
         /// Packets of a group.
         packets: u32,
         /// Time between two packets of a group, µs; zero: back to back.
-        apart_us: u32,
+        apart_us: u16,
         /// Time between two groups.
         every: Span,
     },

@@ -55,7 +55,7 @@ pub const MAY_HAVE_WAITED: u32 = 16;
 
 /// Time between the packets of a pair, µs. The second one would wait for the first, which on a link that has become slow looks like a queue.
 /// A receiver waits longer before it acknowledges a lone packet.
-const PAIR_APART_US: u32 = 20_000;
+const PAIR_APART_US: u16 = 20_000;
 /// For that long after a sample without waiting, samples that may have waited do not count, µs.
 const PROMPT_US: u64 = 1_000_000;
 const PROMPT_ROUNDS: u64 = 4;
@@ -392,7 +392,7 @@ impl State {
         }
         if self.phase == Phase::Yield {
             let every_us = self.pairs_every(params);
-            return Spread::Pairs { apart_us: PAIR_APART_US.min(saturated(every_us / 2)), every_us };
+            return Spread::Pairs { apart_us: u64::from(PAIR_APART_US).min(every_us / 2) as u16, every_us };
         }
         if self.rtt_us() == 0 {
             return Spread::Unknown;
@@ -414,7 +414,7 @@ pub enum Spread {
     /// Two packets.
     Pairs {
         /// From the first to the second one, µs.
-        apart_us: u32,
+        apart_us: u16,
         /// From one pair to the next, µs.
         every_us: u64,
     },
