@@ -59,7 +59,7 @@ pub fn line(cells: impl IntoIterator<Item = String>) {
     println!("| {} |", cells.into_iter().collect::<Vec<_>>().join(" | "));
 }
 
-/// Prints the head of a table whose first column has words.
+/// Prints the head of a table with words in the first column.
 pub fn head(cells: &[String]) {
     line(cells.to_vec());
     println!("|---|{}", "--:|".repeat(cells.len() - 1));

@@ -391,7 +391,7 @@ class Season:
         out: str | PathLike[str] | None,
     ) -> Season:
         """Draws the grid and takes the runs that the folder ``cache`` has; ``out`` is checked. The choices are controllers, quick,
-        set, seed of the grid, one cell in so many, engine, and slices."""
+        set, seed of the grid, the step between cells, engine, and slices."""
 
     @property
     def runs(self) -> int:

@@ -50,7 +50,7 @@ def league(
     quick: 200 cells of up to 50 Mbit/s and 40 s, or 1200 cells of up to 500 Mbit/s, which take hours.
     set: "train", for those who design a rule, or "hold", to judge one whose design is finished.
     grid_seed: other values of the same strata.
-    every: only one cell in so many, for a first look.
+    every: the step between the cells that are run, for a first look.
     engine: "sim"; or "bed", real packets in real time, which requires root.
     slices: also 144 probing cells, for ``League.slices``: means over cells of one kind, with bounds.
     patience: seconds without a sign of life after which a run is given up.

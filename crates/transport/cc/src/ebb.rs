@@ -134,7 +134,7 @@ params! {
     const SHARE_TEST: Key<bool> = Key::flag("share_test", true)
         .explained("ask by a train whether the queue is a fair one, and yield there", "afteryou");
     const TRAIN: Key<bool> = Key::flag("train", true)
-        .explained("ask by a train whether a queue that stands is a longer route", "afteryou");
+        .explained("ask by a train whether a standing queue is a longer route", "afteryou");
     const EARLY: Key<bool> = Key::flag("early", true)
         .explained("react within a round trip", "afteryou");
     const CAP: Key<bool> = Key::flag("cap", true)

@@ -149,7 +149,7 @@ impl Row {
             let runs = if has("cubic") { 9 } else { 5 };
             return Judgement { runs, by_median: true, share: 8.0, queue: 0.25, queue_ms, ..of_means };
         }
-        // Alone the utilisation is what it takes.
+        // Alone its share is the utilisation.
         let utilisation = if self.flows == ["ebb"] { of_means.share } else { of_means.utilisation };
         Judgement { utilisation, queue_ms, ..of_means }
     }

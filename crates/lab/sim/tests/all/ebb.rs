@@ -41,7 +41,7 @@ fn share(outcome: &Outcome) -> f64 {
     of(outcome.window("all"), "ebb").share_of_payload_capacity
 }
 
-/// Returns the least share that it takes where nobody stands in its queue. Over uTP a lost retransmission stalls the sender: losses of 5 % cost
+/// Returns the least share that it takes where nobody else has packets in its queue. Over uTP a lost retransmission stalls the sender: losses of 5 % cost
 /// a quarter of the link beyond a few milliseconds, and up to a half of the longest path.
 fn least_share(flow: &Flow, rtt_ms: u64, loss: f64) -> f64 {
     if is_utp(flow) && loss > 0.01 {
@@ -77,7 +77,7 @@ fn alone_its_queue_is_a_few_milliseconds() {
     }
 }
 
-/// Returns what CUBIC keeps of the goodput that it has alone, and ebb's share, with a buffer of so many BDP.
+/// Returns what CUBIC keeps of the goodput that it has alone, and ebb's share, with a buffer of `bdps` BDP.
 fn beside_cubic(ebb: &Flow, rtt_ms: u64, loss: f64, bdps: f64) -> [f64; 2] {
     let cubic = Flow { start: seconds(10.0), ..flow("cubic", "cubic", rtt_ms) };
     let link = lossy(bdps * rtt_ms as f64, loss);

@@ -46,7 +46,7 @@ fn said() -> impl Strategy<Value = Said> {
     )
 }
 
-/// Returns acks in stretches that say the same: a queue that stands is one of them.
+/// Returns acks in stretches that say the same: a standing queue is one of them.
 fn all_said() -> impl Strategy<Value = Vec<Said>> {
     let stretch = (said(), prop_oneof![2 => Just(1usize), 1 => 2..60usize, 1 => 200..800usize]);
     prop::collection::vec(stretch, 1..60).prop_map(|stretches| {

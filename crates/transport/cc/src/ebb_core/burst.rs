@@ -26,7 +26,7 @@ pub enum Question {
     /// There is no train.
     #[default]
     None,
-    /// A queue that stands: others', or a longer route.
+    /// A standing queue: others', or a longer route.
     Route,
     /// A queue at the target: a FIFO, or one that serves flows in turns.
     Share,
@@ -81,11 +81,11 @@ impl Burst {
         late_rtt_us: u32::MAX,
     };
 
-    /// Returns a train of this many packets. Where acks come in batches there may be no sample of its beginning; `stands_us` is the
+    /// Returns a train of this many packets. Where acks come in batches there may be no sample of its beginning; `standing_us` is the
     /// queue before it.
-    pub fn new(question: Question, packets: u64, until: u64, stands_us: Option<u64>) -> Burst {
+    pub fn new(question: Question, packets: u64, until: u64, standing_us: Option<u64>) -> Burst {
         let packets = packets.min(u16::MAX.into()) as u16;
-        Burst { question, packets, until, early_us: stands_us.map_or(u32::MAX, saturated), ..Burst::NONE }
+        Burst { question, packets, until, early_us: standing_us.map_or(u32::MAX, saturated), ..Burst::NONE }
     }
 
     /// Returns whether there is a train.
@@ -160,13 +160,18 @@ impl Burst {
             return None;
         }
         let grown = u64::from(self.late_us.saturating_sub(self.early_us)) << 16;
-        grown.checked_div(part(u64::from(self.packets) * packet_us, BETWEEN))
+        grown.checked_div(self.between_us(packet_us))
+    }
+
+    /// Returns the time between its two ends at the link's rate, µs.
+    fn between_us(&self, packet_us: u64) -> u64 {
+        part(u64::from(self.packets) * packet_us, BETWEEN)
     }
 
     /// Returns the base of a new route, µs, if the train has met nobody. A queue that shrinks meanwhile is somebody's.
     pub fn new_base(&self, packet_us: u64) -> Option<u32> {
         let growth = self.growth(packet_us)?;
-        let most = part(part(u64::from(self.packets) * packet_us, BETWEEN), NOBODY);
+        let most = part(self.between_us(packet_us), NOBODY);
         let shrinks = u64::from(self.early_us.saturating_sub(self.late_us)) >= most.max(1);
         (growth < NOBODY && !shrinks).then_some(self.late_rtt_us)
     }
@@ -223,8 +228,8 @@ mod tests {
 
     #[test]
     fn where_acks_come_in_batches_the_queue_before_it_stands_for_its_beginning() {
-        let train = |stands| {
-            let mut burst = Burst::new(Question::Route, 16, 1 << 40, stands);
+        let train = |standing| {
+            let mut burst = Burst::new(Question::Route, 16, 1 << 40, standing);
             (0..16).for_each(|number| burst.sent(number));
             assert!(burst.sample(15, 71_000, 121_000));
             burst.new_base(200)

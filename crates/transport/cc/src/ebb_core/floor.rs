@@ -36,7 +36,7 @@ pub struct Floor {
     /// Since when the round-trip time has not changed.
     steady_since: u64,
     /// The hold of now, that of evidence, and that of a fair queue, µs.
-    pub hold_us: u32,
+    hold_us: u32,
     evidence_hold_us: u32,
     share_hold_us: u32,
     steady_least_us: u32,
@@ -60,7 +60,7 @@ impl Floor {
         (self.calm_samples, self.steady_least_us, self.steady_most_us) = (0, u32::MAX, 0);
     }
 
-    /// Begins the hold anew: the path has not answered.
+    /// Begins the hold anew: the path is not calm, or has not answered.
     pub fn wait_anew(&mut self, now: u64) {
         (self.calm_since, self.calm_samples) = (now, 0);
     }
@@ -68,7 +68,7 @@ impl Floor {
     /// Takes in a sample. Returns whether the hold is over and the path calm.
     fn is_calm(&mut self, now: u64, is_high: bool) -> bool {
         if is_high {
-            (self.calm_since, self.calm_samples) = (now, 0);
+            self.wait_anew(now);
             return false;
         }
         self.calm_samples = self.calm_samples.saturating_add(1);

@@ -6,7 +6,7 @@
 //!                                                   enough losses expected, and they came:        random; ignored for 2, 4, … 16 s
 //!                                                   too few expected:                             ignored for 1 s
 //! ```
-//! If the path is empty after the step back, nobody stands in the queue: the loss was random, or harms nobody.
+//! If the path is empty after the step back, the queue has no packets of others: the loss was random, or harms nobody.
 
 use super::units::{part, ratio, saturated, Ratio16};
 

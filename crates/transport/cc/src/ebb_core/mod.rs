@@ -356,10 +356,10 @@ impl State {
     }
 
     /// Starts a train.
-    fn ask(&mut self, question: Question, packets: u64, now: u64, stands_us: Option<u64>, params: &Params) {
+    fn ask(&mut self, question: Question, packets: u64, now: u64, standing_us: Option<u64>, params: &Params) {
         let lasts = time_of(packets * params.mss, question.rate(self.capacity.get()));
         let until = now.saturating_add(2 * lasts + 3 * self.rtt_us() + 1_000_000);
-        self.burst = Burst::new(question, packets, until, stands_us);
+        self.burst = Burst::new(question, packets, until, standing_us);
     }
 
     /// Answers the question of a train whose last packet has arrived.

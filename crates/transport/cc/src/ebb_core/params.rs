@@ -12,7 +12,7 @@ pub mod switches {
     pub const STEP_BACK: u32 = 1;
     /// Asks whether the queue is a fair one.
     pub const SHARE_TEST: u32 = 2;
-    /// Asks whether a queue that stands is one at all.
+    /// Asks whether a standing queue is a longer route.
     pub const TRAIN: u32 = 4;
     /// Ends a round as soon as the queue stands.
     pub const EARLY: u32 = 8;

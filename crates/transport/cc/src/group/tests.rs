@@ -3,6 +3,7 @@ use crate::event::{Ack, Delivered, DeliveryRate, Idle, Loss, Sent, SpuriousLoss,
 use alloc::vec::Vec;
 use std::sync::{Arc, Mutex};
 
+mod pacing;
 mod properties;
 
 const MSS: u64 = 1000;
@@ -28,7 +29,7 @@ struct Script {
     wake_at: Option<Time>,
     rate: Option<u64>,
     pairs_every: Option<Span>,
-    train: u64,
+    train: u32,
     needs: Needs,
     told: Vec<Told>,
 }
@@ -97,8 +98,8 @@ impl Controller for Scripted {
         let by_rate = script.rate.map_or(Pacing::Window, Pacing::Rate);
         let pacing =
             script.pairs_every.map_or(by_rate, |every| Pacing::Together { packets: 2, apart_us: 0, every });
-        let window = Directive::window(script.cwnd + script.train);
-        Directive { pacing, wake_at: script.wake_at, train: script.train as u32, ..window }
+        let window = Directive::window(script.cwnd + u64::from(script.train));
+        Directive { pacing, wake_at: script.wake_at, train: script.train, ..window }
     }
     fn snapshot(&self) -> Snapshot {
         Snapshot { phase: "scripted", cwnd: self.script().cwnd, ..Snapshot::default() }
@@ -531,83 +532,6 @@ fn a_wake_up_of_the_inner_controller_happens_once() {
     group.on_wake(a, at);
     group.on_wake(b, at);
     assert_eq!(inner.told(), [Told::Wake]);
-}
-
-#[test]
-fn a_pacing_rate_is_shared_like_the_window() {
-    let (mut group, inner) = Scripted::group(8 * MSS);
-    let a = group.join(MSS as u32);
-    inner.script().rate = Some(1_000_000);
-    assert_eq!(group.directive(a).pacing, Pacing::Rate(1_000_000));
-    let b = group.join(MSS as u32);
-    group.on_sent(a, &sent(Time::ZERO));
-    group.on_sent(b, &sent(Time::ZERO));
-    for id in [a, b] {
-        assert_eq!(group.directive(id).pacing, Pacing::Rate(500_000));
-    }
-}
-
-/// Returns a group of `count` members, each of which had an ack and has more to send.
-fn busy_group(members: usize, cwnd: u64) -> (Group, Scripted, Vec<MemberId>) {
-    let (mut group, inner) = Scripted::group(cwnd);
-    let ids: Vec<_> = (0..members).map(|_| group.join(MSS as u32)).collect();
-    for id in &ids {
-        group.on_sent(*id, &sent(Time::ZERO));
-        group.on_ack(*id, &Ack { newly_acked: MSS, in_flight: MSS, ..Ack::default() });
-    }
-    (group, inner, ids)
-}
-
-#[test]
-fn pairs_stay_pairs_and_are_as_many_as_those_of_one() {
-    let every = Span::from_millis(60);
-    for (members, cwnd) in
-        [(1, 4 * MSS), (2, 4 * MSS), (3, 4 * MSS), (4, 4 * MSS), (16, 4 * MSS), (5, 2 * MSS)]
-    {
-        let (group, inner, ids) = busy_group(members, cwnd);
-        inner.script().pairs_every = Some(every);
-        for id in ids {
-            let directive = group.directive(id);
-            let Pacing::Together { packets: 2, every: own, .. } = directive.pacing else {
-                panic!("{directive:?}")
-            };
-            assert!(directive.cwnd >= 2 * MSS, "{members}: a pair does not fit {} B", directive.cwnd);
-            // The level is in whole bytes.
-            let expected = every * members as u64;
-            assert!(own >= expected && own <= expected + every, "{members}: {own:?}");
-        }
-    }
-}
-
-#[test]
-fn a_train_leaves_from_the_first_member_that_has_an_ack_and_demand() {
-    let (mut group, inner, ids) = busy_group(4, 8 * MSS);
-    let before: Vec<_> = ids.iter().map(|id| group.cwnd(*id)).collect();
-    inner.script().train = 20 * MSS;
-    inner.script().rate = Some(1_000_000);
-    let ack = Ack { newly_acked: MSS, in_flight: MSS, ..Ack::default() };
-    group.on_ack(ids[0], &Ack { app_limited: true, ..ack });
-    group.on_sent(ids[0], &sent(Time::ZERO));
-    group.on_ack(ids[2], &ack);
-    group.on_ack(ids[1], &ack);
-    let directives: Vec<_> = ids.iter().map(|id| group.directive(*id)).collect();
-    assert_eq!((directives[2].cwnd, directives[2].pacing), (before[2] + 20 * MSS, Pacing::Rate(1_000_000)));
-    for other in [0, 1, 3] {
-        let Directive { cwnd, train, pacing, .. } = directives[other];
-        assert_eq!((cwnd, train, pacing), (before[other], 0, Pacing::Rate(250_000)), "{other}");
-    }
-    group.leave(ids[2]);
-    group.on_ack(ids[1], &ack);
-    assert_eq!(u64::from(group.directive(ids[1]).train), 20 * MSS, "another member sends it");
-    inner.script().train = 0;
-    group.on_ack(ids[0], &ack);
-    inner.script().train = 20 * MSS;
-    group.on_ack(ids[0], &ack);
-    assert_eq!(
-        (group.directive(ids[0]).train, group.directive(ids[1]).train),
-        (20 * MSS as u32, 0),
-        "a new train"
-    );
 }
 
 #[cfg(feature = "std")]

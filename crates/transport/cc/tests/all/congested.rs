@@ -40,7 +40,7 @@ fn target(name: &str) -> Span {
 /// Returns for how long a queue is not taken for the path, with this round-trip time.
 fn memory(name: &str, rtt: Span) -> Span {
     match name {
-        // It stands still for that long, and then a train finds that nobody else fills it.
+        // The queue is constant for that long, and then a train finds that nobody else fills it.
         "ebb" => Span::from_secs(3).max(Span(10 * rtt.0)),
         "copa" => Span::from_secs(9),
         _ => Span::from_secs(300),
@@ -55,7 +55,7 @@ fn overrides(name: &str) -> Vec<(&'static str, Value)> {
     }
 }
 
-/// Returns the background controllers that yield to the length of a queue. Proteus-S yields to its changes: a queue that stands still is
+/// Returns the background controllers that yield to the length of a queue. Proteus-S yields to its changes: a standing queue still is
 /// none of its signals, which its page names among the bad cases.
 fn yielding_to_length() -> impl Iterator<Item = &'static Entry> {
     CONTROLLERS.iter().filter(|entry| entry.class == Class::Background && entry.name != "proteus-s")

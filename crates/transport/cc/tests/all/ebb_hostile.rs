@@ -78,7 +78,7 @@ fn claims(mut added_us: impl FnMut(&Ack, &Passage) -> i64 + 'static) -> Receiver
     })
 }
 
-/// Returns a receiver whose clock is wrong by so many ms at a second of the run.
+/// Returns a receiver with a clock error in ms that depends on the second of the run.
 fn clock(ms_at: fn(f64) -> f64) -> Receiver {
     claims(move |ack, _| (1000.0 * ms_at(seconds(ack.now))) as i64)
 }

@@ -1,4 +1,4 @@
-//! Recorded events of ebb and what it answers, replayed: `crates/transport/cc/vectors/README.md` has the format.
+//! Recorded events of ebb and its answers, replayed: `crates/transport/cc/vectors/README.md` has the format.
 //!
 //! The events are those of a path in closed loop: a link of 2 Mbit/s and 40 ms, on which others fill the queue for a while, packets get lost,
 //! and the forward path grows longer, which a train finds out.

@@ -53,7 +53,7 @@ type Says = Box<dyn FnMut(&mut Ack, &Passage)>;
 pub struct Receiver {
     /// Returns when the ack of a packet arrives.
     pub when: When,
-    /// Changes what it says.
+    /// Changes its reports.
     pub says: Says,
     pub pieces: Pieces,
 }
