@@ -76,6 +76,7 @@
 //! - Round trips of several hundred milliseconds: ramp and step back take many seconds. At the floor a broken pair leaves lone packets, and
 //!   their delayed acks look like a queue until a train ends that.
 //! - Over uTP, losses of 5 % beyond a few milliseconds leave a quarter of the link unused.
+//! - Where the window is a few packets and a twentieth of them is lost, one loss in a round is congestion. The growth after it is slow.
 //! - A download that never pauses becomes part of R₀ after half a minute.
 //! - Skewed clocks in a long yield: R₀ does not move there, and R − R₀ drifts. A drift of 100 ppm hides a queue of 50 ms after 500 s, and the
 //!   sender comes back too early.

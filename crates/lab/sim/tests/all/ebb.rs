@@ -177,27 +177,32 @@ fn it_fills_a_route_that_is_70_ms_longer() {
     }
 }
 
-/// Returns ebb's share of the forward path while a download fills the reverse path.
-fn beside_download(ebb: Flow, rtt_ms: u64, loss: f64, traffic: Traffic) -> f64 {
+/// Returns ebb's share of the forward path while a download fills the reverse path, over that many seeds.
+fn beside_download(ebb: &Flow, rtt_ms: u64, loss: f64, traffic: Traffic, seeds: u64) -> f64 {
     let lossless = Some(Probability::from_ratio(0.0).unwrap());
     let reverse = Reverse { rate: Some(Rate::from_mbit(50)), loss: lossless, ..Reverse::default() };
     let link = Link { reverse: Some(reverse), ..lossy(200.0, loss) };
     let download = flow("download", "cubic", rtt_ms);
     let download = Flow { direction: Direction::Down, start: seconds(5.0), traffic, ..download };
-    share(&run(&scenario(link, 125.0, 25.0, vec![download, ebb])))
+    let scenario = scenario(link, 125.0, 25.0, vec![download, ebb.clone()]);
+    let shares = (1..=seeds).map(|seed| share(&run(&Scenario { seed, ..scenario.clone() })));
+    shares.sum::<f64>() / seeds as f64
 }
 
+/// On a path of eight packets and losses of 5 %, one loss in a round is congestion, and the growth after it slow: a bad case, in which one seed
+/// has half of the link and another one three quarters.
 #[test]
 fn a_download_that_pauses_now_and_then_leaves_it_most_of_what_the_acks_do_not_take() {
     for (rtt_ms, loss, ebb) in paths() {
         let what = what(&ebb, loss);
         let least = match is_utp(&ebb) {
             true if loss > 0.01 => 0.4,
-            _ if loss > 0.001 => 0.45,
+            _ if loss > 0.001 => 0.5,
             _ => 0.6,
         };
         let traffic = Traffic::OnOff { on: ms(8000), off: ms(4000) };
-        let share = beside_download(ebb, rtt_ms, loss, traffic);
+        let seeds = if loss > 0.01 { 4 } else { 1 };
+        let share = beside_download(&ebb, rtt_ms, loss, traffic, seeds);
         println!("{what}: {share:.3}");
         assert!(share >= least, "{what}: {share:.3}");
     }
@@ -209,7 +214,7 @@ fn a_download_that_pauses_now_and_then_leaves_it_most_of_what_the_acks_do_not_ta
 fn a_download_that_never_pauses_costs_it_a_part_of_its_share_and_most_of_it_on_the_longest_path() {
     for (rtt_ms, ebb) in RTTS_MS.into_iter().flat_map(|rtt_ms| ebbs(rtt_ms).map(|ebb| (rtt_ms, ebb))) {
         let what = what(&ebb, 0.0);
-        let share = beside_download(ebb, rtt_ms, 0.0, Traffic::Bulk);
+        let share = beside_download(&ebb, rtt_ms, 0.0, Traffic::Bulk, 1);
         println!("{what}: {share:.3}");
         assert!(share >= if rtt_ms == 250 { 0.04 } else { 0.55 }, "{what}: {share:.3}");
     }
