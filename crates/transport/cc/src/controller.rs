@@ -95,6 +95,8 @@ pub struct Needs {
 impl Needs {
     /// Acks and losses are enough.
     pub const NONE: Needs = Needs { delivery_rates: false, per_packet: false };
+    /// Whatever there is.
+    pub const ALL: Needs = Needs { delivery_rates: true, per_packet: true };
 
     /// Returns whether the sender has to remember its state for each packet.
     pub const fn stamps(self) -> bool {

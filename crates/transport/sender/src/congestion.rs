@@ -294,7 +294,7 @@ impl Congestion {
         if let Some(prr) = self.episode.as_mut().and_then(|episode| episode.prr.as_mut()) {
             prr.sent(bytes);
         }
-        let (totals, sequence) = match self.needs.stamps() {
+        let (totals, sequence) = match self.needs.per_packet {
             true => (board.newest_stamp().totals(), board.newest_seq()),
             false => (Totals::default(), None),
         };

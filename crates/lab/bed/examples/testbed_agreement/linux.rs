@@ -4,7 +4,7 @@
 use super::judge::{middle, remark, Figures, Measured, Simulated, Verdict};
 use super::rows::{Row, ROWS};
 use afteryou_base::lock::EvenPoisoned;
-use afteryou_bed::run::Options;
+use afteryou_bed::run::{Options, QueueBy};
 use afteryou_bed::testbed;
 use afteryou_scenario::outcome::{Lateness, Run};
 use afteryou_scenario::Checked;
@@ -28,6 +28,7 @@ struct Settings {
     at_once: usize,
     only: String,
     check: bool,
+    queue_by: QueueBy,
 }
 
 /// The rows at work.
@@ -35,6 +36,7 @@ struct Rows {
     rows: Vec<&'static Row>,
     simulated: Vec<Simulated>,
     seconds: u64,
+    queue_by: QueueBy,
     /// The runs to come, row and seed, the last one next.
     jobs: Mutex<Vec<(usize, u64)>>,
     measured: Mutex<Vec<Measured>>,
@@ -87,6 +89,7 @@ impl Rows {
             measured: Mutex::new(runs.iter().map(|&runs| Measured::of(runs)).collect()),
             spoiled: Mutex::new(Vec::new()),
             seconds: settings.seconds,
+            queue_by: settings.queue_by,
             rows,
             simulated,
         })
@@ -111,7 +114,7 @@ impl Rows {
         loop {
             let next = self.jobs.lock().even_poisoned().pop();
             let Some((row, seed)) = next else { return Ok(holds) };
-            match real(self.rows[row], seed, self.seconds)? {
+            match self.real(row, seed)? {
                 Some(figures) => holds &= self.note(row, figures),
                 None => self.spoiled.lock().even_poisoned().push((row, seed)),
             }
@@ -122,7 +125,7 @@ impl Rows {
     fn repeat_spoiled(&self) -> Result<bool, Failure> {
         let mut all_hold = true;
         for (row, seed) in self.spoiled.lock().even_poisoned().drain(..) {
-            let Some(figures) = real(self.rows[row], seed, self.seconds)? else {
+            let Some(figures) = self.real(row, seed)? else {
                 println!("invalid measurement: the host was too slow for {}", self.rows[row].name());
                 all_hold = false;
                 continue;
@@ -130,6 +133,19 @@ impl Rows {
             all_hold &= self.note(row, figures);
         }
         Ok(all_hold)
+    }
+
+    /// Runs a row in the testbed; returns `None` if the machine was too slow.
+    fn real(&self, index: usize, seed: u64) -> Result<Option<Figures>, Failure> {
+        let row = self.rows[index];
+        let options = Options { queue_by: self.queue_by, ..Options::default() };
+        let scenario = scenario(row, seed, self.seconds)?;
+        let outcome = testbed::run(&scenario, &options, &mut |_| ControlFlow::Continue(()))?;
+        let lateness = outcome.run.lateness.filter(Lateness::spoiled);
+        if let Some(Lateness { departures, .. }) = &lateness {
+            eprintln!("{}: p99 of the lateness is {:.1} ms, repeated later", row.name(), departures.p99_ms);
+        }
+        Ok(lateness.is_none().then(|| figures(&outcome.run)))
     }
 
     /// Notes a run. Returns false if it was the last of a row that misses.
@@ -150,8 +166,14 @@ impl Rows {
 
 fn settings() -> Result<Settings, Failure> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let mut settings =
-        Settings { runs: None, seconds: 40, at_once: (cores / 2).max(1), only: String::new(), check: false };
+    let mut settings = Settings {
+        runs: None,
+        seconds: 40,
+        at_once: (cores / 2).max(1),
+        only: String::new(),
+        check: false,
+        queue_by: QueueBy::Afteryou,
+    };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
@@ -161,6 +183,7 @@ fn settings() -> Result<Settings, Failure> {
             "--at-once" => settings.at_once = value()?.parse()?,
             "--only" => settings.only = value()?,
             "--check" => settings.check = true,
+            "--kernel-queues" => settings.queue_by = QueueBy::Kernel,
             other => return Err(format!("unknown argument {other}: see the head of this file").into()),
         }
     }
@@ -172,17 +195,6 @@ fn scenario(row: &Row, seed: u64, seconds: u64) -> Result<Checked, Failure> {
     let experiment = Experiment::parse(&text, &row.name(), &[])?;
     let run = experiment.runs(Some(seed), Some(1))?.pop().ok_or("a file without a run")?;
     Ok(run.scenario)
-}
-
-/// Runs in the testbed; returns `None` if the machine was too slow.
-fn real(row: &Row, seed: u64, seconds: u64) -> Result<Option<Figures>, Failure> {
-    let scenario = scenario(row, seed, seconds)?;
-    let outcome = testbed::run(&scenario, &Options::default(), &mut |_| ControlFlow::Continue(()))?;
-    let lateness = outcome.run.lateness.filter(Lateness::spoiled);
-    if let Some(Lateness { departures, .. }) = &lateness {
-        eprintln!("{}: p99 of the lateness is {:.1} ms, repeated later", row.name(), departures.p99_ms);
-    }
-    Ok(lateness.is_none().then(|| figures(&outcome.run)))
 }
 
 /// Runs the simulator's seeds.

@@ -2,7 +2,7 @@
 //! through six queues. 27 more are of ebb over uTP; `--only ebb` selects them.
 //!
 //! ```text
-//! testbed_agreement [--runs N] [--seconds 40] [--at-once N] [--only TEXT] [--check]
+//! testbed_agreement [--runs N] [--seconds 40] [--at-once N] [--only TEXT] [--check] [--kernel-queues]
 //! ```
 //!
 //! Each scenario runs with 24 seeds in the simulator and at least three times in the testbed. Where the simulator's seeds differ
@@ -12,7 +12,7 @@
 //! the share may differ by 8 points and the queue by 25 %. Where ebb takes part, 2 ms replace the 3 ms and the 1 ms, and alone its utilisation
 //! may differ by 6 points. Several testbeds run at once, each with a core for its wire. A run that the machine was too slow for is repeated
 //! alone. `--runs` asks for fewer runs: then a scenario that is out of bounds runs as often as above before it counts. With `--check` the
-//! program fails if a scenario that is not known to miss does.
+//! program fails if a scenario that is not known to miss does. With `--kernel-queues` the testbed has the queues of the kernel that it runs on.
 
 #[cfg(target_os = "linux")]
 mod judge;

@@ -50,15 +50,17 @@ impl Sender {
         let (before, echoed) = (self.board.before(), self.echoed_time(now, incoming.tsecr));
         let cumulative = expand(self.board.una(), incoming.cumulative);
         let blocks = incoming.sack.map(|sack| self.blocks(cumulative, sack));
+        let timing =
+            Timing { now, echoed: Some(echoed), min_rtt: self.congestion.rtt().min(), ..Timing::default() };
         let plain = match blocks {
-            None => self.board.acknowledge_plain(cumulative, now),
+            None => self.board.acknowledge_plain(cumulative, &timing),
             Some(_) => None,
         };
         let taken;
         let progress = match &plain {
             Some(progress) => progress,
             None => {
-                taken = self.take_in((now, echoed), cumulative, blocks.as_ref());
+                taken = self.take_in(timing, cumulative, blocks.as_ref());
                 self.congestion.repaired(self.board.repaired());
                 &taken.progress
             }
@@ -99,9 +101,7 @@ impl Sender {
     }
 
     /// Takes in what an ack reports that echoes the time `echoed`.
-    fn take_in(&mut self, (now, echoed): (Time, Time), cumulative: u64, blocks: Option<&Blocks>) -> Taken {
-        let min_rtt = self.congestion.rtt().min();
-        let timing = Timing { now, echoed: Some(echoed), min_rtt, ..Timing::default() };
+    fn take_in(&mut self, timing: Timing, cumulative: u64, blocks: Option<&Blocks>) -> Taken {
         let mut taken = self.board.begin_ack(timing);
         self.board.advance(cumulative, &mut taken);
         for (start, end) in blocks.into_iter().flat_map(Blocks::news) {

@@ -86,7 +86,7 @@ impl Sender {
     pub fn new(options: TcpOptions, controller: Box<dyn Controller>, mss: u16) -> Sender {
         let congestion = Congestion::new(controller, u64::from(mss)).with_timer_slack(options.timer_slack);
         Sender {
-            board: Board::new(congestion.needs().stamps()),
+            board: Board::new(congestion.needs()),
             congestion: match options.pacing {
                 true => congestion,
                 false => congestion.pacing_small_windows_only(),

@@ -29,7 +29,7 @@ use crate::delivery::{Delivery, Stamp};
 use crate::expand;
 use crate::ranges::Ranges;
 use afteryou_base::{Span, Time};
-use afteryou_cc::DeliveryRate;
+use afteryou_cc::{DeliveryRate, Needs};
 use segment::{Segment, Transmission, DECLARED, LOST, SACKED};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
@@ -84,6 +84,8 @@ pub struct Board {
     /// One for each of `sent`, if stamps are kept.
     stamps: VecDeque<Stamp>,
     keeps_stamps: bool,
+    /// Lists the packets of each acknowledgement.
+    lists: bool,
     /// Number of the front of `sent`.
     first_number: u64,
     /// Transmissions before this number have been judged: none of them is in flight.
@@ -113,10 +115,9 @@ pub struct Board {
 }
 
 impl Board {
-    /// Creates an empty scoreboard. With `keeps_stamps` it computes delivery rates and lists the packets that each ack
-    /// delivers.
-    pub fn new(keeps_stamps: bool) -> Board {
-        Board { keeps_stamps, ..Board::default() }
+    /// Creates an empty scoreboard, which computes delivery rates and lists the packets that each ack delivers if they are needed.
+    pub fn new(needs: Needs) -> Board {
+        Board { keeps_stamps: needs.stamps(), lists: needs.per_packet, ..Board::default() }
     }
 
     /// Returns the oldest packet not acknowledged.
@@ -237,7 +238,7 @@ impl Board {
         &self.repaired
     }
 
-    /// Returns the packets that the latest acknowledgement delivered, in order of transmission, if stamps are kept.
+    /// Returns the packets that the latest acknowledgement delivered, in order of transmission, if they are needed one by one.
     pub fn delivered_now(&self) -> &[Delivered] {
         &self.delivered_now
     }
@@ -295,7 +296,7 @@ impl Board {
     #[cfg(test)]
     fn acknowledge(&mut self, cumulative: u64, sacks: &[(u64, u64)], timing: Timing) -> AckProgress {
         if let Some(progress) =
-            sacks.is_empty().then(|| self.acknowledge_plain(cumulative, timing.now)).flatten()
+            sacks.is_empty().then(|| self.acknowledge_plain(cumulative, &timing)).flatten()
         {
             return progress;
         }
@@ -419,7 +420,7 @@ impl Board {
         if newest.is_none_or(|newest| newest.number < arrived.number) {
             *newest = Some(arrived);
         }
-        if self.keeps_stamps {
+        if self.lists {
             self.list_delivered(arrived.number, segment, taken.timing.now);
         }
     }

@@ -167,8 +167,12 @@ impl Model {
 
 proptest! {
     #[test]
-    fn it_agrees_with_a_list_of_packets(steps in prop::collection::vec((step(), 0u64..20), 1..150)) {
-        let (mut board, mut model, mut now) = (Board::new(true), Model::default(), Time::from_millis(1));
+    fn it_agrees_with_a_list_of_packets(
+        steps in prop::collection::vec((step(), 0u64..20), 1..150),
+        (delivery_rates, per_packet) in any::<(bool, bool)>(),
+    ) {
+        let needs = Needs { delivery_rates, per_packet };
+        let (mut board, mut model, mut now) = (Board::new(needs), Model::default(), Time::from_millis(1));
         for (step, ms) in steps {
             now += Span::from_millis(ms);
             let chosen = |offset: usize| Some(model.una + offset).filter(|seq| *seq < model.packets.len());

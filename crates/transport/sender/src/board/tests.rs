@@ -1,4 +1,7 @@
 use super::*;
+use proptest::prelude::*;
+
+const RATES: Needs = Needs { delivery_rates: true, per_packet: false };
 
 fn at(ms: u64) -> Time {
     Time::from_millis(ms)
@@ -6,7 +9,7 @@ fn at(ms: u64) -> Time {
 
 /// Returns a scoreboard with packets 0 … n − 1 in flight, 100 B each, sent 1 ms apart.
 fn sent(n: u64) -> Board {
-    let mut board = Board::new(true);
+    let mut board = Board::new(Needs::ALL);
     for i in 0..n {
         board.send_new(at(i), 100);
     }
@@ -54,7 +57,7 @@ fn a_lost_retransmission_is_found_like_any_other_loss() {
 
 #[test]
 fn packets_without_payload_are_in_flight_until_they_arrive() {
-    let mut board = Board::new(false);
+    let mut board = Board::new(Needs::NONE);
     board.send_new(at(0), 0);
     assert_eq!((board.in_flight(), board.anything_in_flight()), (0, true));
     board.lose_everything();
@@ -199,8 +202,8 @@ fn round_trip_times_come_from_packets_sent_once() {
 
 #[test]
 fn delivery_rates_and_packets_one_by_one_are_there_only_if_needed() {
-    for (needed, packets) in [(true, 3), (false, 0)] {
-        let mut board = Board::new(needed);
+    for (needs, packets) in [(Needs::ALL, 3), (RATES, 0), (Needs::NONE, 0)] {
+        let mut board = Board::new(needs);
         for i in 0..5 {
             if i == 2 {
                 board.note_unused_window();
@@ -208,7 +211,10 @@ fn delivery_rates_and_packets_one_by_one_are_there_only_if_needed() {
             board.send_new(at(i), 100);
         }
         let progress = ack(&mut board, 50, 3, &[]);
-        assert_eq!((progress.delivery.is_some(), board.delivered_now().len()), (needed, packets));
+        assert_eq!(
+            (progress.delivery.is_some(), board.delivered_now().len()),
+            (needs.delivery_rates, packets)
+        );
         let rtts =
             board.delivered_now().iter().map(|packet| packet.rtt.unwrap_or_default().as_micros() / 1000);
         assert!(rtts.eq([50, 49, 48].into_iter().take(packets)), "each packet has its own round-trip time");
@@ -258,7 +264,7 @@ fn transmissions_are_kept_until_their_packet_arrives() {
 
 #[test]
 fn what_a_needless_timeout_took_for_lost_is_in_flight_again_and_can_be_lost() {
-    let mut board = Board::new(false);
+    let mut board = Board::new(Needs::NONE);
     for ms in 0..5 {
         board.send_new(Time::from_millis(ms), 100);
     }
@@ -275,4 +281,31 @@ fn what_a_needless_timeout_took_for_lost_is_in_flight_again_and_can_be_lost() {
     let mut lost = Vec::new();
     board.detect_by_time(Time::from_millis(313), Span::ZERO, &mut lost);
     assert_eq!(lost.iter().map(|flight| flight.seq).collect::<Vec<_>>(), [1, 2]);
+}
+
+proptest! {
+    #[test]
+    fn an_ack_that_is_taken_in_at_once_says_the_same_as_packet_by_packet(
+        steps in prop::collection::vec((0u64..4, 0u64..4, any::<bool>(), 1u64..20), 1..100)
+    ) {
+        let (mut short, mut long, mut now) = (Board::new(RATES), Board::new(Needs::ALL), Time::from_millis(1));
+        for (sent, acked, is_gap, ms) in steps {
+            now += Span::from_millis(ms);
+            let until = short.una() + acked;
+            let sacks = [(until + 1, until + 2)];
+            let sacks = if is_gap && until + 2 <= short.next_seq() { &sacks[..] } else { &[] };
+            let timing = Timing { now, min_rtt: Some(Span::from_millis(5)), ..Timing::default() };
+            let [one, other] = [&mut short, &mut long].map(|board| {
+                let progress = board.acknowledge(until.min(board.next_seq()), sacks, timing);
+                board.detect_by_time(now, Span::from_millis(2), &mut Vec::new());
+                if let Some((seq, _)) = board.next_lost() {
+                    board.send_again(now, seq);
+                }
+                (0..sent).for_each(|_| { board.send_new(now, 100); });
+                progress
+            });
+            prop_assert_eq!(one, other);
+            prop_assert_eq!(short.newest_stamp(), long.newest_stamp());
+        }
+    }
 }

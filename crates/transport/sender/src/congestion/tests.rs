@@ -1,7 +1,7 @@
 use super::*;
 use afteryou_base::param::Settings;
 use afteryou_cc::newreno::{NewReno, PARAMS};
-use afteryou_cc::{Snapshot, SpuriousLoss};
+use afteryou_cc::{Needs, Snapshot, SpuriousLoss};
 use std::sync::{Arc, Mutex};
 
 const PACKET: u64 = 1000;
@@ -79,7 +79,7 @@ fn a_window_is_paced_with_headroom_and_a_window_below_one_packet_is_its_spacing(
         [(10_000, false, 125), (10_000, true, 200), (500, false, 5), (500, true, 5)]
     {
         let (mut congestion, _) = congestion(Directive::growing_window(cwnd, growing));
-        let sent = packets_until(&mut congestion, &mut Board::new(false), 1000);
+        let sent = packets_until(&mut congestion, &mut Board::new(Needs::NONE), 1000);
         assert!(sent.abs_diff(packets) <= 2, "{sent} of {packets}");
     }
 }
@@ -88,19 +88,22 @@ fn a_window_is_paced_with_headroom_and_a_window_below_one_packet_is_its_spacing(
 fn a_rate_is_kept_whatever_the_window_and_unpaced_windows_leave_at_once() {
     let directive = Directive { pacing: Pacing::Rate(50_000), ..Directive::window(10_000) };
     let (rated, _) = congestion(directive);
-    let sent = packets_until(&mut rated.pacing_small_windows_only(), &mut Board::new(false), 1000);
+    let sent = packets_until(&mut rated.pacing_small_windows_only(), &mut Board::new(Needs::NONE), 1000);
     assert!(sent.abs_diff(50) <= 2, "{sent}");
     let (unpaced, _) = congestion(Directive::window(10_000));
-    assert_eq!(packets_until(&mut unpaced.pacing_small_windows_only(), &mut Board::new(false), 1), 1000);
+    assert_eq!(
+        packets_until(&mut unpaced.pacing_small_windows_only(), &mut Board::new(Needs::NONE), 1),
+        1000
+    );
     let (small, _) = congestion(Directive::window(500));
-    let sent = packets_until(&mut small.pacing_small_windows_only(), &mut Board::new(false), 1000);
+    let sent = packets_until(&mut small.pacing_small_windows_only(), &mut Board::new(Needs::NONE), 1000);
     assert!(sent.abs_diff(5) <= 1, "{sent}");
 }
 
 #[test]
 fn a_sender_that_runs_late_sends_its_window_in_each_round_trip_and_an_idle_one_earns_no_burst() {
     let (mut congestion, _) = congestion(Directive::window(50 * PACKET));
-    let mut board = Board::new(false);
+    let mut board = Board::new(Needs::NONE);
     let mut send_at = |now, most: u64| {
         congestion.clear_pacing_deadline(now);
         let before = board.next_number();
@@ -128,7 +131,7 @@ fn nothing_in_flight_lets_one_packet_go_however_small_the_window() {
 #[test]
 fn a_packet_that_a_small_window_spaced_waits_by_the_window_of_now() {
     let (mut congestion, _) = congestion(Directive::window(100));
-    let mut board = Board::new(false);
+    let mut board = Board::new(Needs::NONE);
     board.send_new(at(0), PACKET as u16);
     congestion.sent(&board, at(0), PACKET);
     assert!(!congestion.pacing_allows(at(1)));
@@ -143,7 +146,7 @@ fn silence_counts_as_idle_from_the_last_packet_or_from_when_the_pacer_let_the_ne
     for (cwnd, idle_for) in [(10 * PACKET, 2000), (PACKET / 10, 1000)] {
         let (mut congestion, calls) = congestion(Directive::window(cwnd));
         congestion.resume(at(0), Time::ZERO, RTT);
-        let mut board = Board::new(false);
+        let mut board = Board::new(Needs::NONE);
         board.send_new(at(0), PACKET as u16);
         congestion.sent(&board, at(0), PACKET);
         congestion.resume(at(2000), at(2000), RTT);
@@ -404,7 +407,7 @@ fn an_empty_round_trip_is_taken_for_a_microsecond() {
 #[test]
 fn a_pause_shorter_than_the_timeout_is_reported_and_changes_nothing_else() {
     let (mut congestion, calls) = congestion(Directive::window(10 * PACKET));
-    let mut board = Board::new(false);
+    let mut board = Board::new(Needs::NONE);
     board.send_new(at(0), PACKET as u16);
     congestion.sent(&board, at(0), PACKET);
     let next = congestion.departures.next();

@@ -265,7 +265,7 @@ impl Connection {
             Congestion::new(controller, config.payload.into()).with_timer_slack(config.timer_slack);
         Connection {
             host,
-            board: Scoreboard::new(first_seq, config.recovery, congestion.needs().stamps()),
+            board: Scoreboard::new(first_seq, config.recovery, congestion.needs()),
             reordering: Reordering::default(),
             congestion,
             state,

@@ -19,6 +19,7 @@ use crate::numbers::SeqNr;
 use crate::recovery::Recovery;
 use crate::sack::Sack;
 use afteryou_base::{Span, Time};
+use afteryou_cc::Needs;
 use afteryou_sender::board::{Taken, Timing};
 use afteryou_sender::{Board, Congestion, Flight};
 use libutp_scan::Scan;
@@ -109,11 +110,11 @@ impl Body {
 }
 
 impl Scoreboard {
-    /// Creates an empty scoreboard whose first packet will have number `first_seq`; `keeps_stamps`: it computes delivery
-    /// rates.
-    pub fn new(first_seq: SeqNr, recovery: Recovery, keeps_stamps: bool) -> Scoreboard {
+    /// Creates an empty scoreboard whose first packet will have number `first_seq`, for a
+    /// controller with these needs.
+    pub fn new(first_seq: SeqNr, recovery: Recovery, needs: Needs) -> Scoreboard {
         Scoreboard {
-            board: Board::new(keeps_stamps),
+            board: Board::new(needs),
             bodies: VecDeque::new(),
             arrived: Vec::new(),
             first_seq,

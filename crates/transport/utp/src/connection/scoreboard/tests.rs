@@ -23,7 +23,7 @@ impl Scoreboard {
 
 /// Returns a scoreboard with packets 101 … 100 + n in flight, 100 B each, sent 1 ms apart.
 fn sent(n: u64) -> Scoreboard {
-    let mut board = Scoreboard::new(SeqNr(101), Recovery::Modern, true);
+    let mut board = Scoreboard::new(SeqNr(101), Recovery::Modern, Needs::ALL);
     for i in 0..n {
         board.send_new(at(i), Body::Data(vec![0; 100]));
     }
@@ -182,7 +182,7 @@ fn an_overtaken_ack_neither_moves_back_nor_misplaces_its_bitmap() {
 
 #[test]
 fn sequence_numbers_wrap() {
-    let mut board = Scoreboard::new(SeqNr(65_530), Recovery::Modern, true);
+    let mut board = Scoreboard::new(SeqNr(65_530), Recovery::Modern, Needs::ALL);
     for i in 0..12 {
         board.send_new(at(i), Body::Data(vec![0; 100]));
     }

@@ -3,6 +3,7 @@ use super::*;
 use crate::connection::scoreboard::{Body, Release};
 use crate::numbers::SeqNr;
 use afteryou_base::{Span, Time};
+use afteryou_cc::Needs;
 
 const BOTH: [Recovery; 2] = [Recovery::Libutp, Recovery::LibutpMod];
 
@@ -12,7 +13,7 @@ fn at(ms: u64) -> Time {
 
 /// Returns a scoreboard with packets 101 … 100 + n in flight.
 fn sent(n: u64, recovery: Recovery) -> Scoreboard {
-    let mut board = Scoreboard::new(SeqNr(101), recovery, true);
+    let mut board = Scoreboard::new(SeqNr(101), recovery, Needs::ALL);
     send(&mut board, 0, n);
     board
 }

@@ -7,6 +7,7 @@ use crate::connection::scoreboard::Body;
 use crate::numbers::SeqNr;
 use crate::recovery::Recovery;
 use crate::sack::Sack;
+use afteryou_cc::Needs;
 use proptest::prelude::*;
 use std::collections::HashSet;
 
@@ -109,7 +110,7 @@ proptest! {
         first_seq: u16,
         ops in prop::collection::vec((ops(), 0u64..4, prop::bool::weighted(0.7)), 0..120),
     ) {
-        let mut board = Scoreboard::new(SeqNr(first_seq), Recovery::Modern, true);
+        let mut board = Scoreboard::new(SeqNr(first_seq), Recovery::Modern, Needs::ALL);
         let mut now = Time::from_millis(10);
         let mut reported = HashSet::new();
         for (op, pass, looks) in ops {
@@ -134,7 +135,7 @@ proptest! {
         ops in prop::collection::vec((ops(), 0u64..4, prop::bool::weighted(0.7)), 0..120),
     ) {
         let recovery = if is_mod { Recovery::LibutpMod } else { Recovery::Libutp };
-        let mut board = Scoreboard::new(SeqNr(first_seq), recovery, true);
+        let mut board = Scoreboard::new(SeqNr(first_seq), recovery, Needs::ALL);
         let mut now = Time::from_millis(10);
         for (op, pass, looks) in ops {
             now += Span::from_millis(pass);
