@@ -55,7 +55,7 @@
 //! | round | 8 ms, 4 samples; with jitter 8 | a single delay is chance |
 //! | jitter | 1.5 × mean difference of successive samples | queues move slowly; below 1.2 ms or 1.5 packets it is the own packets' |
 //! | route train | 16–64 packets, 3 ms at C | after 3 s and 10 round trips of steady delay |
-//! | share train | 12–100 packets, 8 ms at C | after 1 s and 8 round trips of that share, at most every 3 s |
+//! | share train | 12–100 packets, 8 ms at C | after 1 s and 8 round trips of that share, the mean of rounds, at most every 3 s |
 //! | hold of a share | 2, 4, 8, 16 s | a fair queue stays one |
 //! | pacing | 2 W/RTT in the ramp, then 1.1 | doubles in a round trip; afterwards the window governs |
 //!
@@ -72,6 +72,7 @@
 //!   with the rate, as a queue does.
 //! - Batches of acks over more than a few milliseconds raise queue and jitter, and a share train may have no sample of its beginning.
 //! - Several Ebb flows behind a fair queue take each other for greedy flows, and yield in turn.
+//! - A fair queue is found only by a sender that has seen all of the link. On paths above 100 ms it is found late, and left too early.
 //! - Buffers of a few milliseconds, and queues that drop early: a foreground loses packets without a queue, and the path looks empty.
 //! - Round trips of several hundred milliseconds: ramp and step back take many seconds. At the floor a broken pair leaves lone packets, and
 //!   their delayed acks look like a queue until a train ends that.

@@ -235,3 +235,21 @@ fn clocks_that_differ_by_100_ppm_cost_no_share_and_move_the_queue_by_three_milli
         }
     }
 }
+
+/// CUBIC comes when ebb has seen all of the link. On long paths ebb finds out late, and is back early: a bad case.
+#[test]
+fn behind_a_fair_queue_it_leaves_cubic_most_of_the_link() {
+    for (rtt_ms, ebb) in RTTS_MS.into_iter().flat_map(|rtt_ms| ebbs(rtt_ms).map(|ebb| (rtt_ms, ebb))) {
+        let cubic = Flow { start: seconds(20.0), ..flow("cubic", "cubic", rtt_ms) };
+        let link = Link { queue: "fq_codel".parse().unwrap(), ..lossy(1000.0, 0.0) };
+        let outcome = run(&scenario(link, 90.0, 30.0, vec![cubic, ebb.clone()]));
+        let share = of(outcome.window("all"), "cubic").share_of_payload_capacity;
+        let what = what(&ebb, 0.0);
+        println!("{what}: {share:.3}");
+        let least = [(5, 0.9), (50, 0.75)]
+            .into_iter()
+            .find(|(rtt, _)| *rtt == rtt_ms)
+            .map_or(0.4, |(_, least)| least);
+        assert!(share >= least, "{what}: {share:.3}");
+    }
+}

@@ -4,7 +4,7 @@ use super::burst::{is_fair_queue, may_be_fair, Burst, Question};
 use super::losses::Verdict;
 use super::round::Seen;
 use super::units::{bytes_in, part, rate_of, ratio, saturated, Ratio16};
-use super::{switches, AckEvent, Params, Phase, State, MAX_WINDOW};
+use super::{switches, AckEvent, Params, Phase, State, MAX_RATE, MAX_WINDOW};
 
 /// A reduction leaves at least this part of the window; later ones and congested ones at most those.
 const LEAST_LEFT: Ratio16 = ratio(0.3);
@@ -49,8 +49,8 @@ pub struct Law {
     level: u64,
     /// Window of the round before: what was delivered in this one left under it.
     flight: u64,
-    /// Since when the own rate is a part of C; zero: it is not.
-    shared_since: u64,
+    /// Mean of the own part of C over the latest rounds; zero: there has been none.
+    share: Ratio16,
     /// Not before then is the next share test.
     share_test_at: u64,
     /// Queue that caused the last reduction, µs; zero: none has.
@@ -68,6 +68,7 @@ impl State {
             share_test_at: self.law.share_test_at,
             ..Law::default()
         };
+        self.put_off_share_test(now);
         self.evidence.strikes = 0;
         self.round = self.round.after_reduction(now);
         self.losses.abandon();
@@ -114,6 +115,8 @@ impl State {
             return self.reduce(now, seen.queue_us, false, params);
         }
         self.grow(&seen, target, slack, params);
+        let carried = rate_of(u64::from(seen.packets) * params.mss, now.saturating_sub(self.round.began));
+        self.note_share(carried);
         self.round = self.round.next(now);
         self.consider_share_test(now, &seen, target, params);
     }
@@ -150,7 +153,7 @@ impl State {
         self.law.flight = self.cwnd;
         (self.law.low_rounds, self.law.used_rounds) = (0, 0);
         if self.evidence.strikes > 0 || is_congested {
-            self.law.shared_since = 0;
+            self.put_off_share_test(now);
         }
         self.round = self.round.after_reduction(now);
     }
@@ -259,26 +262,19 @@ impl State {
         self.reduce(now, self.queue_us(), true, params);
     }
 
+    /// Takes in what a round has carried, bytes per second: that is more precise than the rate of a packet's flight.
+    fn note_share(&mut self, carried: u64) {
+        let share = (carried.min(MAX_RATE) << 16).checked_div(self.capacity.get()).unwrap_or(0);
+        self.law.share = if self.law.share == 0 { share } else { (7 * self.law.share + share) / 8 };
+    }
+
     fn consider_share_test(&mut self, now: u64, seen: &Seen, target: u64, params: &Params) {
-        let capacity = self.capacity.get();
-        let share = self.share();
-        let in_range = may_be_fair(share) && !seen.app_limited;
+        if !may_be_fair(self.law.share) || seen.app_limited {
+            return self.put_off_share_test(now);
+        }
         let is_used = seen.queue_us > part(target, IS_USED);
-        if !in_range || !is_used || !params.has(switches::SHARE_TEST) {
-            if !in_range {
-                self.law.shared_since = 0;
-            }
-            return;
-        }
-        if self.law.shared_since == 0 {
-            self.law.shared_since = now;
-        }
-        let after = if self.floor.is_shared() {
-            SHARE_AGAIN_ROUNDS * self.rtt_us()
-        } else {
-            SHARE_AFTER_US.max(SHARE_AFTER_ROUNDS * self.rtt_us())
-        };
-        if now.saturating_sub(self.law.shared_since) < after
+        if !is_used
+            || !params.has(switches::SHARE_TEST)
             || now < self.law.share_test_at
             || self.losses.is_low()
         {
@@ -286,20 +282,25 @@ impl State {
         }
         self.law.share_test_at = now.saturating_add(SHARE_EVERY_US);
         let (least, most) = SHARE_PACKETS;
-        let packets = (bytes_in(capacity, SHARE_US) / params.mss).clamp(least, most);
+        let packets = (bytes_in(self.capacity.get(), SHARE_US) / params.mss).clamp(least, most);
         self.ask(Question::Share, packets, now, None, params);
     }
 
-    /// Returns the own part of C.
-    fn share(&self) -> Ratio16 {
-        (self.rate << 16).checked_div(self.capacity.get()).unwrap_or(0)
+    /// Puts the next share test off: a share that a fair queue may have given must last before it is tested.
+    fn put_off_share_test(&mut self, now: u64) {
+        let after = if self.floor.is_shared() {
+            SHARE_AGAIN_ROUNDS * self.rtt_us()
+        } else {
+            SHARE_AFTER_US.max(SHARE_AFTER_ROUNDS * self.rtt_us())
+        };
+        self.law.share_test_at = self.law.share_test_at.max(now.saturating_add(after));
     }
 
     pub(super) fn on_share_train(&mut self, burst: &Burst, now: u64, params: &Params) {
         // The train's own queue is not judged.
         self.round = self.round.after_reduction(now);
         let Some(growth) = burst.growth(self.packet_us()) else { return };
-        if is_fair_queue(growth, self.share()) {
+        if is_fair_queue(growth, self.law.share) {
             return self.yield_share(now, params);
         }
         self.floor.not_shared();

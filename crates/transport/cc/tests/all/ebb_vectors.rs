@@ -16,7 +16,7 @@ const MSS: u64 = 1448;
 /// Time of a packet on the link, µs.
 const PACKET_US: u64 = 6_000;
 /// Length of the recording, µs.
-const END_US: u64 = 26_000_000;
+const END_US: u64 = 36_000_000;
 const EVENT: &str = "event,now,sent_at,number,delivered,in_flight,rate,rtt_us,smoothed_us,reverse_us,flags";
 const ANSWER: &str = "cwnd,rate_out,every_us,phase,base_us,queue_us,target_us,capacity,noise_us";
 /// Bits of `flags`.
@@ -221,6 +221,14 @@ impl Net {
         }
     }
 
+    /// Returns the time of a packet: from 26 s on a fair queue gives the sender half of the link.
+    fn packet_us(&self) -> u64 {
+        if self.now < 26_000_000 {
+            return PACKET_US;
+        }
+        2 * PACKET_US
+    }
+
     /// Returns the queue of others, which come at 5 s, grow slowly and leave at 8 s.
     fn others_us(&self) -> u64 {
         if !(5_000_000..8_000_000).contains(&self.now) {
@@ -254,7 +262,7 @@ impl Net {
     fn send(&mut self, answer: &[u64]) -> Event {
         let at_link = self.now + self.base_us() / 4;
         let begins = (at_link + self.others_us()).max(self.link_free_at);
-        self.link_free_at = begins + PACKET_US;
+        self.link_free_at = begins + self.packet_us();
         let permille = if (10_000_000..12_000_000).contains(&self.now) { 10 } else { 0 };
         let packet = Packet {
             number: self.number,
@@ -358,7 +366,7 @@ fn ebb_replays_its_vectors_and_reaches_every_phase_and_both_ways_of_spreading() 
     assert_eq!(lines.next(), Some(format!("# {}", parameters()).as_str()));
     assert_eq!(lines.next(), Some(format!("{EVENT},{ANSWER}").as_str()));
     let mut controller = ebb();
-    let (mut phases, mut pairs) = ([0; 3], 0);
+    let (mut phases, mut pairs, mut yields_share) = ([0; 3], 0, false);
     for (i, line) in lines.enumerate() {
         let cells: Vec<&str> = line.split(',').collect();
         let (event, expected) = (Event::parse(&cells[..11]), &cells[11..]);
@@ -369,9 +377,11 @@ fn ebb_replays_its_vectors_and_reaches_every_phase_and_both_ways_of_spreading() 
         }
         phases[answer[3] as usize] += 1;
         pairs += u64::from(answer[2] > 0);
+        yields_share |= event.now > 26_000_000 && answer[3] == 2;
     }
     println!("{phases:?}, {pairs} with pairs");
     assert!(phases.iter().all(|count| *count >= 20) && pairs >= 20, "{phases:?}, {pairs}");
+    assert!(yields_share, "the fair queue is found");
 }
 
 /// The 104 bytes that Linux keeps for a rule in a socket are too few: a kernel allocates the state. The parameters are those of all sockets.
