@@ -32,6 +32,8 @@ const MOST_OF_LEVEL: Ratio16 = ratio(0.95);
 /// A round is empty below these: packets' times, µs, and a part of the least target.
 const EMPTY_PACKETS: Ratio16 = ratio(2.2);
 const EMPTY_US: u64 = 800;
+/// Rounds over which the own share is averaged: each counts some ten packets, and a share must last that long before a test anyway.
+const SHARE_ROUNDS: u64 = 8;
 /// The share test: time before it, its packets, and the time between two.
 const SHARE_AFTER_US: u64 = 1_000_000;
 const SHARE_AFTER_ROUNDS: u64 = 8;
@@ -265,7 +267,8 @@ impl State {
     /// Takes in what a round has carried, bytes per second: that is more precise than the rate of a packet's flight.
     fn note_share(&mut self, carried: u64) {
         let share = (carried.min(MAX_RATE) << 16).checked_div(self.capacity.get()).unwrap_or(0);
-        self.law.share = if self.law.share == 0 { share } else { (7 * self.law.share + share) / 8 };
+        let before = if self.law.share == 0 { share } else { self.law.share };
+        self.law.share = ((SHARE_ROUNDS - 1) * before + share) / SHARE_ROUNDS;
     }
 
     fn consider_share_test(&mut self, now: u64, seen: &Seen, target: u64, params: &Params) {
