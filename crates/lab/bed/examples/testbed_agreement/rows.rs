@@ -83,10 +83,7 @@ pub const ROWS: &[Row] = &[
     ebb(&["cubic", "ebb"], "500 ms", "droptail", 250),
     // The check of every commit runs all rows with fq_codel, for 12 s. On shorter paths the share depends on when ebb asks for its own: the
     // simulator's seeds differ by 13 to 17 points then.
-    Row {
-        known: Some("the link is used less in runs of 12 s, 92.5 % beside 95.6 %; why is not known"),
-        ..ebb(&["cubic", "ebb"], BUFFER, "fq_codel,preset=linux", 135)
-    },
+    ebb(&["cubic", "ebb"], BUFFER, "fq_codel,preset=linux", 135),
     ebb(&["cubic", "ebb"], BUFFER, "codel", 50),
     ebb(&["cubic", "ebb"], BUFFER, "pie,preset=linux", 50),
     ebb(&["bbr", "ebb"], "100 ms", "droptail", 5),
