@@ -12,7 +12,7 @@
 //! the share may differ by 8 points and the queue by 25 %. Where ebb takes part, 2 ms replace the 3 ms and the 1 ms, and alone its utilisation
 //! may differ by 6 points. Several testbeds run at once, each with a core for its wire. A run that the machine was too slow for is repeated
 //! alone. `--runs` asks for fewer runs: then a scenario that is out of bounds runs as often as above before it counts. With `--check` the
-//! program fails if a scenario that is not known to miss does. With `--kernel-queues` the testbed has the queues of the kernel that it runs on.
+//! program fails if a scenario is out of bounds. With `--kernel-queues` the testbed has the queues of the kernel that it runs on.
 
 #[cfg(target_os = "linux")]
 mod judge;

@@ -12,8 +12,6 @@ pub struct Row {
     pub rtt_ms: u32,
     /// Random losses in each direction.
     pub loss: &'static str,
-    /// Why it is out of bounds, if it is known to be.
-    pub known: Option<&'static str>,
 }
 
 const fn row(
@@ -23,7 +21,7 @@ const fn row(
     queue: &'static str,
     rtt_ms: u32,
 ) -> Row {
-    Row { flows, mbit, buffer, queue, rtt_ms, loss: "0 %", known: None }
+    Row { flows, mbit, buffer, queue, rtt_ms, loss: "0 %" }
 }
 
 /// Returns a row of ebb at 20 Mbit/s.
