@@ -1,0 +1,60 @@
+//! Why a program did not run under `afteryou run`.
+
+use std::io;
+
+/// Why a program did not run, or why its sockets were not steered.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system is not Linux.
+    #[error("run steers the sockets of a program, which only Linux allows: start the program itself, with its own limit of rate")]
+    NotHere,
+    /// The kernel lacks what is needed.
+    #[error("this kernel has no pidfd_getfd, which Linux has since 5.6: start the program itself, with its own limit of rate")]
+    OldKernel,
+    /// The program was not found.
+    #[error("there is no program {name}: give its path, or look at PATH")]
+    NotFound {
+        /// As it was given.
+        name: String,
+    },
+    /// The program was found and did not start.
+    #[error("{name} cannot be started: {reason}")]
+    NotStarted {
+        /// As it was given.
+        name: String,
+        /// In the system's words.
+        reason: String,
+    },
+    /// The process of `--pid` is not there, or another user's.
+    #[error("process {pid} cannot be steered: {source}; it has to run, and to be yours (or be root)")]
+    Process {
+        /// Which.
+        pid: i32,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// Something of the system failed.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// Returns the exit code, which env and timeout have for the same: 127 and 126 for programs that do not start, 125 for the rest.
+    pub fn code(&self) -> u8 {
+        match self {
+            Error::NotFound { .. } => 127,
+            Error::NotStarted { .. } => 126,
+            _ => 125,
+        }
+    }
+
+    /// Returns what makes an [`Error::System`] of an error while `what` was tried.
+    pub fn system(what: &'static str) -> impl FnOnce(io::Error) -> Error {
+        move |source| Error::System { what, source }
+    }
+}

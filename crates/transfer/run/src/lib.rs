@@ -1,0 +1,48 @@
+//! `afteryou run -- COMMAND`: a program whose transfers yield, though it knows nothing of it.
+//!
+//! Two processes stand between the shell and the program, so that one of them can restore the program's sockets whatever happens to the
+//! other:
+//!
+//! - `linux/front.rs`: the one that the shell sees. It hands signals on, returns the program's exit code, and keeps the list of what was
+//!   changed.
+//! - `linux/steering.rs`: its child and the program's parent, which the kernel requires of one that touches sockets. It steers them.
+//!
+//! Each line between them is a [`linux::message`].
+
+mod args;
+mod error;
+
+#[cfg(target_os = "linux")]
+mod linux;
+
+pub use args::RunArgs;
+pub use error::Error;
+
+use afteryou_terminal::Failure;
+
+impl RunArgs {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The program's exit code if it is not 0, or what kept it from running.
+    pub fn run(self) -> Result<(), Failure> {
+        match code(self) {
+            Ok(0) => Ok(()),
+            Ok(code) => Err(Failure::Elsewhere(code)),
+            Err(error) => {
+                afteryou_terminal::output::complain(&format!("afteryou: {error}\n"));
+                Err(Failure::Elsewhere(error.code()))
+            }
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn code(args: RunArgs) -> Result<u8, Error> {
+    linux::run(args)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn code(_: RunArgs) -> Result<u8, Error> {
+    Err(Error::NotHere)
+}

@@ -1,0 +1,33 @@
+//! On Linux.
+
+pub mod front;
+pub mod message;
+mod shown;
+mod steering;
+
+use crate::args::RunArgs;
+use crate::error::Error;
+use nix::sys::signal::Signal;
+
+/// Signals that the program gets if the first process gets them, and that end neither of the two.
+const HANDED_ON: [Signal; 8] = [
+    Signal::SIGHUP,
+    Signal::SIGINT,
+    Signal::SIGQUIT,
+    Signal::SIGTERM,
+    Signal::SIGUSR1,
+    Signal::SIGUSR2,
+    Signal::SIGALRM,
+    Signal::SIGWINCH,
+];
+
+/// Runs as the first or the second process of a run; returns the exit code.
+///
+/// # Errors
+/// See [`Error`].
+pub fn run(args: RunArgs) -> Result<u8, Error> {
+    match args.steering {
+        Some(descriptor) => steering::run(args, descriptor),
+        None => front::run(args),
+    }
+}

@@ -1,0 +1,81 @@
+//! What is said on stderr.
+
+use afteryou_base::Span;
+use afteryou_outside::linux::{Status, Steer};
+use afteryou_outside::rule::Direction;
+use afteryou_terminal::output;
+use std::time::{Duration, Instant};
+
+/// Time between two lines.
+const APART: Duration = Duration::from_secs(1);
+/// Below this a direction is not worth a line, bytes a second.
+const LEAST_RATE: f64 = 1000.0;
+
+/// Lines about a run.
+#[derive(Debug)]
+pub struct Shown {
+    has_status: bool,
+    next: Instant,
+    line: String,
+    has_said_udp: bool,
+    has_said_refused: bool,
+}
+
+impl Shown {
+    /// Creates it; `has_status`: with a line a second.
+    pub fn new(has_status: bool) -> Shown {
+        Shown { has_status, next: Instant::now() + APART, line: String::new(), has_said_udp: false, has_said_refused: false }
+    }
+
+    /// Prints what is new.
+    pub fn tick(&mut self, steer: &Steer) {
+        if Instant::now() < self.next {
+            return;
+        }
+        self.next = Instant::now() + APART;
+        if steer.has_udp() && !std::mem::replace(&mut self.has_said_udp, true) {
+            output::complain("afteryou: a connection uses UDP (QUIC), which run does not steer\n");
+        }
+        if let (Some(pid), false) = (steer.refused(), self.has_said_refused) {
+            self.has_said_refused = true;
+            output::complain(&format!("afteryou: the sockets of process {pid} may not be touched: it is not steered\n"));
+        }
+        if self.has_status {
+            self.print(steer);
+        }
+    }
+
+    /// Prints the last state.
+    pub fn last(&mut self, steer: &Steer) {
+        if self.has_status {
+            self.print(steer);
+        }
+    }
+
+    fn print(&mut self, steer: &Steer) {
+        let parts: Vec<String> = [("down", Direction::Down), ("up", Direction::Up)]
+            .into_iter()
+            .map(|(name, direction)| (name, steer.status(direction)))
+            .filter(|(_, status)| status.wanting > 0 && status.rate > LEAST_RATE)
+            .map(|(name, status)| described(name, &status))
+            .collect();
+        let line = parts.join("; ");
+        if !line.is_empty() && line != self.line {
+            output::complain(&format!("afteryou: {line}\n"));
+        }
+        self.line = line;
+    }
+}
+
+fn described(name: &str, status: &Status) -> String {
+    let ms = |span: Option<Span>| span.map_or_else(|| "?".to_owned(), |span| format!("{:.0}", span.as_millis_f64()));
+    let yielding = if status.is_yielding { ", yielding" } else { "" };
+    format!(
+        "{name} {:.1} Mbit/s, {} of {} connections active{yielding}: queue {} ms over base {} ms",
+        status.rate * 8e-6,
+        status.active,
+        status.wanting,
+        ms(status.queue),
+        ms(status.base),
+    )
+}

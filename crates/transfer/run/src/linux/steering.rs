@@ -1,0 +1,187 @@
+//! The process between: starts the program and steers its sockets, until its last descendant has ended.
+
+use super::message::Message;
+use super::shown::Shown;
+use super::HANDED_ON;
+use crate::args::RunArgs;
+use crate::error::Error;
+use afteryou_outside::linux::{take_inherited, Steer, TICK};
+use afteryou_outside::rule::Params;
+use afteryou_terminal::output;
+use nix::errno::Errno;
+use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
+use nix::sys::signal::{kill, SigSet};
+use nix::sys::wait::{waitpid, WaitPidFlag, WaitStatus};
+use nix::unistd::Pid;
+use std::fs::File;
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command};
+use std::thread;
+use std::time::Instant;
+
+/// Runs the second process. Its exit code is nobody's: the first one has been told.
+///
+/// # Errors
+/// The descriptor is none of ours, or the program cannot be started.
+pub fn run(args: RunArgs, descriptor: i32) -> Result<u8, Error> {
+    let front = take_inherited(descriptor).map_err(Error::system("--steering is for afteryou itself"))?;
+    let mut front = Front(UnixStream::from(front));
+    match begin(&args) {
+        Ok(program) => {
+            front.tell(&Message::Started { pid: program.pid });
+            Steering { steer: program.steer(&args), shown: Shown::new(args.status), program, front }.go_on();
+        }
+        Err(error) => {
+            output::complain(&format!("afteryou: {error}\n"));
+            front.tell(&Message::Failed { code: error.code() });
+        }
+    }
+    Ok(0)
+}
+
+/// Starts the program, or finds the one that runs.
+fn begin(args: &RunArgs) -> Result<Program, Error> {
+    let signals = HANDED_ON.into_iter().collect::<SigSet>();
+    signals.thread_block().map_err(|error| Error::System { what: "signals cannot be blocked", source: error.into() })?;
+    rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1))
+        .map_err(|error| Error::System { what: "processes that lose their parent cannot be taken over", source: error.into() })?;
+    if let Some(pid) = args.pid {
+        // Signal 0 asks whether the process is there and ours.
+        kill(Pid::from_raw(pid), None).map_err(|error| Error::Process { pid, source: error.into() })?;
+        return Ok(Program { pid, child: None });
+    }
+    let Some((name, rest)) = args.command.split_first() else { return Err(Error::NotFound { name: String::new() }) };
+    let shown = output::printable(&name.to_string_lossy());
+    let child = Command::new(name).args(rest).spawn().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Error::NotFound { name: shown },
+        _ => Error::NotStarted { name: shown, reason: error.to_string() },
+    })?;
+    Ok(Program { pid: i32::try_from(child.id()).unwrap_or_default(), child: Some(child) })
+}
+
+/// The first process.
+struct Front(UnixStream);
+
+impl Front {
+    /// Writes a line; that the other one is gone shows later.
+    fn tell(&mut self, message: &Message) {
+        if let Ok(mut line) = serde_json::to_string(message) {
+            line.push('\n');
+            let _ = self.0.write_all(line.as_bytes());
+        }
+    }
+
+    fn is_gone(&self) -> bool {
+        let mut waited = [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)];
+        let ended = PollFlags::POLLHUP | PollFlags::POLLIN | PollFlags::POLLERR;
+        poll(&mut waited, PollTimeout::ZERO).is_ok() && waited[0].revents().is_some_and(|events| events.intersects(ended))
+    }
+}
+
+/// The program.
+struct Program {
+    pid: i32,
+    /// If this process has started it.
+    child: Option<Child>,
+}
+
+impl Program {
+    fn steer(&self, args: &RunArgs) -> Steer {
+        let root = match self.child {
+            // Descendants that lost their parent are this process's children.
+            Some(_) => Pid::this().as_raw(),
+            None => self.pid,
+        };
+        let max_rate = args.max_rate.map(|rate| rate.bytes_per_second() as f64);
+        Steer::new(root, Params::default(), max_rate)
+    }
+}
+
+/// What came of the children so far.
+enum Family {
+    /// The program runs.
+    Runs,
+    /// It has ended with this code; others may be left.
+    Ended(u8),
+    /// Nobody is left.
+    Gone,
+}
+
+struct Steering {
+    program: Program,
+    steer: Steer,
+    shown: Shown,
+    front: Front,
+}
+
+impl Steering {
+    /// Steers until nobody is left, or the first process is gone.
+    fn go_on(mut self) {
+        let mut has_ended = false;
+        loop {
+            let began = Instant::now();
+            match self.family() {
+                Family::Runs => {}
+                Family::Ended(code) => {
+                    has_ended = true;
+                    self.shown.last(&self.steer);
+                    self.front.tell(&Message::Ended { code });
+                    let_go_of_terminal();
+                }
+                Family::Gone => break,
+            }
+            let front = &mut self.front;
+            self.steer.tick(&mut |note| front.tell(&Message::from(note)));
+            if !has_ended {
+                self.shown.tick(&self.steer);
+            }
+            if !has_ended && self.front.is_gone() {
+                break;
+            }
+            thread::sleep(TICK.saturating_sub(began.elapsed()));
+        }
+        self.steer.give_back();
+        if self.program.child.is_none() && !has_ended {
+            self.front.tell(&Message::Ended { code: 0 });
+        }
+    }
+
+    /// Buries children that have ended.
+    fn family(&self) -> Family {
+        if self.program.child.is_none() {
+            return match kill(Pid::from_raw(self.program.pid), None) {
+                Ok(()) => Family::Runs,
+                Err(_) => Family::Gone,
+            };
+        }
+        loop {
+            let (pid, code) = match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::Exited(pid, code)) => (pid, code as u8),
+                Ok(WaitStatus::Signaled(pid, signal, _)) => (pid, 128 + signal as u8),
+                Err(Errno::EINTR) => continue,
+                Err(_) => return Family::Gone,
+                Ok(_) => return Family::Runs,
+            };
+            if pid.as_raw() == self.program.pid {
+                return Family::Ended(code);
+            }
+        }
+    }
+}
+
+/// Lets go of the standard streams, which whoever started the run waits for: only processes in the background are left.
+fn let_go_of_terminal() {
+    let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") else { return };
+    let replaced: [fn(File) -> io::Result<()>; 3] = [
+        |file| Ok(rustix::stdio::dup2_stdin(file)?),
+        |file| Ok(rustix::stdio::dup2_stdout(file)?),
+        |file| Ok(rustix::stdio::dup2_stderr(file)?),
+    ];
+    for replace in replaced {
+        if let Ok(nothing) = nothing.try_clone() {
+            let _ = replace(nothing);
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Sockets of other processes on Linux, read and set from outside.
+//!
+//! `pidfd_getfd` duplicates a descriptor of a process that the caller may trace: its descendants, without root. A duplicate lives for a part
+//! of a tick, some microseconds. So a connection ends when its program closes it, and nothing is held that a program could miss.
+
+mod original;
+mod scan;
+mod socket;
+mod steer;
+mod system;
+mod tree;
+
+pub use original::{restore, Original, Place};
+pub use steer::{Note, Status, Steer, TICK};
+pub use system::take_inherited;
+pub use tree::descendants;

@@ -1,0 +1,107 @@
+//! Finds the connections of a process tree.
+//!
+//! A look at all descriptors takes longer the more there are, so looks are as far apart as keeps their time below [`SHARE`] of a core.
+
+use super::original::Place;
+use super::socket::{self, Kind};
+use super::tree;
+use rustix::process::{pidfd_open, Pid, PidfdFlags};
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+/// Looks follow each other after this at least …
+const APART_MIN: Duration = Duration::from_millis(10);
+/// … and this many times of what the last one took: 1.25 % of a core.
+const SHARE: u32 = 80;
+
+/// A connection that was not known.
+#[derive(Debug)]
+pub struct Found {
+    /// Where it is.
+    pub place: Place,
+    /// The other end, if it is connected.
+    pub peer: Option<IpAddr>,
+}
+
+/// The processes of a tree.
+#[derive(Debug, Default)]
+pub struct Scan {
+    processes: HashMap<i32, OwnedFd>,
+    next: Option<Instant>,
+    /// Sockets that are none of ours to touch.
+    excluded: HashSet<u64>,
+    /// A connection that does not use TCP was seen.
+    pub has_udp: bool,
+    /// A process whose sockets may not be touched.
+    pub refused: Option<i32>,
+}
+
+impl Scan {
+    /// Creates a scan that leaves the sockets alone that the caller itself has: the tree's processes may have inherited them, and others use
+    /// them, too.
+    pub fn new() -> Scan {
+        let mut scan = Scan::default();
+        let own = std::process::id() as i32;
+        if let Some(process) = Pid::from_raw(own).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) {
+            let sockets = tree::sockets(own).into_iter().filter_map(|fd| socket::duplicate(process.as_fd(), fd, None).ok());
+            scan.excluded.extend(sockets.filter_map(|socket| socket::cookie(&socket).ok()));
+        }
+        scan
+    }
+
+    /// Duplicates the socket at a place, if it is there still.
+    ///
+    /// # Errors
+    /// As [`socket::duplicate`].
+    pub fn duplicate(&self, place: &Place) -> io::Result<OwnedFd> {
+        let process = self.processes.get(&place.pid).ok_or(io::ErrorKind::NotFound)?;
+        socket::duplicate(process.as_fd(), place.fd, Some(place.cookie))
+    }
+
+    /// Looks for connections that are not `known`, if it is time.
+    pub fn look(&mut self, now: Instant, root: i32, known: impl Fn(u64) -> bool) -> Vec<Found> {
+        if self.next.is_some_and(|next| now < next) {
+            return Vec::new();
+        }
+        let found = self.look_at_all(root, known);
+        self.next = Some(Instant::now() + (now.elapsed() * SHARE).max(APART_MIN));
+        found
+    }
+
+    fn look_at_all(&mut self, root: i32, known: impl Fn(u64) -> bool) -> Vec<Found> {
+        let tree = tree::descendants(root);
+        self.processes.retain(|pid, _| tree.contains(pid));
+        let own = std::process::id() as i32;
+        let mut found: Vec<Found> = Vec::new();
+        for pid in tree.into_iter().filter(|pid| *pid != own) {
+            for fd in tree::sockets(pid) {
+                let Ok(socket) = self.duplicate_new(pid, fd) else { continue };
+                let Ok(cookie) = socket::cookie(&socket) else { continue };
+                if known(cookie) || self.excluded.contains(&cookie) || found.iter().any(|found| found.place.cookie == cookie) {
+                    continue;
+                }
+                match socket::kind(socket.as_fd()) {
+                    Kind::Tcp(peer) => found.push(Found { place: Place { pid, fd, cookie }, peer }),
+                    Kind::Udp(_) => self.has_udp = true,
+                    Kind::Other => {}
+                }
+            }
+        }
+        found
+    }
+
+    fn duplicate_new(&mut self, pid: i32, fd: i32) -> io::Result<OwnedFd> {
+        if let std::collections::hash_map::Entry::Vacant(entry) = self.processes.entry(pid) {
+            let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?;
+            entry.insert(pidfd_open(pid, PidfdFlags::empty())?);
+        }
+        let socket = socket::duplicate(self.processes[&pid].as_fd(), fd, None);
+        if socket.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied) {
+            self.refused = Some(pid);
+        }
+        socket
+    }
+}

@@ -1,0 +1,60 @@
+//! A duplicate of another process's socket, and what it is.
+
+use rustix::net::sockopt::{socket_cookie, socket_protocol};
+use rustix::net::{getpeername, ipproto, SocketAddrAny};
+use rustix::process::{pidfd_getfd, PidfdGetfdFlags};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// What a descriptor is to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A TCP connection to this address, or one that is being made.
+    Tcp(Option<IpAddr>),
+    /// A UDP socket that has a peer, as QUIC has.
+    Udp(IpAddr),
+    /// Another socket, which is left alone.
+    Other,
+}
+
+/// Duplicates a socket of a process, for as short as possible. With `cookie`: if it is that socket still.
+///
+/// # Errors
+/// The process or the descriptor is gone, means something else, or may not be touched.
+pub fn duplicate(process: BorrowedFd<'_>, fd: i32, cookie: Option<u64>) -> io::Result<OwnedFd> {
+    let socket = pidfd_getfd(process, fd, PidfdGetfdFlags::empty())?;
+    match cookie {
+        Some(cookie) if socket_cookie(&socket)? != cookie => Err(io::ErrorKind::NotFound.into()),
+        _ => Ok(socket),
+    }
+}
+
+/// Returns what a socket is. Connections within this machine are left alone: they meet no queue of a network.
+pub fn kind(socket: BorrowedFd<'_>) -> Kind {
+    let peer = peer(socket);
+    match socket_protocol(socket) {
+        Ok(Some(ipproto::TCP)) if peer.is_some_and(|peer| peer.is_loopback()) => Kind::Other,
+        Ok(Some(ipproto::TCP)) => Kind::Tcp(peer),
+        Ok(Some(ipproto::UDP)) => peer.filter(|peer| !peer.is_loopback()).map_or(Kind::Other, Kind::Udp),
+        _ => Kind::Other,
+    }
+}
+
+/// Returns the address of the other end, once there is one.
+pub fn peer(socket: BorrowedFd<'_>) -> Option<IpAddr> {
+    getpeername(socket).ok().flatten().and_then(address)
+}
+
+fn address(address: SocketAddrAny) -> Option<IpAddr> {
+    let address = SocketAddr::try_from(address).ok()?;
+    Some(address.ip().to_canonical())
+}
+
+/// Returns the cookie of a socket, which no other one of this machine ever has.
+///
+/// # Errors
+/// As getsockopt.
+pub fn cookie(socket: &OwnedFd) -> io::Result<u64> {
+    Ok(socket_cookie(socket.as_fd())?)
+}

@@ -1,0 +1,331 @@
+//! Steers the connections of a process tree: reads them, asks the rule, and sets windows and rates.
+
+use super::original::{Original, Place};
+use super::scan::{Found, Scan};
+use super::system::{self, TcpInfo};
+use crate::rule::rate::rate;
+use crate::rule::{law, Direction, Granted, Group, Id, Params, Reading};
+use afteryou_base::{Span, Time};
+use rustix::net::sockopt::{set_tcp_congestion, tcp_congestion};
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+/// Time between two ticks: the lag of the rule, and what the kernel's own measures resolve.
+pub const TICK: Duration = Duration::from_millis(10);
+/// A socket's low-water mark that lifts its buffer to the system's maximum.
+const LIFT: i32 = 1 << 30;
+/// States of TCP.
+const ESTABLISHED: u8 = 1;
+const SYN_SENT: u8 = 2;
+const CLOSE_WAIT: u8 = 8;
+/// Uploads are limited after this many bytes: requests are none.
+const UPLOAD_FROM: u64 = 64 << 10;
+/// Rates are set anew if they change by more than a part in this many.
+const RATE_STEP: u64 = 32;
+/// TCP_INFO's least round-trip time before there is one.
+const NO_RTT: u32 = u32::MAX;
+/// A smoothed round-trip time keeps this part of the old one with each packet.
+const SMOOTHING: f64 = 7.0 / 8.0;
+
+/// What happened to a socket: somebody else may have to restore it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// It is steered now, or another of its settings is.
+    Steered(Place, Original),
+    /// It is gone.
+    Gone(u64),
+}
+
+/// What a direction does at present.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Status {
+    /// Connections with a place.
+    pub active: usize,
+    /// Connections that want one.
+    pub wanting: usize,
+    /// Queuing delay, once it was seen.
+    pub queue: Option<Span>,
+    /// Round-trip time without a queue.
+    pub base: Option<Span>,
+    /// Payload, bytes a second.
+    pub rate: f64,
+    /// Others have the link.
+    pub is_yielding: bool,
+}
+
+/// A connection that is steered.
+#[derive(Debug)]
+struct Connection {
+    place: Place,
+    peer: Option<IpAddr>,
+    original: Original,
+    /// Smoothed round-trip time, µs, and packets received, of the last tick.
+    smoothed: (u32, u32),
+    /// Round-trip time of the newest acknowledgements.
+    rtt: Option<Span>,
+    /// Largest rate that is set, bytes a second.
+    rate: u64,
+}
+
+/// Steers a process tree.
+#[derive(Debug)]
+pub struct Steer {
+    root: i32,
+    began: Instant,
+    scan: Scan,
+    connections: Vec<Connection>,
+    down: Group,
+    up: Group,
+    /// Bytes a second that each direction may use, if there is a bound.
+    max_rate: Option<f64>,
+}
+
+impl Steer {
+    /// Creates the steering of `root` and its descendants, from now on.
+    pub fn new(root: i32, params: Params, max_rate: Option<f64>) -> Steer {
+        Steer {
+            root,
+            began: Instant::now(),
+            scan: Scan::new(),
+            connections: Vec::new(),
+            down: Group::new(Direction::Down, params),
+            up: Group::new(Direction::Up, params),
+            max_rate,
+        }
+    }
+
+    /// Returns whether a connection was seen that does not use TCP.
+    pub fn has_udp(&self) -> bool {
+        self.scan.has_udp
+    }
+
+    /// Returns a process whose sockets may not be touched, if there was one.
+    pub fn refused(&self) -> Option<i32> {
+        self.scan.refused
+    }
+
+    /// Sets what each direction may use, bytes a second.
+    pub fn set_max_rate(&mut self, max_rate: Option<f64>) {
+        self.max_rate = max_rate;
+    }
+
+    /// Returns what a direction does.
+    pub fn status(&self, direction: Direction) -> Status {
+        let group = match direction {
+            Direction::Down => &self.down,
+            Direction::Up => &self.up,
+        };
+        let (active, wanting) = group.places();
+        let (moved, round) = group.moved();
+        Status {
+            active,
+            wanting,
+            queue: group.law().queue().map(Span::from_secs_f64),
+            base: group.base(),
+            rate: moved / round.as_secs_f64().max(1e-3),
+            is_yielding: group.law().is_crowded(),
+        }
+    }
+
+    /// Gives every socket back what it had.
+    pub fn give_back(&mut self) {
+        for connection in std::mem::take(&mut self.connections) {
+            if let Ok(socket) = self.scan.duplicate(&connection.place) {
+                connection.original.give_back(socket.as_fd());
+            }
+        }
+    }
+
+    /// Finds connections, reads them, and sets their windows and rates.
+    pub fn tick(&mut self, note: &mut dyn FnMut(Note)) {
+        let now = Instant::now();
+        let first = self.down.first_window() as u32;
+        let connections = &self.connections;
+        let found = self.scan.look(now, self.root, |cookie| connections.iter().any(|known| known.place.cookie == cookie));
+        for found in found {
+            self.take_over(found, first, note);
+        }
+        // Duplicates live until the end of this function, and no longer.
+        let held = self.hold(note);
+        let time = Time(u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        let (downs, ups): (Vec<Reading>, Vec<Reading>) = held
+            .iter()
+            .filter_map(|held| {
+                let connection = &self.connections[held.index];
+                let peer = connection.peer?;
+                Some((down(connection, peer, &held.info), up(connection, peer, &held.info)))
+            })
+            .unzip();
+        let windows = self.down.tick(time, &downs);
+        let uploads: Vec<Reading> = ups.into_iter().filter(|reading| reading.bytes >= UPLOAD_FROM).collect();
+        let shares = self.up.tick(time, &uploads);
+        for held in &held {
+            self.set_window(held, &windows);
+            self.set_rate(held, &shares, note);
+        }
+    }
+
+    /// Begins to steer a connection, before its first data if it is found in time.
+    fn take_over(&mut self, found: Found, first_window: u32, note: &mut dyn FnMut(Note)) {
+        let Ok(socket) = self.scan.duplicate(&found.place) else { return };
+        let socket = socket.as_fd();
+        let Ok(info) = system::tcp_info(socket) else { return };
+        if !matches!(info.state, ESTABLISHED | SYN_SENT | CLOSE_WAIT) {
+            return;
+        }
+        // A program that waits for a certain number of bytes could wait for ever for a smaller window.
+        if system::receive_low_water(socket).map_or(true, |bytes| bytes > 1) {
+            return;
+        }
+        let Ok(original) = Original::of(socket) else { return };
+        note(Note::Steered(found.place, original.clone()));
+        if original.window_clamp.is_none() {
+            let _ = system::set_receive_low_water(socket, LIFT);
+            let _ = system::set_receive_low_water(socket, 1);
+        }
+        let _ = system::set_window_clamp(socket, first_window);
+        self.connections.push(Connection {
+            place: found.place,
+            peer: found.peer,
+            rate: original.pacing_rate,
+            original,
+            smoothed: (info.rtt, info.segs_in),
+            rtt: None,
+        });
+    }
+
+    /// Duplicates and reads the sockets that are there still.
+    fn hold(&mut self, note: &mut dyn FnMut(Note)) -> Vec<Held> {
+        let scan = &self.scan;
+        let mut held = Vec::with_capacity(self.connections.len());
+        self.connections.retain_mut(|connection| match read(scan, connection) {
+            Ok((socket, info)) => {
+                held.push(Held { index: held.len(), socket, info });
+                true
+            }
+            Err(_) => {
+                note(Note::Gone(connection.place.cookie));
+                false
+            }
+        });
+        held
+    }
+
+    fn set_window(&mut self, held: &Held, windows: &[Granted]) {
+        let connection = &self.connections[held.index];
+        let Some(granted) = of(windows, connection) else { return };
+        let mut window = granted.window;
+        if let (Some(max_rate), true) = (self.max_rate, granted.is_active) {
+            let active = self.down.places().0.max(1) as f64;
+            let rtt = f64::from(held.info.rcv_rtt.max(1)) * 1e-6;
+            window = window.min((max_rate * rtt / active).max(2.0 * f64::from(held.info.rcv_mss)));
+        }
+        if let Some(own) = connection.original.window_clamp {
+            window = window.min(f64::from(own));
+        }
+        // Set in each tick: with the first data the kernel sets it itself.
+        let _ = system::set_window_clamp(held.socket.as_fd(), window as u32);
+    }
+
+    fn set_rate(&mut self, held: &Held, shares: &[Granted], note: &mut dyn FnMut(Note)) {
+        let starting = self.up.law().phase() == law::Phase::SlowStart;
+        let connection = &mut self.connections[held.index];
+        let Some(granted) = of(shares, connection) else { return };
+        let Some(member) = self.up.member(granted.id) else { return };
+        let Some(base) = self.up.base_of(member) else { return };
+        let mut wanted = rate(member, granted.window, base, starting && granted.is_active);
+        if let Some(max_rate) = self.max_rate {
+            wanted = wanted.min(max_rate / self.up.places().0.max(1) as f64);
+        }
+        let wanted = (wanted as u64).min(connection.original.pacing_rate);
+        replace_bbr(connection, held.socket.as_fd(), note);
+        if wanted.abs_diff(connection.rate) > connection.rate / RATE_STEP && system::set_max_pacing_rate(held.socket.as_fd(), wanted).is_ok() {
+            connection.rate = wanted;
+        }
+    }
+}
+
+/// A duplicate of a tick.
+struct Held {
+    /// Of the connection.
+    index: usize,
+    socket: OwnedFd,
+    info: TcpInfo,
+}
+
+fn of<'a>(granted: &'a [Granted], connection: &Connection) -> Option<&'a Granted> {
+    granted.iter().find(|granted| granted.id.0 == connection.place.cookie)
+}
+
+/// Reads a connection, and its round-trip time from the smoothed one.
+fn read(scan: &Scan, connection: &mut Connection) -> io::Result<(OwnedFd, TcpInfo)> {
+    let socket = scan.duplicate(&connection.place)?;
+    let info = system::tcp_info(socket.as_fd())?;
+    if connection.peer.is_none() {
+        connection.peer = super::socket::peer(socket.as_fd());
+    }
+    let (before, packets) = connection.smoothed;
+    let came = info.segs_in.wrapping_sub(packets);
+    if came > 0 {
+        // Each packet moved the smoothed value by an eighth: what one value instead of `came` would have been.
+        let weight = 1.0 - SMOOTHING.powi(i32::try_from(came).unwrap_or(i32::MAX));
+        let (before, after) = (f64::from(before), f64::from(info.rtt));
+        let us = if before > 0.0 { before + (after - before) / weight } else { after };
+        connection.rtt = (us > 0.0).then(|| Span::from_micros(us as u64));
+        connection.smoothed = (info.rtt, info.segs_in);
+    }
+    Ok((socket, info))
+}
+
+fn down(connection: &Connection, peer: IpAddr, info: &TcpInfo) -> Reading {
+    Reading {
+        id: Id(connection.place.cookie),
+        peer,
+        least_rtt: least_rtt(info),
+        rtt: span(info.rcv_rtt),
+        bytes: info.bytes_received,
+        lost: u64::from(info.rcv_ooopack),
+        mss: info.rcv_mss,
+        in_flight: 0,
+    }
+}
+
+fn up(connection: &Connection, peer: IpAddr, info: &TcpInfo) -> Reading {
+    let mss = u64::from(info.snd_mss);
+    Reading {
+        id: Id(connection.place.cookie),
+        peer,
+        least_rtt: least_rtt(info),
+        rtt: connection.rtt,
+        bytes: u64::from(info.delivered) * mss,
+        lost: u64::from(info.total_retrans),
+        mss: info.snd_mss,
+        in_flight: u64::from(info.unacked.saturating_sub(info.lost)) * mss,
+    }
+}
+
+fn least_rtt(info: &TcpInfo) -> Option<Span> {
+    if info.min_rtt == NO_RTT {
+        return None;
+    }
+    span(info.min_rtt)
+}
+
+fn span(us: u32) -> Option<Span> {
+    (us > 0).then(|| Span::from_micros(u64::from(us)))
+}
+
+/// Gives an upload of BBR to reno: for BBR a limited rate is what the path has, and it takes seconds to find more. reno is always allowed.
+fn replace_bbr(connection: &mut Connection, socket: BorrowedFd<'_>, note: &mut dyn FnMut(Note)) {
+    if connection.original.congestion_control.is_some() {
+        return;
+    }
+    let Ok(name) = tcp_congestion(socket) else { return };
+    if name.starts_with("bbr") && set_tcp_congestion(socket, "reno").is_err() {
+        return;
+    }
+    connection.original.congestion_control = Some(name);
+    note(Note::Steered(connection.place, connection.original.clone()));
+}

@@ -1,0 +1,15 @@
+//! The rule, without sockets and clocks: readings of connections go in, windows and rates come out.
+//!
+//! A group is all connections of a job in one direction. [`law`] has the window of the group, [`turns`] which of the connections may use
+//! it, [`group`] what each connection gets, and [`rate`] makes a sender's rate of that.
+
+pub mod group;
+pub mod law;
+pub mod members;
+pub mod rate;
+pub mod recent;
+pub mod turns;
+
+pub use group::{Direction, Granted, Group};
+pub use law::Params;
+pub use members::{Id, Reading};
