@@ -4,7 +4,7 @@ use super::original::{Original, Place};
 use super::scan::{Found, Scan};
 use super::system::{self, TcpInfo};
 use crate::rule::rate::rate;
-use crate::rule::{law, Direction, Granted, Group, Id, Params, Reading};
+use crate::rule::{law, Direction, Granted, Group, Id, Params, Part, Reading};
 use afteryou_base::{Span, Time};
 use rustix::net::sockopt::{set_tcp_congestion, tcp_congestion};
 use std::io;
@@ -161,6 +161,15 @@ impl Steer {
         let windows = self.down.tick(time, &downs);
         let uploads: Vec<Reading> = ups.into_iter().filter(|reading| reading.bytes >= UPLOAD_FROM).collect();
         let shares = self.up.tick(time, &uploads);
+        if let Ok(p) = std::env::var("OUTSIDE_TRACE") {
+            use std::io::Write;
+            let mut f = std::fs::File::options().create(true).append(true).open(p).unwrap();
+            for (n, g, r, w) in [("d", &self.down, &downs, &windows), ("u", &self.up, &uploads, &shares)] {
+            let l = g.law();
+            if g.places().1 == 0 { continue }
+            let _ = writeln!(f, "{:.3} {n} W {:.0} q {:?} T {:.1} {:?} crowd {} pl {:?} moved {:?} act {:?}", time.as_secs_f64(), l.window(), l.queue().map(|q| q*1e3), l.target()*1e3, l.phase(), l.is_crowded(), g.places(), g.moved(), w.iter().filter(|g| g.part == Part::Active).map(|g| (g.id.0 % 1000, g.window as u32, r.iter().find(|d| d.id==g.id).map(|d| (d.rtt, d.in_flight, d.lost)), self.connections.iter().find(|c| c.place.cookie == g.id.0).map(|c| c.rate))).collect::<Vec<_>>());
+            }
+        }
         for held in &held {
             self.set_window(held, &windows);
             self.set_rate(held, &shares, note);
@@ -217,10 +226,10 @@ impl Steer {
         let connection = &self.connections[held.index];
         let Some(granted) = of(windows, connection) else { return };
         let mut window = granted.window;
-        if let (Some(max_rate), true) = (self.max_rate, granted.is_active) {
+        if let (Some(max_rate), true) = (self.max_rate, granted.part == Part::Active) {
             let active = self.down.places().0.max(1) as f64;
             let rtt = f64::from(held.info.rcv_rtt.max(1)) * 1e-6;
-            window = window.min((max_rate * rtt / active).max(2.0 * f64::from(held.info.rcv_mss)));
+            window = window.min((max_rate * rtt / active).max(2.0 * f64::from(held.info.advmss)));
         }
         if let Some(own) = connection.original.window_clamp {
             window = window.min(f64::from(own));
@@ -235,7 +244,7 @@ impl Steer {
         let Some(granted) = of(shares, connection) else { return };
         let Some(member) = self.up.member(granted.id) else { return };
         let Some(base) = self.up.base_of(member) else { return };
-        let mut wanted = rate(member, granted.window, base, starting && granted.is_active);
+        let mut wanted = rate(member, granted, base, starting);
         if let Some(max_rate) = self.max_rate {
             wanted = wanted.min(max_rate / self.up.places().0.max(1) as f64);
         }
@@ -287,7 +296,7 @@ fn down(connection: &Connection, peer: IpAddr, info: &TcpInfo) -> Reading {
         rtt: span(info.rcv_rtt),
         bytes: info.bytes_received,
         lost: u64::from(info.rcv_ooopack),
-        mss: info.rcv_mss,
+        mss: info.advmss.max(info.rcv_mss),
         in_flight: 0,
     }
 }

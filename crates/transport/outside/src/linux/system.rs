@@ -32,7 +32,7 @@ pub struct TcpInfo {
     ato: u32,
     /// Payload of a sent packet, bytes.
     pub snd_mss: u32,
-    /// Payload of a received packet, bytes.
+    /// Payload of packets received of late, bytes.
     pub rcv_mss: u32,
     /// Packets that are not acknowledged.
     pub unacked: u32,
@@ -51,7 +51,8 @@ pub struct TcpInfo {
     snd_ssthresh: u32,
     /// Congestion window, packets.
     pub snd_cwnd: u32,
-    advmss: u32,
+    /// Payload of a packet that this end accepts, bytes.
+    pub advmss: u32,
     reordering: u32,
     /// Round-trip time by received data, µs.
     pub rcv_rtt: u32,

@@ -10,29 +10,50 @@
 //! # Constants
 //! See below, each with its unit and reason.
 
-use super::law::{Law, Params, Seen};
+use super::law::{Law, Params, Seen, LATE};
+use super::recent::Largest;
 use super::members::{Id, Member, Members, Reading, USUAL_MSS};
-use super::turns::{Situation, Turns, IDLE};
+use super::turns::{Situation, Turns, IDLE, WAITING_IDLE};
 use afteryou_base::{Span, Time};
 
 /// A download that waits has this window, bytes: the least that Linux has. A server sends it whole every 0.3 s or so, 32 kbit/s.
 const WAITING_DOWNLOAD: f64 = 1152.0;
 /// An upload that waits has this rate, bytes a second: 64 kbit/s, with which no server's timeout for reading ends.
-const WAITING_UPLOAD_PER_S: f64 = 8000.0;
+pub const WAITING_UPLOAD_PER_S: f64 = 8000.0;
 /// A connection that does not fill its window may have this many packets under way: as many as any sender begins with (RFC 6928).
 const QUIET_PACKETS: f64 = 10.0;
-/// … and this many while others want the link.
-const QUIET_PACKETS_CROWDED: f64 = 4.0;
 /// … or this many times of what it uses, so that it can grow.
 const CREDIT: f64 = 1.5;
+/// A connection with less than this part of the best rate is left alone, also if it fills its window.
+const SMALL: f64 = 0.05;
+/// The best rate is that of this long.
+const BEST_KEPT: Span = Span::from_secs(300);
+/// Queues below this part of the target are those of a link with room.
+const FREE: f64 = 0.25;
+/// A queue above this part of the target is that of a full link.
+const FULL: f64 = 0.5;
+/// An active connection that does not fill its share may have this many times of what it uses: as slow start grows.
+const GROWTH: f64 = 2.0;
 /// An active connection's least window, packets: below, a sender waits for its persist timer.
 const ACTIVE_PACKETS: f64 = 2.0;
 /// The group's window has this many packets for each place.
 const AFFORDED_PACKETS: f64 = 4.0;
 /// Least payload of a packet that is believed, bytes (RFC 9293).
 const LEAST_MSS: f64 = 536.0;
-/// Round trips until it counts that active connections do not use their windows.
-const UNUSED_ROUNDS: u64 = 4;
+/// Round trips without a queue after which the link has room …
+const ROOM_ROUNDS: u64 = 8;
+/// … and time.
+const ROOM: Span = Span::from_secs(1);
+/// A window that has become so many times as large grows.
+const GROWN: f64 = 1.25;
+/// Round trips without a byte after which an active connection is idle.
+const IDLE_ROUNDS: u64 = 4;
+/// A peer acknowledges a single packet after this long at most (Linux).
+const ACK_DELAY: Span = Span::from_millis(40);
+/// Below this rate packets are paced one by one, bytes a second (1.2 Mbit/s, Linux) …
+const SLOW_PER_S: f64 = 150_000.0;
+/// … in this long.
+const ACK_WAIT: Span = Span::from_millis(200);
 /// Round-trip time before any was seen.
 const USUAL_RTT: Span = Span::from_millis(100);
 
@@ -52,8 +73,19 @@ pub struct Granted {
     pub id: Id,
     /// Window, bytes.
     pub window: f64,
+    /// As what.
+    pub part: Part,
+}
+
+/// What a connection is in its group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
     /// It has a place.
-    pub is_active: bool,
+    Active,
+    /// It waits for one and trickles.
+    Waiting,
+    /// It does not use what it may, and is left alone.
+    Quiet,
 }
 
 /// All connections of a job in one direction.
@@ -63,11 +95,16 @@ pub struct Group {
     law: Law,
     members: Members,
     turns: Turns,
-    /// Since when the active ones do not use what they may.
-    unused_since: Option<Time>,
+    /// Since when the link has room, as far as the active ones say, and the window then, bytes.
+    room_since: Option<(Time, f64)>,
+    /// Bytes a second.
+    best: Largest,
     /// Those that want a place, the longest waiting first.
     wanting: Vec<Id>,
     round: Span,
+    last_tick: Time,
+    /// What those that gave their place back still have under way: when, and how many bytes.
+    leaving: Vec<(Time, f64)>,
 }
 
 impl Group {
@@ -78,9 +115,12 @@ impl Group {
             law: Law::new(params, QUIET_PACKETS * USUAL_MSS),
             members: Members::default(),
             turns: Turns::default(),
-            unused_since: None,
+            room_since: None,
+            best: Largest::new(BEST_KEPT),
             wanting: Vec::new(),
             round: USUAL_RTT,
+            last_tick: Time::ZERO,
+            leaving: Vec::new(),
         }
     }
 
@@ -116,45 +156,74 @@ impl Group {
 
     /// Returns the window that a connection gets before anything is known of it, bytes.
     pub fn first_window(&self) -> f64 {
-        self.quiet_packets() * USUAL_MSS
+        QUIET_PACKETS * USUAL_MSS
     }
 
     /// Takes in the readings of a tick and returns what each connection may have under way.
     pub fn tick(&mut self, now: Time, readings: &[Reading]) -> Vec<Granted> {
         self.members.read(now, readings);
+        let round = self.round;
+        for (id, member) in self.members.iter_mut() {
+            if self.turns.is_active(*id) {
+                member.note_filling(now, round);
+            }
+        }
         let floor = ACTIVE_PACKETS * self.mss();
         if let Some(seen) = self.seen(now) {
             self.round = seen.base + seen.queue.unwrap_or(Span::ZERO);
-            self.unused_since = match seen.queue {
-                Some(_) => None,
-                None => self.unused_since.or(Some(now)),
-            };
+            let has_room = seen.queue.is_none_or(|queue| queue.as_secs_f64() < FREE * self.law.target());
+            // A window that grows will find out by itself.
+            let is_same = |(_, window): &(Time, f64)| self.law.window() < GROWN * window;
+            let since = self.room_since.filter(is_same).or(Some((now, self.law.window())));
+            self.room_since = since.filter(|_| has_room);
+            self.best.note(now, seen.rate);
             self.law.tick(&seen, floor);
         }
+        self.last_tick = now;
         self.take_turns(now);
+        let window = self.law.window() - self.leaving(now);
         let active = self.turns.active().count().max(1) as f64;
-        self.grant((self.law.window() / active).max(floor))
+        self.grant(window, (window / active).max(floor))
     }
 
-    fn grant(&mut self, share: f64) -> Vec<Granted> {
-        let (round, quiet) = (self.round, self.quiet_packets());
+    /// Divides the window. An active connection that does not fill its share yet gets what it can use, and the others have the rest.
+    fn grant(&mut self, window: f64, share: f64) -> Vec<Granted> {
+        let round = self.round;
         let waiting = match self.direction {
             Direction::Down => WAITING_DOWNLOAD,
             Direction::Up => WAITING_UPLOAD_PER_S * round.as_secs_f64(),
         };
+        let usable = |member: &Member| (GROWTH * member.per_round(round)).max(QUIET_PACKETS * member.reading.mss());
+        let is_partly = |member: &Member| !member.has_filled && usable(member) < share;
+        let partly: Vec<f64> = self.active().filter(|member| is_partly(member)).map(usable).collect();
+        let full = self.turns.active().count() - partly.len();
+        let rest = (window - partly.iter().sum::<f64>()) / full.max(1) as f64;
         let (turns, wanting) = (&self.turns, &self.wanting);
         let members = self.members.iter_mut();
         members
             .map(|(id, member)| {
-                let is_active = turns.is_active(*id);
-                member.window = match (is_active, wanting.contains(id)) {
-                    (true, _) => share,
-                    (false, true) => waiting,
-                    (false, false) => (CREDIT * member.per_round(round)).max(quiet * member.reading.mss()),
+                let part = match (turns.is_active(*id), wanting.contains(id)) {
+                    (true, _) => Part::Active,
+                    (false, true) => Part::Waiting,
+                    (false, false) => Part::Quiet,
                 };
-                Granted { id: *id, window: member.window, is_active }
+                member.window = match part {
+                    Part::Active if is_partly(member) => usable(member),
+                    Part::Active => rest.max(share),
+                    Part::Waiting => waiting,
+                    Part::Quiet => (CREDIT * member.per_round(round)).max(QUIET_PACKETS * member.reading.mss()),
+                };
+                Granted { id: *id, window: member.window, part }
             })
             .collect()
+    }
+
+    /// Returns what is under way of those that gave their place back: all of it at first, nothing a round trip later.
+    fn leaving(&mut self, now: Time) -> f64 {
+        let round = self.round.as_secs_f64().max(1e-3);
+        let left = |at: Time, window: f64| window * (1.0 - now.since(at).as_secs_f64() / round);
+        self.leaving.retain(|(at, window)| left(*at, *window) > 0.0);
+        self.leaving.iter().map(|(at, window)| left(*at, *window)).sum()
     }
 
     fn active(&self) -> impl Iterator<Item = &Member> {
@@ -165,41 +234,50 @@ impl Group {
         self.active().map(|member| member.reading.mss()).fold(LEAST_MSS, f64::max)
     }
 
-    fn quiet_packets(&self) -> f64 {
-        match self.law.is_crowded() {
-            true => QUIET_PACKETS_CROWDED,
-            false => QUIET_PACKETS,
-        }
-    }
-
     /// Returns what the active connections say together.
     fn seen(&self, now: Time) -> Option<Seen> {
         let base = self.base()?;
         let queue = median(
             self.active()
                 .filter(|member| member.is_settled(now) && member.fills_its_window(self.round))
-                .filter_map(|member| Some(member.reading.rtt? - self.base_of(member)?))
+                .filter_map(|member| Some(member.reading.rtt? - self.base_of(member)? - self.ack_delay(member)))
                 .collect(),
         );
         let rtt = base + queue.unwrap_or(Span::ZERO);
         Some(Seen {
             now,
+            passed: now.since(self.last_tick),
             base,
             queue,
             moved: self.active().map(|member| member.moved as f64).sum(),
             per_round: self.active().map(|member| member.per_round(rtt)).sum(),
+            rate: self.active().map(|member| member.per_round(LATE)).sum::<f64>() / LATE.as_secs_f64(),
             mss: self.mss(),
             has_lost: self.active().any(|member| member.has_lost),
         })
     }
 
+    /// Returns by how much the peer may have delayed an acknowledgement: a slow sender's packets go one by one, and the peer waits for a second.
+    fn ack_delay(&self, member: &Member) -> Span {
+        let rate = member.per_round(ACK_WAIT) / ACK_WAIT.as_secs_f64();
+        if self.direction == Direction::Down || rate >= SLOW_PER_S {
+            return Span::ZERO;
+        }
+        Span::from_secs_f64((member.reading.mss() / rate.max(1.0)).min(ACK_DELAY.as_secs_f64()))
+    }
+
     /// Finds who wants a place, and gives them.
     fn take_turns(&mut self, now: Time) {
         let round = self.round;
-        let is_moving = |member: &Member| now.since(member.last_moved) < IDLE.max(round * UNUSED_ROUNDS);
-        self.wanting.retain(|id| self.members.get(*id).is_some_and(is_moving));
+        let (members, turns) = (&self.members, &self.turns);
+        self.wanting.retain(|id| {
+            let patience = if turns.is_active(*id) { IDLE.max(round * IDLE_ROUNDS) } else { WAITING_IDLE };
+            members.get(*id).is_some_and(|member| now.since(member.last_moved) < patience)
+        });
         for (id, member) in self.members.iter() {
-            if !self.wanting.contains(id) && member.window > 0.0 && member.moved > 0 && member.fills_its_window(round) {
+            let is_small = member.per_round(LATE) / LATE.as_secs_f64() < SMALL * self.best.get().unwrap_or(0.0);
+            let fills = member.window > 0.0 && member.moved > 0 && member.fills_its_window(round);
+            if fills && !is_small && !self.wanting.contains(id) {
                 self.wanting.push(*id);
             }
         }
@@ -207,14 +285,20 @@ impl Group {
         let situation = Situation {
             now,
             is_crowded: self.law.is_crowded(),
-            is_unused: self.unused_since.is_some_and(|since| now.since(since) >= round * UNUSED_ROUNDS),
+            has_room: self.room_since.is_some_and(|(since, _)| now.since(since) >= ROOM.max(round * ROOM_ROUNDS)),
+            is_full: self.law.queue().is_some_and(|queue| queue > FULL * self.law.target()),
+            round,
             affordable: (self.law.window() / (AFFORDED_PACKETS * self.mss())) as usize,
         };
-        let begun = self.turns.tick(situation, &self.wanting);
+        let members = &self.members;
+        let has_filled = |id: Id| members.get(id).is_some_and(|member| member.has_filled);
+        let begun = self.turns.tick(situation, &self.wanting, &has_filled);
         // Who gave a place back waits behind the others.
         let turns = &self.turns;
         let gave_back = |id: &Id| had_places.contains(id) && !turns.is_active(*id);
         self.wanting.sort_by_key(gave_back);
+        let left = had_places.iter().filter(|id| gave_back(id)).filter_map(|id| Some((now, self.members.get(*id)?.window)));
+        self.leaving.extend(left);
         for id in begun {
             let base = self.members.get(id).and_then(|member| self.base_of(member)).unwrap_or(USUAL_RTT);
             if let Some(member) = self.members.get_mut(id) {

@@ -5,8 +5,10 @@
 //! window grows, above it shrinks in proportion; slow start, slowdowns and the restart are LEDBAT++'s in form. It differs in what an
 //! observer has to do otherwise:
 //! - A window that was granted cannot be withdrawn, so it never grows beyond 1.5 times of what came in the last round trip.
-//! - A slowdown goes to half of the base's worth of the rate, which drains the own queue in two round trips, and back at once.
-//! - The target is half of the largest queue of late if that is less: in a short buffer the constant one would never be exceeded.
+//! - A slowdown goes to half of the base's worth of the rate, which drains the own queue in two round trips, and is over in one more.
+//! - Above the target it first shrinks by what makes the queue too long, if all of it is its own. Only what remains after that is others',
+//!   and then the decrease is LEDBAT++'s. Otherwise, since the measure is a round trip late, the window would swing.
+//! - The target is half of the queue at which packets are lost if that is less: in a short buffer the constant one would never be exceeded.
 //!
 //! # States
 //! [`Phase::SlowStart`] → [`Phase::Avoidance`] ⇄ [`Phase::Slowdown`]; a queue that stays short leads back to slow start.
@@ -40,12 +42,26 @@ const SLOWDOWN_ROUNDS: u64 = 2;
 const APART: u64 = 9;
 /// … and not before this long.
 const APART_MIN: Span = Span::from_secs(10);
+/// … and this long after slow start, which has seen the base.
+const AFTER_SLOW_START: Span = Span::from_secs(2);
 /// Below this part of the target for [`RESTART_ROUNDS`] the path is free, and slow start begins again.
-const FREE: f64 = 0.125;
+const FREE: f64 = 0.25;
 /// See [`FREE`].
 const RESTART_ROUNDS: u64 = 4;
-/// The largest queue is that of this long: as long as CUBIC takes to fill a buffer of home links once or twice.
-const LARGEST_KEPT: Span = Span::from_secs(10);
+/// A queue at which packets were lost is remembered this long: as long as CUBIC takes to fill a buffer of home links again.
+const FULL_KEPT: Span = Span::from_secs(20);
+/// The queue at a loss is the largest of this long before it.
+const BEFORE_LOSS: Span = Span::from_millis(300);
+/// A loss without a queue of this much before it is chance: the sender itself answers it, and the window need not.
+const NO_QUEUE: Span = Span::from_millis(2);
+/// A correction shows after so many quarters of a round trip: one round trip, and the measure's own delay.
+const CORRECTION_QUARTERS: u64 = 5;
+/// The rate with a full link is that of this long: a round trip of slow start has half of it.
+pub const LATE: Span = Span::from_millis(80);
+/// The rate that a restart may go back to is the best of this long.
+const BEST_KEPT: Span = Span::from_secs(3);
+/// A window may always grow to this many packets: a receiver acknowledges two at once, and less would wait for its timer.
+const CREDIT_PACKETS: f64 = 4.0;
 /// The window is forgotten down to what came in this long if it is not used.
 const USED_KEPT: Span = Span::from_secs(1);
 /// The window is crowded out if it is below half of what it was within this.
@@ -75,13 +91,15 @@ pub enum Phase {
     SlowStart,
     /// Growth and decrease by the queue.
     Avoidance,
-    /// A smaller window until `until`, so that the base shows; then `window` again, bytes.
+    /// A smaller window until `until`, so that the base shows; then in one more round trip back.
     Slowdown {
-        /// When it ends.
+        /// When the way back begins.
         until: Time,
-        /// How long it takes as a whole.
-        length: Span,
-        /// The window before it, bytes.
+        /// A round trip without a queue.
+        base: Span,
+        /// The window during it, bytes.
+        low: f64,
+        /// The window before and after it, bytes.
         window: f64,
     },
 }
@@ -91,6 +109,8 @@ pub enum Phase {
 pub struct Seen {
     /// Time of the tick.
     pub now: Time,
+    /// Time since the tick before.
+    pub passed: Span,
     /// Round-trip time without a queue.
     pub base: Span,
     /// Queuing delay; `None` if no connection fills its window, so that none can say.
@@ -99,6 +119,8 @@ pub struct Seen {
     pub moved: f64,
     /// Bytes that came in the last round trip.
     pub per_round: f64,
+    /// Bytes a second that came in the last [`LATE`], or round trip if that is shorter.
+    pub rate: f64,
     /// Payload of a packet, bytes.
     pub mss: f64,
     /// A packet was lost.
@@ -114,8 +136,20 @@ pub struct Law {
     phase: Phase,
     next_slowdown: Time,
     samples: [f64; SAMPLES],
-    /// Seconds.
-    largest: Largest,
+    /// Queues at which packets were lost, seconds.
+    full: Largest,
+    /// Late queues, seconds.
+    late: Largest,
+    /// The queue is above the target, and the own part of that was corrected: it shows from this time on.
+    corrected_until: Option<Time>,
+    /// Bytes a second.
+    best: Largest,
+    /// Slow start ends at this window, bytes.
+    threshold: f64,
+    /// The window was cut since the last slow start.
+    was_cut: bool,
+    /// Others had the link since the last slow start.
+    was_crowded: bool,
     /// Bytes a round trip.
     used: Largest,
     /// Bytes.
@@ -142,7 +176,13 @@ impl Law {
             phase: Phase::SlowStart,
             next_slowdown: Time::NEVER,
             samples: [f64::INFINITY; SAMPLES],
-            largest: Largest::new(LARGEST_KEPT),
+            full: Largest::new(FULL_KEPT),
+            late: Largest::new(BEFORE_LOSS),
+            corrected_until: None,
+            best: Largest::new(BEST_KEPT),
+            threshold: f64::INFINITY,
+            was_cut: false,
+            was_crowded: false,
             used: Largest::new(USED_KEPT),
             highest: Largest::new(CROWDED_KEPT),
             round: Round { began: Time::ZERO, window, has_lost: false },
@@ -169,7 +209,7 @@ impl Law {
     /// Returns the target, seconds.
     pub fn target(&self) -> f64 {
         let Params { target, target_min } = self.params;
-        let half = self.largest.get().map_or(f64::INFINITY, |largest| largest / 2.0);
+        let half = self.full.get().map_or(f64::INFINITY, |full| full / 2.0);
         half.clamp(target_min.as_secs_f64(), target.as_secs_f64())
     }
 
@@ -193,20 +233,24 @@ impl Law {
         self.samples.rotate_left(1);
         self.samples[SAMPLES - 1] = queue.as_secs_f64();
         let queue = self.queue().unwrap_or(0.0);
-        self.largest.note(seen.now, queue);
+        self.note_queue(seen, queue);
         self.begin_round(seen, queue);
         let before = self.window;
-        if seen.has_lost && !self.round.has_lost {
+        let is_by_queue = self.late.get().is_some_and(|largest| largest > NO_QUEUE.as_secs_f64());
+        if seen.has_lost && is_by_queue && !self.round.has_lost {
             self.round.has_lost = true;
+            self.was_cut = true;
             self.window /= 2.0;
             self.leave_slow_start(seen);
         } else {
             self.follow(seen, queue);
         }
         let lowest = self.round.window / 2.0;
-        let highest = before.max(CREDIT * seen.per_round);
+        let highest = before.max(CREDIT * seen.per_round).max(CREDIT_PACKETS * seen.mss);
         self.window = self.window.max(lowest).min(highest).max(floor);
         self.highest.note(seen.now, self.window);
+        self.best.note(seen.now, seen.rate);
+        self.was_crowded |= self.is_crowded();
         self.begin_slowdown(seen, queue, floor);
     }
 
@@ -215,30 +259,55 @@ impl Law {
         let target = self.target();
         let gain = 1.0 / (2.0 * target / seen.base.as_secs_f64().max(1e-6)).ceil().clamp(1.0, DIVISOR_MAX);
         if self.phase == Phase::SlowStart {
-            if queue <= EXIT * target {
-                self.window += gain.max(0.5) * seen.moved;
+            if queue <= EXIT * target && self.window < self.threshold {
+                self.window = (self.window + gain.max(0.5) * seen.moved).min(self.threshold);
                 return;
             }
-            let rtt = seen.base.as_secs_f64() + queue;
-            let of_rate = seen.per_round / rtt * (seen.base.as_secs_f64() + target);
-            self.window = self.window.min(of_rate);
+            if queue > EXIT * target {
+                self.window = self.window.min(seen.rate * (seen.base.as_secs_f64() + target));
+            }
             self.leave_slow_start(seen);
         }
         // The part of a round trip that this tick was.
         let part = (seen.moved / self.window).min(1.0);
         let growth = gain * seen.mss;
-        let change = match queue < target {
-            true => growth,
-            false => (growth - self.window * (queue / target - 1.0)).max(-self.window / 2.0),
-        };
-        self.window += change * part;
+        if queue < target {
+            self.corrected_until = None;
+            self.window += growth * part;
+        } else {
+            self.shrink(seen, queue, growth);
+        }
         self.restart_if_free(seen, queue < FREE * target);
+    }
+
+    /// Shrinks the window above the target: first at once by what is too long, if all of it is the own, then by what remains.
+    fn shrink(&mut self, seen: &Seen, queue: f64, growth: f64) {
+        let target = self.target();
+        let rtt = seen.base.as_secs_f64() + queue;
+        self.was_cut = true;
+        match self.corrected_until {
+            None => {
+                self.window -= self.window * (queue - target) / rtt;
+                let shows = Span(Span::from_secs_f64(rtt).as_nanos() / 4 * CORRECTION_QUARTERS);
+                self.corrected_until = Some(seen.now + shows);
+            }
+            Some(until) if seen.now < until => {}
+            Some(_) => {
+                let change = growth - self.window * (queue / target - 1.0);
+                // By time and not by what came: in a queue of others little comes.
+                let part = seen.passed.as_secs_f64() / rtt;
+                self.window += change.max(-self.window / 2.0) * part.min(1.0);
+            }
+        }
     }
 
     fn leave_slow_start(&mut self, seen: &Seen) {
         if self.phase == Phase::SlowStart {
             self.phase = Phase::Avoidance;
-            self.next_slowdown = self.next_slowdown.min(seen.now + APART_MIN);
+            self.next_slowdown = match self.next_slowdown {
+                Time::NEVER => seen.now + APART_MIN,
+                due => due.max(seen.now + AFTER_SLOW_START),
+            };
             self.free_since = None;
         }
     }
@@ -250,15 +319,28 @@ impl Law {
             return;
         }
         let since = *self.free_since.get_or_insert(seen.now);
-        if seen.now.since(since) >= seen.base * RESTART_ROUNDS {
-            self.phase = Phase::SlowStart;
-            self.free_since = None;
+        if seen.now.since(since) < seen.base * RESTART_ROUNDS {
+            return;
         }
+        self.free_since = None;
+        self.phase = Phase::SlowStart;
+        // After an own cut the link is as large as it was. Without one it must be larger.
+        let (was_cut, was_crowded) = (std::mem::take(&mut self.was_cut), std::mem::take(&mut self.was_crowded));
+        let full = self.best.get().unwrap_or(0.0) * (seen.base.as_secs_f64() + self.target() / 2.0);
+        self.threshold = if was_cut && !was_crowded && full > self.window { full } else { f64::INFINITY };
     }
 
     fn begin_round(&mut self, seen: &Seen, queue: f64) {
         if seen.now.since(self.round.began) >= seen.base + Span::from_secs_f64(queue) {
             self.round = Round { began: seen.now, window: self.window, has_lost: false };
+        }
+    }
+
+    fn note_queue(&mut self, seen: &Seen, queue: f64) {
+        self.late.note(seen.now, queue);
+        self.full.forget(seen.now);
+        if let (true, Some(largest)) = (seen.has_lost, self.late.get()) {
+            self.full.note(seen.now, largest);
         }
     }
 
@@ -268,20 +350,24 @@ impl Law {
         }
         let rtt = seen.base + Span::from_secs_f64(queue);
         let length = rtt * SLOWDOWN_ROUNDS;
-        self.phase = Phase::Slowdown { until: seen.now + length, length, window: self.window };
         let of_rate = seen.per_round * seen.base.as_secs_f64() / rtt.as_secs_f64() / 2.0;
-        self.window = of_rate.min(self.window).max(floor);
+        let low = of_rate.min(self.window).max(floor);
+        self.phase = Phase::Slowdown { until: seen.now + length, base: seen.base, low, window: self.window };
+        self.window = low;
     }
 
     /// Returns whether a slowdown is under way, after ending one that is over.
     fn is_slowed_down(&mut self, now: Time) -> bool {
-        let Phase::Slowdown { until, length, window } = self.phase else { return false };
-        if now < until {
+        let Phase::Slowdown { until, base, low, window } = self.phase else { return false };
+        // All at once would be a burst of half a round trip's bytes.
+        let back = now.since(until).as_secs_f64() / base.as_secs_f64().max(1e-3);
+        if back < 1.0 {
+            self.window = low + (window - low) * back;
             return true;
         }
         self.window = window;
         self.phase = Phase::Avoidance;
-        self.next_slowdown = now + (length * APART).max(APART_MIN);
+        self.next_slowdown = now + (base * (SLOWDOWN_ROUNDS + 1) * APART).max(APART_MIN);
         self.round = Round { began: now, window, has_lost: false };
         false
     }

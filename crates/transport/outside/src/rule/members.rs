@@ -12,7 +12,7 @@ pub struct Id(pub u64);
 
 /// Payload of a packet before the first one has come, bytes.
 pub const USUAL_MSS: f64 = 1448.0;
-/// A connection fills its window if this part of it came in a round trip.
+/// A connection fills its window if this part of it came in a round trip, but for the packet for which it has no room any more.
 const FILLED: f64 = 0.6;
 /// What came is remembered this long: round trips of satellites with a queue.
 const COUNT_KEPT: Span = Span::from_secs(2);
@@ -62,6 +62,8 @@ pub struct Member {
     pub last_moved: Time,
     /// Window that it had in the last tick, bytes.
     pub window: f64,
+    /// It has filled its window since it has a place.
+    pub has_filled: bool,
     /// Round-trip times count once so many bytes have come in total …
     pub counts_from: u64,
     /// … and from this time on: before, they are of another window.
@@ -77,6 +79,7 @@ impl Member {
             has_lost: false,
             last_moved: now,
             window: 0.0,
+            has_filled: false,
             counts_from: 0,
             counts_after: now,
         }
@@ -99,7 +102,12 @@ impl Member {
 
     /// Returns whether the connection has filled its window in the last `round`.
     pub fn fills_its_window(&self, round: Span) -> bool {
-        self.per_round(round) >= FILLED * self.window
+        self.per_round(round) >= FILLED * (self.window - self.reading.mss())
+    }
+
+    /// Notes whether it fills its window.
+    pub fn note_filling(&mut self, now: Time, round: Span) {
+        self.has_filled |= self.is_settled(now) && self.fills_its_window(round);
     }
 
     /// Returns whether its round trips are those of its present window.
@@ -109,6 +117,7 @@ impl Member {
 
     /// Notes that a window of another size began.
     pub fn begin_anew(&mut self, now: Time, base: Span) {
+        self.has_filled = false;
         self.counts_after = now + Span(base.as_nanos() / 2 * 3);
         self.counts_from = self.reading.bytes + (3.0 * self.reading.mss()) as u64;
     }

@@ -4,6 +4,7 @@
 //! window has above what is under way, spread over a round trip: an emulated window. A window divided by the round trip oscillates instead,
 //! since the queue that it makes lowers it a round trip later.
 
+use super::group::{Granted, Part, WAITING_UPLOAD_PER_S};
 use super::members::Member;
 use afteryou_base::Span;
 
@@ -16,15 +17,19 @@ const LONGEST_ROUND: Span = Span::from_millis(100);
 /// At most the window in half of the base.
 const HIGHEST: f64 = 2.0;
 
-/// Returns the rate for a window of the connection, bytes a second. `is_starting`: the group is in slow start, in which a rate falls to half
+/// Returns the rate for what a connection was granted, bytes a second. `is_starting`: the group is in slow start, in which a rate falls to half
 /// of what is delivered at most.
-pub fn rate(member: &Member, window: f64, base: Span, is_starting: bool) -> f64 {
+pub fn rate(member: &Member, granted: &Granted, base: Span, is_starting: bool) -> f64 {
+    if granted.part == Part::Waiting {
+        return WAITING_UPLOAD_PER_S;
+    }
+    let window = granted.window;
     let rtt = member.reading.rtt.unwrap_or(base).max(base).as_secs_f64().max(1e-4);
     let base_s = base.as_secs_f64().max(1e-4);
     let delivered = member.per_round(Span::from_secs_f64(rtt)) / rtt;
     let wanted = delivered + CORRECTION * (window - member.reading.in_flight as f64) / rtt;
     let longest = LONGEST_ROUND.as_secs_f64().max(3.0 * base_s);
     let lowest = LEAST_PACKETS * member.reading.mss() / rtt.min(longest);
-    let lowest = if is_starting { lowest.max(delivered / 2.0) } else { lowest };
+    let lowest = if is_starting && granted.part == Part::Active { lowest.max(delivered / 2.0) } else { lowest };
     wanted.min(HIGHEST * window / base_s).max(lowest)
 }

@@ -24,14 +24,14 @@ impl Count {
         }
     }
 
-    /// Returns by how much the count grew in the last `span`, in proportion where it is not known as far back or not that finely; `None`
+    /// Returns by how much the count grew in the last `span`, or since it is known; in proportion where it is not known that finely. `None`
     /// before it has two values.
     pub fn grown_within(&self, span: Span) -> Option<f64> {
         let (newest_at, newest) = *self.values.back()?;
         let before = self.values.iter().rposition(|(at, _)| newest_at.since(*at) >= span).unwrap_or(0);
         let (at, value) = self.values[before];
         let passed = newest_at.since(at).as_secs_f64();
-        (passed > 0.0).then(|| newest.saturating_sub(value) as f64 * span.as_secs_f64() / passed)
+        (passed > 0.0).then(|| newest.saturating_sub(value) as f64 * (span.as_secs_f64() / passed).min(1.0))
     }
 }
 
@@ -59,7 +59,7 @@ impl Largest {
     }
 
     /// Forgets what is too old.
-    fn forget(&mut self, now: Time) {
+    pub fn forget(&mut self, now: Time) {
         while self.values.front().is_some_and(|(at, _)| now.since(*at) > self.kept) {
             self.values.pop_front();
         }
@@ -83,7 +83,7 @@ mod tests {
         }
         assert_eq!(count.grown_within(Span::from_millis(40)), Some(4000.0));
         assert_eq!(count.grown_within(Span::from_millis(45)), Some(4500.0), "in proportion between two values");
-        assert_eq!(count.grown_within(Span::from_secs(4)), Some(400_000.0), "in proportion beyond the oldest one");
+        assert_eq!(count.grown_within(Span::from_secs(4)), Some(101_000.0), "since the oldest value that is kept");
         assert!(count.values.len() < 110);
     }
 

@@ -1,8 +1,8 @@
 //! Which connections of a group are active: they share its window, and the others wait with a trickle.
 //!
 //! While others want the link, two are active at most: behind a fair queue each active connection takes a share of its own, and a window of
-//! two packets each would be too much for many. While nobody else is there, one more is added whenever the active ones do not use what
-//! they may: servers often limit each connection.
+//! two packets each would be too much for many. While nobody else is there, one more is added whenever the link has room: servers often
+//! limit each connection. Places that are not needed go again, one after the other.
 //!
 //! Active ones take turns, so that a server sees each of them move: many servers close a connection that has not moved for 60 s, some after
 //! 10 s. A turn is [`CYCLE`] divided among those that wait.
@@ -16,12 +16,20 @@ const ACTIVE_CROWDED: usize = 2;
 const CYCLE: Span = Span::from_secs(30);
 /// A turn is not shorter: a connection needs some round trips to fill its window again.
 const TURN_MIN: Span = Span::from_secs(2);
+/// … as many as these.
+const TURN_ROUNDS: u64 = 6;
 /// … and not longer.
-const TURN_MAX: Span = Span::from_secs(8);
+const TURN_MAX: Span = Span::from_secs(15);
+/// One whose turn is over stays until the next one fills its window, or for this long: a sender that has trickled notices by a timer.
+const HANDOVER: Span = Span::from_secs(2);
 /// An active connection without a byte for this long gives its place away.
 pub const IDLE: Span = Span::from_secs(1);
-/// Time between two additions.
+/// A waiting one without a byte for this long waits no more: its trickle comes by a timer that reaches some seconds behind a long queue.
+pub const WAITING_IDLE: Span = Span::from_secs(8);
+/// Time between two additions …
 const ADD_APART: Span = Span::from_millis(200);
+/// … and after a place that was not needed was taken away.
+const REMOVE_APART: Span = Span::from_secs(5);
 
 /// The active connections.
 #[derive(Clone, Debug)]
@@ -29,6 +37,10 @@ pub struct Turns {
     active: Vec<(Id, Time)>,
     places: usize,
     next_addition: Time,
+    /// When a place was last taken away: one after the other, so that those that remain use the link.
+    last_change: Time,
+    /// The newest one takes the place of the oldest, which is there still.
+    is_handing_over: bool,
 }
 
 /// What decides on places.
@@ -38,15 +50,19 @@ pub struct Situation {
     pub now: Time,
     /// Others have the link.
     pub is_crowded: bool,
-    /// The active connections do not use what they may.
-    pub is_unused: bool,
+    /// The link has room that the active connections do not use.
+    pub has_room: bool,
+    /// They fill the link.
+    pub is_full: bool,
+    /// A round trip of the group.
+    pub round: Span,
     /// Places for which the window suffices.
     pub affordable: usize,
 }
 
 impl Default for Turns {
     fn default() -> Turns {
-        Turns { active: Vec::new(), places: ACTIVE_CROWDED, next_addition: Time::ZERO }
+        Turns { active: Vec::new(), places: ACTIVE_CROWDED, next_addition: Time::ZERO, last_change: Time::ZERO, is_handing_over: false }
     }
 }
 
@@ -61,28 +77,46 @@ impl Turns {
         self.active().any(|other| other == id)
     }
 
-    /// Decides who is active. `wanting` are those with more to move than a trickle, the longest waiting first. Returns those that have
-    /// become active.
-    pub fn tick(&mut self, situation: Situation, wanting: &[Id]) -> Vec<Id> {
-        let Situation { now, is_crowded, is_unused, affordable } = situation;
+    /// Decides who is active. `wanting` are those with more to move than a trickle, the longest waiting first, and `has_filled` says whether
+    /// one has filled its window since it became active. Returns those that have become active.
+    pub fn tick(&mut self, situation: Situation, wanting: &[Id], has_filled: &dyn Fn(Id) -> bool) -> Vec<Id> {
+        let now = situation.now;
         self.active.retain(|(id, _)| wanting.contains(id));
         let waiting: Vec<Id> = wanting.iter().copied().filter(|id| !self.is_active(*id)).collect();
-        if is_crowded {
-            self.places = ACTIVE_CROWDED;
-        } else if is_unused && !waiting.is_empty() && self.active.len() >= self.places && now >= self.next_addition {
-            self.places += 1;
-            self.next_addition = now + ADD_APART;
-        }
+        self.change_places(&situation, waiting.is_empty());
         self.places = self.places.min(wanting.len().max(ACTIVE_CROWDED));
-        let places = self.places.min(affordable).max(1);
-        self.active.truncate(places);
-        let turn = Span(CYCLE.as_nanos() * places as u64 / wanting.len().max(1) as u64).clamp(TURN_MIN, TURN_MAX);
-        if !waiting.is_empty() {
-            self.active.retain(|(_, since)| now.since(*since) < turn);
+        let places = self.places.min(situation.affordable).max(1);
+        // The newest is the one that the others make room for.
+        let is_over = |(id, since): &(Id, Time)| has_filled(*id) || now.since(*since) >= HANDOVER;
+        if self.is_handing_over && self.active.last().is_none_or(is_over) {
+            self.is_handing_over = false;
         }
-        let free = places - self.active.len();
+        let most = places + usize::from(self.is_handing_over);
+        self.active.drain(..self.active.len().saturating_sub(most));
+        let turn = Span(CYCLE.as_nanos() * places as u64 / wanting.len().max(1) as u64);
+        let turn = turn.clamp(TURN_MIN.max(situation.round * TURN_ROUNDS).min(TURN_MAX), TURN_MAX);
+        let has_had_turn = |since: Time| now.since(since) >= turn && now.since(self.last_change) >= turn / places as u64;
+        let mut free = places.saturating_sub(self.active.len());
+        if free == 0 && self.active.len() == places && self.active.first().is_some_and(|(_, since)| has_had_turn(*since)) && !waiting.is_empty() {
+            self.last_change = now;
+            self.is_handing_over = true;
+            free = 1;
+        }
         let next: Vec<Id> = waiting.into_iter().take(free).collect();
         self.active.extend(next.iter().map(|id| (*id, now)));
         next
+    }
+
+    fn change_places(&mut self, situation: &Situation, has_all: bool) {
+        let Situation { now, is_crowded, has_room, is_full, .. } = *situation;
+        if is_crowded {
+            self.places = ACTIVE_CROWDED;
+        } else if has_room && !has_all && self.active.len() >= self.places && now >= self.next_addition {
+            self.places += 1;
+            self.next_addition = now + ADD_APART;
+        } else if is_full && self.places > ACTIVE_CROWDED && now >= self.next_addition {
+            self.places -= 1;
+            self.next_addition = now + REMOVE_APART;
+        }
     }
 }

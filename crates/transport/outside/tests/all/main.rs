@@ -1,0 +1,7 @@
+//! The rule over a small model of a path, in virtual time.
+
+mod downloads;
+mod path;
+mod probe;
+mod properties;
+mod uploads;
