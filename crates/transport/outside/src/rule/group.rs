@@ -32,7 +32,9 @@ const BEST_KEPT: Span = Span::from_secs(300);
 const FREE: f64 = 0.25;
 /// A queue above this part of the target is that of a full link.
 const FULL: f64 = 0.5;
-/// An active connection that does not fill its share may have this many times of what it uses: as slow start grows.
+/// A newcomer may have this many packets …
+const NEWCOMER_PACKETS: f64 = 4.0;
+/// … or this many times of what it uses, as slow start grows, until it fills its share.
 const GROWTH: f64 = 2.0;
 /// An active connection's least window, packets: below, a sender waits for its persist timer.
 const ACTIVE_PACKETS: f64 = 2.0;
@@ -182,22 +184,22 @@ impl Group {
         self.last_tick = now;
         self.take_turns(now);
         let window = self.law.window() - self.leaving(now);
-        let active = self.turns.active().count().max(1) as f64;
-        self.grant(window, (window / active).max(floor))
+        self.grant(window, floor)
     }
 
-    /// Divides the window. An active connection that does not fill its share yet gets what it can use, and the others have the rest.
-    fn grant(&mut self, window: f64, share: f64) -> Vec<Granted> {
+    /// Divides the window. A newcomer among the active ones gets what it can use, and the others have the rest.
+    fn grant(&mut self, window: f64, floor: f64) -> Vec<Granted> {
         let round = self.round;
         let waiting = match self.direction {
             Direction::Down => WAITING_DOWNLOAD,
             Direction::Up => WAITING_UPLOAD_PER_S * round.as_secs_f64(),
         };
-        let usable = |member: &Member| (GROWTH * member.per_round(round)).max(QUIET_PACKETS * member.reading.mss());
-        let is_partly = |member: &Member| !member.has_filled && usable(member) < share;
-        let partly: Vec<f64> = self.active().filter(|member| is_partly(member)).map(usable).collect();
-        let full = self.turns.active().count() - partly.len();
-        let rest = (window - partly.iter().sum::<f64>()) / full.max(1) as f64;
+        let active = self.turns.active().count().max(1) as f64;
+        let share = (window / active).max(floor);
+        let newcomers: Vec<f64> = self.active().filter(|member| !member.has_filled).map(|member| member.per_round(round)).collect();
+        let settled = active - newcomers.len() as f64;
+        let rest = ((window - newcomers.iter().sum::<f64>()) / settled.max(1.0)).max(floor);
+        let usable = |member: &Member| (GROWTH * member.per_round(round)).max(NEWCOMER_PACKETS * member.reading.mss());
         let (turns, wanting) = (&self.turns, &self.wanting);
         let members = self.members.iter_mut();
         members
@@ -208,8 +210,9 @@ impl Group {
                     (false, false) => Part::Quiet,
                 };
                 member.window = match part {
-                    Part::Active if is_partly(member) => usable(member),
-                    Part::Active => rest.max(share),
+                    Part::Active if member.has_filled => rest,
+                    Part::Active if settled > 0.0 => usable(member).min(share),
+                    Part::Active => share,
                     Part::Waiting => waiting,
                     Part::Quiet => (CREDIT * member.per_round(round)).max(QUIET_PACKETS * member.reading.mss()),
                 };
@@ -228,6 +231,11 @@ impl Group {
 
     fn active(&self) -> impl Iterator<Item = &Member> {
         self.turns.active().filter_map(|id| self.members.get(id))
+    }
+
+    /// Returns the connections that want a place: one that has just given its place back has bytes under way.
+    fn moving(&self) -> impl Iterator<Item = &Member> {
+        self.wanting.iter().filter_map(|id| self.members.get(*id))
     }
 
     fn mss(&self) -> f64 {
@@ -249,9 +257,9 @@ impl Group {
             passed: now.since(self.last_tick),
             base,
             queue,
-            moved: self.active().map(|member| member.moved as f64).sum(),
-            per_round: self.active().map(|member| member.per_round(rtt)).sum(),
-            rate: self.active().map(|member| member.per_round(LATE)).sum::<f64>() / LATE.as_secs_f64(),
+            moved: self.moving().map(|member| member.moved as f64).sum(),
+            per_round: self.moving().map(|member| member.per_round(rtt)).sum(),
+            rate: self.moving().map(|member| member.per_round(LATE)).sum::<f64>() / LATE.as_secs_f64(),
             mss: self.mss(),
             has_lost: self.active().any(|member| member.has_lost),
         })

@@ -206,8 +206,15 @@ impl Law {
         least.is_finite().then_some(least)
     }
 
-    /// Returns the target, seconds.
+    /// Returns the target, seconds: half of it while others have the link, so that a dip of their queue is no invitation.
     pub fn target(&self) -> f64 {
+        match self.is_crowded() {
+            true => self.whole_target() / 2.0,
+            false => self.whole_target(),
+        }
+    }
+
+    fn whole_target(&self) -> f64 {
         let Params { target, target_min } = self.params;
         let half = self.full.get().map_or(f64::INFINITY, |full| full / 2.0);
         half.clamp(target_min.as_secs_f64(), target.as_secs_f64())
@@ -217,7 +224,7 @@ impl Law {
     pub fn is_crowded(&self) -> bool {
         !matches!(self.phase, Phase::Slowdown { .. })
             && self.highest.get().is_some_and(|highest| self.window < highest / 2.0)
-            && self.queue().is_some_and(|queue| queue > self.target() / 2.0)
+            && self.queue().is_some_and(|queue| queue > self.whole_target() / 2.0)
     }
 
     /// Takes in what a tick has seen; the window stays at `floor` bytes at least.
