@@ -8,6 +8,8 @@ mod fluid;
 mod generated;
 mod league;
 mod qlogs;
+#[cfg(target_os = "linux")]
+mod run;
 mod secrets;
 mod sim;
 mod sweeps;

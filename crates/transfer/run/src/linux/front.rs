@@ -22,11 +22,12 @@ pub fn run(args: RunArgs) -> Result<u8, Error> {
     // Descendants whose parent dies become children of this process, which then may touch their sockets.
     rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1))
         .map_err(|error| Error::System { what: "processes that lose their parent cannot be taken over", source: error.into() })?;
+    let (own, theirs) = UnixStream::pair().map_err(Error::system("no pair of sockets could be made"))?;
+    // Before the signals are blocked, which the program would inherit.
+    let steering = start(&args, theirs.into())?;
     let signals = HANDED_ON.into_iter().collect::<SigSet>();
     signals.thread_block().map_err(failed("signals cannot be blocked"))?;
     let caught = SignalFd::with_flags(&signals, SfdFlags::SFD_CLOEXEC).map_err(failed("signals cannot be read"))?;
-    let (own, theirs) = UnixStream::pair().map_err(Error::system("no pair of sockets could be made"))?;
-    let steering = start(&args, theirs.into())?;
     let mut front = Front { own, caught, ledger: Ledger::default(), program: args.pid, has_program: args.pid.is_none() };
     match front.listen()? {
         Some(code) => Ok(code),

@@ -10,14 +10,16 @@ use afteryou_outside::rule::Params;
 use afteryou_terminal::output;
 use nix::errno::Errno;
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
-use nix::sys::signal::{kill, SigSet};
+use nix::sys::signal::kill;
 use nix::sys::wait::{waitpid, WaitPidFlag, WaitStatus};
 use nix::unistd::Pid;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command};
+use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
@@ -43,8 +45,7 @@ pub fn run(args: RunArgs, descriptor: i32) -> Result<u8, Error> {
 
 /// Starts the program, or finds the one that runs.
 fn begin(args: &RunArgs) -> Result<Program, Error> {
-    let signals = HANDED_ON.into_iter().collect::<SigSet>();
-    signals.thread_block().map_err(|error| Error::System { what: "signals cannot be blocked", source: error.into() })?;
+    outlive_signals()?;
     rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1))
         .map_err(|error| Error::System { what: "processes that lose their parent cannot be taken over", source: error.into() })?;
     if let Some(pid) = args.pid {
@@ -59,6 +60,24 @@ fn begin(args: &RunArgs) -> Result<Program, Error> {
         _ => Error::NotStarted { name: shown, reason: error.to_string() },
     })?;
     Ok(Program { pid: i32::try_from(child.id()).unwrap_or_default(), child: Some(child) })
+}
+
+/// Catches the signals that are for the program. One that is caught is as usual in a program that is started; one that was ignored, as by
+/// nohup, stays so.
+fn outlive_signals() -> Result<(), Error> {
+    let caught = Arc::new(AtomicBool::new(false));
+    let ignored = ignored_signals();
+    for signal in HANDED_ON.into_iter().filter(|signal| ignored & (1 << (*signal as i32 - 1)) == 0) {
+        signal_hook::flag::register(signal as i32, Arc::clone(&caught)).map_err(Error::system("signals cannot be caught"))?;
+    }
+    Ok(())
+}
+
+/// Returns the signals that this process ignores, a bit each from the lowest on.
+fn ignored_signals() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let bits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0)
 }
 
 /// The first process.

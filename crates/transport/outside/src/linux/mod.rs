@@ -12,5 +12,5 @@ mod tree;
 
 pub use original::{restore, Original, Place};
 pub use steer::{Note, Status, Steer, TICK};
-pub use system::take_inherited;
+pub use system::{take_inherited, window_clamp};
 pub use tree::descendants;

@@ -161,15 +161,6 @@ impl Steer {
         let windows = self.down.tick(time, &downs);
         let uploads: Vec<Reading> = ups.into_iter().filter(|reading| reading.bytes >= UPLOAD_FROM).collect();
         let shares = self.up.tick(time, &uploads);
-        if let Ok(p) = std::env::var("OUTSIDE_TRACE") {
-            use std::io::Write;
-            let mut f = std::fs::File::options().create(true).append(true).open(p).unwrap();
-            for (n, g, r, w) in [("d", &self.down, &downs, &windows), ("u", &self.up, &uploads, &shares)] {
-            let l = g.law();
-            if g.places().1 == 0 { continue }
-            let _ = writeln!(f, "{:.3} {n} W {:.0} q {:?} T {:.1} {:?} crowd {} pl {:?} moved {:?} act {:?}", time.as_secs_f64(), l.window(), l.queue().map(|q| q*1e3), l.target()*1e3, l.phase(), l.is_crowded(), g.places(), g.moved(), w.iter().filter(|g| g.part == Part::Active).map(|g| (g.id.0 % 1000, g.window as u32, r.iter().find(|d| d.id==g.id).map(|d| (d.rtt, d.in_flight, d.lost)), self.connections.iter().find(|c| c.place.cookie == g.id.0).map(|c| c.rate))).collect::<Vec<_>>());
-            }
-        }
         for held in &held {
             self.set_window(held, &windows);
             self.set_rate(held, &shares, note);
@@ -332,7 +323,7 @@ fn replace_bbr(connection: &mut Connection, socket: BorrowedFd<'_>, note: &mut d
         return;
     }
     let Ok(name) = tcp_congestion(socket) else { return };
-    if name.starts_with("bbr") && set_tcp_congestion(socket, "reno").is_err() {
+    if !name.starts_with("bbr") || set_tcp_congestion(socket, "reno").is_err() {
         return;
     }
     connection.original.congestion_control = Some(name);

@@ -172,7 +172,9 @@ impl Group {
         }
         let floor = ACTIVE_PACKETS * self.mss();
         if let Some(seen) = self.seen(now) {
-            self.round = seen.base + seen.queue.unwrap_or(Span::ZERO);
+            // The least, since one that pauses has its pauses in it.
+            let least = self.active().filter_map(|member| member.reading.rtt).min();
+            self.round = least.unwrap_or(seen.base).max(seen.base);
             let has_room = seen.queue.is_none_or(|queue| queue.as_secs_f64() < FREE * self.law.target());
             // A window that grows will find out by itself.
             let is_same = |(_, window): &(Time, f64)| self.law.window() < GROWN * window;

@@ -44,6 +44,8 @@ const APART: u64 = 9;
 const APART_MIN: Span = Span::from_secs(10);
 /// … and this long after slow start, which has seen the base.
 const AFTER_SLOW_START: Span = Span::from_secs(2);
+/// A window of fewer floors needs no slowdown: the path shows its base beside it.
+const LEAST_SLOWED: f64 = 4.0;
 /// Below this part of the target for [`RESTART_ROUNDS`] the path is free, and slow start begins again.
 const FREE: f64 = 0.25;
 /// See [`FREE`].
@@ -352,7 +354,7 @@ impl Law {
     }
 
     fn begin_slowdown(&mut self, seen: &Seen, queue: f64, floor: f64) {
-        if self.phase != Phase::Avoidance || seen.now < self.next_slowdown {
+        if self.phase != Phase::Avoidance || seen.now < self.next_slowdown || self.window < LEAST_SLOWED * floor {
             return;
         }
         let rtt = seen.base + Span::from_secs_f64(queue);

@@ -2,6 +2,5 @@
 
 mod downloads;
 mod path;
-mod probe;
 mod properties;
 mod uploads;

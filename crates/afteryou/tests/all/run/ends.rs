@@ -1,0 +1,103 @@
+//! The program's streams, signals and end are those that it has without `run`.
+
+use super::{run, script};
+use nix::sys::signal::{kill, Signal};
+use nix::unistd::Pid;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+#[test]
+fn the_exit_code_is_the_programs_own() {
+    for (words, code) in [("exit 0", 0), ("exit 7", 7), ("exit 255", 255), ("kill -TERM $$", 128 + 15), ("kill -KILL $$", 128 + 9)] {
+        assert_eq!(script(words).status.code(), Some(code), "{words}");
+    }
+}
+
+#[test]
+fn a_program_that_does_not_start_is_126_or_127_and_no_program_is_2() {
+    for (words, code, said) in [
+        (&["--", "/there/is/none"][..], 127, "there is no program /there/is/none"),
+        (&["--", "there-is-none"][..], 127, "there is no program there-is-none"),
+        (&["--", "/"][..], 126, "/ cannot be started"),
+        (&[][..], 2, "COMMAND"),
+        (&["--pid", "5", "--", "true"][..], 2, "--pid"),
+        (&["--pid", "2147483646"][..], 125, "process 2147483646 cannot be steered"),
+    ] {
+        let output = run(words).output().expect("it runs");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {errors}");
+        assert!(errors.contains(said), "{words:?}: {errors}");
+    }
+}
+
+#[test]
+fn input_and_output_are_the_programs_own() {
+    let mut child = run(&["--", "sh", "-c", "cat; echo said >&2"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    child.stdin.take().expect("piped").write_all(b"some words\n").expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!((&output.stdout[..], &output.stderr[..]), (&b"some words\n"[..], &b"said\n"[..]));
+}
+
+#[test]
+fn a_program_has_no_signal_blocked_or_ignored_for_run() {
+    // No shell between, which might change them; and once with a signal that is ignored, as by nohup.
+    for before in ["", "trap '' HUP; "] {
+        let program = env!("CARGO_BIN_EXE_afteryou");
+        let output = |words: String| Command::new("sh").args(["-c", &words]).output().expect("it runs").stdout;
+        let [plain, under] = ["", "run -- "].map(|run| {
+            let run = if run.is_empty() { String::new() } else { format!("'{program}' {run}") };
+            output(format!("{before}exec {run}grep -E '^Sig(Blk|Ign)' /proc/self/status"))
+        });
+        assert_eq!(String::from_utf8_lossy(&under), String::from_utf8_lossy(&plain), "{before}");
+    }
+}
+
+#[test]
+fn signals_reach_the_program() {
+    for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGUSR1] {
+        let (mut child, _) = begun(&format!("trap 'exit 5' {}; echo begun; while :; do sleep 0.05; done", &signal.as_str()[3..]));
+        kill(Pid::from_raw(child.id() as i32), signal).expect("it runs");
+        assert_eq!(child.wait().expect("it ends").code(), Some(5), "{signal}");
+    }
+}
+
+#[test]
+fn a_process_in_the_background_does_not_hold_the_end_up() {
+    let began = Instant::now();
+    let output = script("sleep 20 >/dev/null 2>&1 </dev/null & echo done");
+    assert_eq!(output.stdout, b"done\n");
+    assert!(began.elapsed() < Duration::from_secs(10), "the end waited for sleep");
+}
+
+#[test]
+fn if_the_steering_process_is_killed_the_program_goes_on_and_its_code_is_returned() {
+    let (mut child, _) = begun("echo begun; sleep 1; exit 9");
+    let front = child.id() as i32;
+    let steering = child_of(front);
+    kill(Pid::from_raw(steering), Signal::SIGKILL).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(9));
+    let mut errors = String::new();
+    child.stderr.take().expect("piped").read_to_string(&mut errors).expect("text");
+    assert!(errors.contains("goes on without"), "{errors}");
+}
+
+/// Starts a script, and waits until it has written a line, which is returned.
+pub fn begun(script: &str) -> (Child, String) {
+    let mut child = run(&["--", "sh", "-c", script]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut line = String::new();
+    let mut output = BufReader::new(child.stdout.take().expect("piped"));
+    output.read_line(&mut line).expect("a line");
+    (child, line)
+}
+
+/// Returns the one child of a process.
+pub fn child_of(pid: i32) -> i32 {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).expect("it runs");
+    children.split_whitespace().next().expect("a child").parse().expect("a number")
+}

@@ -1,0 +1,174 @@
+//! Sockets of a program under `afteryou run`, in a network namespace of the test's own.
+//!
+//! The test's program runs again as the parts of a script: with `AFTERYOU_PART`, [`part`] is a server or a client. They use an address that is
+//! not loopback's, since connections within a machine are left alone.
+
+use super::run;
+use afteryou_outside::linux::window_clamp;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::fd::AsFd;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+const ADDRESS: &str = "192.0.2.1:7000";
+/// Windows of a steered and of a free connection differ by more than this, bytes.
+const LARGE: u32 = 1 << 20;
+
+/// What a script does in its namespace; `PART` runs a part, `RUN` one under `afteryou run`.
+fn in_namespace(script: &str) -> Option<String> {
+    let own = std::env::current_exe().expect("a path");
+    let part = format!("'{}' run::steered::part --exact --nocapture --ignored", own.display());
+    let program = run(&[]).get_program().to_string_lossy().into_owned();
+    let whole = format!(
+        "ip link set lo up && ip address add 192.0.2.1/32 dev lo || exit 77\n\
+         PART() {{ AFTERYOU_PART=$1 {part}; }}\n\
+         RUN() {{ AFTERYOU_PART=$1 exec '{program}' run -- {part}; }}\n{script}"
+    );
+    for private in [&["--net", "--pid", "--fork", "--kill-child", "--mount-proc"][..], &["--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]] {
+        let Ok(output) = Command::new("unshare").args(private).args(["sh", "-c", &whole]).output() else { continue };
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        if output.status.success() {
+            return Some(said);
+        }
+        assert!(!said.contains("panicked"), "{said}");
+    }
+    println!("SKIPPED: this user may not make a network namespace, or ip is not here");
+    None
+}
+
+/// Returns the numbers behind a word in a text, in its order.
+fn numbers(said: &str, word: &str) -> Vec<f64> {
+    let marked = format!("{word}=");
+    said.split(marked.as_str()).skip(1).filter_map(|rest| rest.split_whitespace().next()?.parse().ok()).collect()
+}
+
+fn now_s() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
+
+#[test]
+#[ignore = "a part of the tests below, which run it"]
+fn part() {
+    let Ok(part) = std::env::var("AFTERYOU_PART") else { return };
+    match part.as_str() {
+        "serve" => serve(),
+        "download" => download(),
+        "short" => short(),
+        "ends" => print_ends(),
+        other => panic!("no part {other}"),
+    }
+}
+
+/// Sends to whoever connects, until all is closed.
+fn serve() {
+    let listener = TcpListener::bind(ADDRESS).expect("an address");
+    for stream in listener.incoming() {
+        let mut stream = stream.expect("a connection");
+        thread::spawn(move || while stream.write_all(&[0; 1 << 16]).is_ok() {});
+    }
+}
+
+fn connect() -> TcpStream {
+    let until = Instant::now() + Duration::from_secs(10);
+    loop {
+        match TcpStream::connect(ADDRESS) {
+            Ok(stream) => return stream,
+            Err(error) => assert!(Instant::now() < until, "{error}"),
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Reads for 3 s and prints what its window may be, ten times a second.
+fn download() {
+    let mut stream = connect();
+    let began = Instant::now();
+    let mut next = Duration::from_millis(100);
+    let mut buffer = vec![0; 1 << 20];
+    while began.elapsed() < Duration::from_secs(3) {
+        assert!(stream.read(&mut buffer).expect("data") > 0);
+        if began.elapsed() >= next {
+            println!("clamp={} at={:.3}", window_clamp(stream.as_fd()).expect("a socket"), began.elapsed().as_secs_f64());
+            next += Duration::from_millis(100);
+        }
+    }
+}
+
+/// Makes and closes connections one after the other, and prints when each was closed.
+fn short() {
+    for _ in 0..200 {
+        let stream = connect();
+        thread::sleep(Duration::from_millis(15));
+        println!("closed={:.6}", now_s());
+        drop(stream);
+    }
+}
+
+/// Prints when each of 200 connections ended.
+fn print_ends() {
+    let listener = TcpListener::bind(ADDRESS).expect("an address");
+    let ends: Vec<_> = listener
+        .incoming()
+        .take(200)
+        .map(|stream| {
+            let mut stream = stream.expect("a connection");
+            thread::spawn(move || {
+                let mut buffer = [0; 16];
+                match stream.read(&mut buffer) {
+                    Ok(0) => {}
+                    Err(error) if error.kind() == ErrorKind::ConnectionReset => panic!("{error}"),
+                    other => panic!("{other:?}"),
+                }
+                let ended = now_s();
+                let _ = stream.shutdown(Shutdown::Both);
+                ended
+            })
+        })
+        .collect();
+    for end in ends {
+        println!("ended={:.6}", end.join().expect("an end"));
+    }
+}
+
+#[test]
+fn a_download_has_a_small_window_and_without_run_a_large_one() {
+    let Some(plain) = in_namespace("PART serve & PART download") else { return };
+    let free = numbers(&plain, "clamp");
+    assert!(free.iter().copied().fold(0.0, f64::max) > 64_000.0, "{plain}");
+    let Some(said) = in_namespace("PART serve & (RUN download)") else { return };
+    let clamps = numbers(&said, "clamp");
+    assert!(clamps.len() > 20 && clamps.iter().all(|clamp| *clamp < f64::from(LARGE)), "{said}");
+}
+
+#[test]
+fn whichever_of_the_two_processes_is_killed_the_window_is_restored_within_a_second() {
+    // The first process, whose child is the second.
+    for victim in ["$!", "$(cat /proc/$!/task/$!/children)"] {
+        let script = format!("PART serve &\n(RUN download) & sleep 1.5; kill -KILL {victim}; sleep 3; true");
+        let Some(said) = in_namespace(&script) else { return };
+        let late: Vec<f64> = numbers(&said, "at").into_iter().zip(numbers(&said, "clamp")).filter(|(at, _)| *at > 2.6).map(|(_, clamp)| clamp).collect();
+        assert!(!late.is_empty() && late.iter().all(|clamp| *clamp >= f64::from(LARGE)), "{victim}: {said}");
+    }
+}
+
+#[test]
+fn a_connection_ends_when_the_program_closes_it() {
+    let Some(said) = in_namespace("PART ends & server=$!; (RUN short); wait $server") else { return };
+    let (mut closed, mut ended) = (numbers(&said, "closed"), numbers(&said, "ended"));
+    assert_eq!((closed.len(), ended.len()), (200, 200), "{said}");
+    closed.sort_by(f64::total_cmp);
+    ended.sort_by(f64::total_cmp);
+    let mut late: Vec<f64> = closed.iter().zip(&ended).map(|(closed, ended)| (ended - closed) * 1e3).collect();
+    late.sort_by(f64::total_cmp);
+    // A busy machine delays either end now and then.
+    assert!(late[180] < 20.0, "the slowest: {:?} ms", &late[180..]);
+}
+
+#[test]
+fn nobody_is_left_when_the_program_has_ended() {
+    let script = "PART serve & server=$!\n(RUN download); echo code=$?; sleep 0.2; echo left=$(cat /proc/[0-9]*/comm | grep -cx afteryou); kill $server";
+    let Some(said) = in_namespace(script) else { return };
+    assert_eq!((numbers(&said, "code"), numbers(&said, "left")), (vec![0.0], vec![0.0]), "{said}");
+}
