@@ -46,6 +46,8 @@ const LEAST_MSS: f64 = 536.0;
 const ROOM_ROUNDS: u64 = 8;
 /// … and time.
 const ROOM: Span = Span::from_secs(1);
+/// A link whose queue has lost packets within this has no room.
+const SINCE_LOSS: Span = Span::from_secs(10);
 /// A window that has become so many times as large grows.
 const GROWN: f64 = 1.25;
 /// Round trips without a byte after which an active connection is idle.
@@ -116,7 +118,7 @@ impl Group {
             direction,
             law: Law::new(params, QUIET_PACKETS * USUAL_MSS),
             members: Members::default(),
-            turns: Turns::default(),
+            turns: Turns::new(direction),
             room_since: None,
             best: Largest::new(BEST_KEPT),
             wanting: Vec::new(),
@@ -164,10 +166,10 @@ impl Group {
     /// Takes in the readings of a tick and returns what each connection may have under way.
     pub fn tick(&mut self, now: Time, readings: &[Reading]) -> Vec<Granted> {
         self.members.read(now, readings);
-        let round = self.round;
+        let (round, share) = (self.round, self.law.window() / self.turns.active().count().max(1) as f64);
         for (id, member) in self.members.iter_mut() {
             if self.turns.is_active(*id) {
-                member.note_filling(now, round);
+                member.note_filling(now, share, round);
             }
         }
         let floor = ACTIVE_PACKETS * self.mss();
@@ -175,7 +177,8 @@ impl Group {
             // The least, since one that pauses has its pauses in it.
             let least = self.active().filter_map(|member| member.reading.rtt).min();
             self.round = least.unwrap_or(seen.base).max(seen.base);
-            let has_room = seen.queue.is_none_or(|queue| queue.as_secs_f64() < FREE * self.law.target());
+            let is_short = seen.queue.is_none_or(|queue| queue.as_secs_f64() < FREE * self.law.target());
+            let has_room = is_short && self.law.last_loss().is_none_or(|at| now.since(at) >= SINCE_LOSS);
             // A window that grows will find out by itself.
             let is_same = |(_, window): &(Time, f64)| self.law.window() < GROWN * window;
             let since = self.room_since.filter(is_same).or(Some((now, self.law.window())));

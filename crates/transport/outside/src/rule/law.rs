@@ -76,13 +76,13 @@ const SAMPLES: usize = 3;
 pub struct Params {
     /// Queuing delay to stay below. 25 ms: the sensor errs by 3 ms, a call does not notice, and 60 ms keep less for CUBIC.
     pub target: Span,
-    /// The target is not set below this for short buffers: less than the sensor's errors and a few packets of a slow link.
+    /// The target is not set below this for short buffers: the sensor errs by 3 ms, and queues with CoDel keep 5.
     pub target_min: Span,
 }
 
 impl Default for Params {
     fn default() -> Params {
-        Params { target: Span::from_millis(25), target_min: Span::from_millis(10) }
+        Params { target: Span::from_millis(25), target_min: Span::from_millis(5) }
     }
 }
 
@@ -138,6 +138,7 @@ pub struct Law {
     phase: Phase,
     next_slowdown: Time,
     samples: [f64; SAMPLES],
+    last_loss: Option<Time>,
     /// Queues at which packets were lost, seconds.
     full: Largest,
     /// Late queues, seconds.
@@ -178,6 +179,7 @@ impl Law {
             phase: Phase::SlowStart,
             next_slowdown: Time::NEVER,
             samples: [f64::INFINITY; SAMPLES],
+            last_loss: None,
             full: Largest::new(FULL_KEPT),
             late: Largest::new(BEFORE_LOSS),
             corrected_until: None,
@@ -200,6 +202,11 @@ impl Law {
     /// Returns the state.
     pub fn phase(&self) -> Phase {
         self.phase
+    }
+
+    /// Returns when packets were last lost behind a queue.
+    pub fn last_loss(&self) -> Option<Time> {
+        self.last_loss
     }
 
     /// Returns the queuing delay that the law goes by, seconds, once it was seen.
@@ -245,8 +252,7 @@ impl Law {
         self.note_queue(seen, queue);
         self.begin_round(seen, queue);
         let before = self.window;
-        let is_by_queue = self.late.get().is_some_and(|largest| largest > NO_QUEUE.as_secs_f64());
-        if seen.has_lost && is_by_queue && !self.round.has_lost {
+        if self.last_loss == Some(seen.now) && !self.round.has_lost {
             self.round.has_lost = true;
             self.was_cut = true;
             self.window /= 2.0;
@@ -348,8 +354,10 @@ impl Law {
     fn note_queue(&mut self, seen: &Seen, queue: f64) {
         self.late.note(seen.now, queue);
         self.full.forget(seen.now);
-        if let (true, Some(largest)) = (seen.has_lost, self.late.get()) {
+        let largest = self.late.get().filter(|largest| seen.has_lost && *largest > NO_QUEUE.as_secs_f64());
+        if let Some(largest) = largest {
             self.full.note(seen.now, largest);
+            self.last_loss = Some(seen.now);
         }
     }
 

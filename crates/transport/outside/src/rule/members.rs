@@ -62,7 +62,7 @@ pub struct Member {
     pub last_moved: Time,
     /// Window that it had in the last tick, bytes.
     pub window: f64,
-    /// It has filled its window since it has a place.
+    /// It has filled its share since it has a place.
     pub has_filled: bool,
     /// Round-trip times count once so many bytes have come in total …
     pub counts_from: u64,
@@ -102,12 +102,17 @@ impl Member {
 
     /// Returns whether the connection has filled its window in the last `round`.
     pub fn fills_its_window(&self, round: Span) -> bool {
-        self.per_round(round) >= FILLED * (self.window - self.reading.mss())
+        self.fills(self.window, round)
     }
 
-    /// Notes whether it fills its window.
-    pub fn note_filling(&mut self, now: Time, round: Span) {
-        self.has_filled |= self.is_settled(now) && self.fills_its_window(round);
+    /// Returns whether the connection has filled a window of so many bytes in the last `round`.
+    fn fills(&self, window: f64, round: Span) -> bool {
+        self.per_round(round) >= FILLED * (window - self.reading.mss())
+    }
+
+    /// Notes whether it fills its share of the group's window, bytes.
+    pub fn note_filling(&mut self, now: Time, share: f64, round: Span) {
+        self.has_filled |= self.is_settled(now) && self.fills(share, round);
     }
 
     /// Returns whether its round trips are those of its present window.

@@ -1,19 +1,22 @@
 //! Which connections of a group are active: they share its window, and the others wait with a trickle.
 //!
-//! While others want the link, two are active at most: behind a fair queue each active connection takes a share of its own, and a window of
-//! two packets each would be too much for many. While nobody else is there, one more is added whenever the link has room: servers often
+//! While others want the link, one is active, and while it hands its place over, two: behind a fair queue each active connection takes a share
+//! of its own, and a window of two packets each would be too much for many. While nobody else is there, one more is added whenever the link has room: servers often
 //! limit each connection. Places that are not needed go again, one after the other.
 //!
 //! Active ones take turns, so that a server sees each of them move: many servers close a connection that has not moved for 60 s, some after
-//! 10 s. A turn is [`CYCLE`] divided among those that wait.
+//! 10 s. A turn is [`CYCLE`] (of uploads: [`CYCLE_OF_UPLOADS`]) divided among those that wait.
 
+use super::group::Direction;
 use super::members::Id;
 use afteryou_base::{Span, Time};
 
-/// At most so many are active while others want the link.
-const ACTIVE_CROWDED: usize = 2;
-/// Every connection has a turn within this.
+/// So many are active while others want the link: behind a fair queue, each takes a share.
+const ACTIVE_CROWDED: usize = 1;
+/// Every download has a turn within this …
 const CYCLE: Span = Span::from_secs(30);
+/// … and every upload within this: a server that reads sees the trickle, and a sender needs long to have its rate again.
+const CYCLE_OF_UPLOADS: Span = Span::from_secs(240);
 /// A turn is not shorter: a connection needs some round trips to fill its window again.
 const TURN_MIN: Span = Span::from_secs(2);
 /// … as many as these.
@@ -22,6 +25,8 @@ const TURN_ROUNDS: u64 = 6;
 const TURN_MAX: Span = Span::from_secs(15);
 /// One whose turn is over stays until the next one fills its window, or for this long: a sender that has trickled notices by a timer.
 const HANDOVER: Span = Span::from_secs(2);
+/// … or this many round trips: from a trickle to a whole window it doubles that often.
+const HANDOVER_ROUNDS: u64 = 16;
 /// An active connection without a byte for this long gives its place away.
 pub const IDLE: Span = Span::from_secs(1);
 /// A waiting one without a byte for this long waits no more: its trickle comes by a timer that reaches some seconds behind a long queue.
@@ -34,6 +39,7 @@ const REMOVE_APART: Span = Span::from_secs(5);
 /// The active connections.
 #[derive(Clone, Debug)]
 pub struct Turns {
+    cycle: Span,
     active: Vec<(Id, Time)>,
     places: usize,
     next_addition: Time,
@@ -60,13 +66,16 @@ pub struct Situation {
     pub affordable: usize,
 }
 
-impl Default for Turns {
-    fn default() -> Turns {
-        Turns { active: Vec::new(), places: ACTIVE_CROWDED, next_addition: Time::ZERO, last_change: Time::ZERO, is_handing_over: false }
-    }
-}
-
 impl Turns {
+    /// Creates turns without connections.
+    pub fn new(direction: Direction) -> Turns {
+        let cycle = match direction {
+            Direction::Down => CYCLE,
+            Direction::Up => CYCLE_OF_UPLOADS,
+        };
+        Turns { cycle, active: Vec::new(), places: ACTIVE_CROWDED, next_addition: Time::ZERO, last_change: Time::ZERO, is_handing_over: false }
+    }
+
     /// Returns the active connections.
     pub fn active(&self) -> impl Iterator<Item = Id> + '_ {
         self.active.iter().map(|(id, _)| *id)
@@ -87,13 +96,13 @@ impl Turns {
         self.places = self.places.min(wanting.len().max(ACTIVE_CROWDED));
         let places = self.places.min(situation.affordable).max(1);
         // The newest is the one that the others make room for.
-        let is_over = |(id, since): &(Id, Time)| has_filled(*id) || now.since(*since) >= HANDOVER;
+        let is_over = |(id, since): &(Id, Time)| has_filled(*id) || now.since(*since) >= HANDOVER.max(situation.round * HANDOVER_ROUNDS);
         if self.is_handing_over && self.active.last().is_none_or(is_over) {
             self.is_handing_over = false;
         }
         let most = places + usize::from(self.is_handing_over);
         self.active.drain(..self.active.len().saturating_sub(most));
-        let turn = Span(CYCLE.as_nanos() * places as u64 / wanting.len().max(1) as u64);
+        let turn = Span(self.cycle.as_nanos() * places as u64 / wanting.len().max(1) as u64);
         let turn = turn.clamp(TURN_MIN.max(situation.round * TURN_ROUNDS).min(TURN_MAX), TURN_MAX);
         let has_had_turn = |since: Time| now.since(since) >= turn && now.since(self.last_change) >= turn / places as u64;
         let mut free = places.saturating_sub(self.active.len());

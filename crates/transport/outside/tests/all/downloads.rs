@@ -5,12 +5,12 @@ use afteryou_outside::rule::Direction::Down;
 
 const ROUND_TRIPS_MS: [u64; 4] = [5, 50, 135, 250];
 
-/// On long paths a connection that takes its turn needs seconds to fill its window.
-fn least(base_ms: u64) -> f64 {
-    if base_ms > 200 {
-        0.8
-    } else {
-        0.93
+/// On long paths a connection that takes its turn needs seconds to fill its window, and sixteen often take turns.
+fn least(base_ms: u64, connections: usize) -> f64 {
+    match (base_ms, connections) {
+        (135.., 16) => 0.75,
+        (200.., _) => 0.85,
+        _ => 0.93,
     }
 }
 
@@ -21,10 +21,10 @@ fn alone_they_use_the_link_and_keep_the_queue_short() {
         let mut path = Path::new(Down, 20.0, base_ms, 500.0, connections);
         path.run(10_000);
         let (used, _) = path.run(20_000);
-        if used < least(base_ms) {
+        if used < least(base_ms, connections) {
             missed.push(format!("{base_ms} ms, {connections} connections: {used}"));
         }
-        if path.highest_ms > 60.0 + base_ms as f64 / 2.0 {
+        if path.highest_ms > 60.0 + base_ms as f64 {
             missed.push(format!("{base_ms} ms, {connections} connections: a queue of {} ms", path.highest_ms));
         }
     }
@@ -44,10 +44,9 @@ fn beside_reno_they_leave_it_the_link_and_come_back() {
             missed.push(format!("{base_ms} ms, {connections} connections: they take {group} beside {reno}"));
         }
         path.stop_reno();
-        path.run(3_000 + 10 * base_ms);
+        path.run(3_000 + 30 * base_ms);
         let (used, _) = path.run(5_000);
-        let enough = if base_ms > 100 { 0.65 } else { 0.8 };
-        if used < enough {
+        if used < least(base_ms, connections) - 0.12 {
             missed.push(format!("{base_ms} ms, {connections} connections: back to {used}"));
         }
     }
@@ -76,7 +75,7 @@ fn at_most_two_are_active_while_somebody_else_is_there() {
     path.run(2_000);
     for _ in 0..100 {
         path.run(100);
-        assert!(path.group.places().0 <= 3, "two, and one that takes over");
+        assert!(path.group.places().0 <= 2, "one, and one that takes over");
     }
 }
 
