@@ -30,15 +30,15 @@ pub enum Error {
     Process {
         /// Which.
         pid: i32,
-        /// What the kernel said.
+        /// The kernel's reason.
         source: io::Error,
     },
     /// Something of the system failed.
-    #[error("{what}: {source}")]
+    #[error("{attempt}: {source}")]
     System {
-        /// What was tried.
-        what: &'static str,
-        /// What the kernel said.
+        /// The attempt.
+        attempt: &'static str,
+        /// The kernel's reason.
         source: io::Error,
     },
 }
@@ -53,8 +53,8 @@ impl Error {
         }
     }
 
-    /// Returns what makes an [`Error::System`] of an error while `what` was tried.
-    pub fn system(what: &'static str) -> impl FnOnce(io::Error) -> Error {
-        move |source| Error::System { what, source }
+    /// Returns a function that makes an [`Error::System`] of an error during `attempt`.
+    pub fn system(attempt: &'static str) -> impl FnOnce(io::Error) -> Error {
+        move |source| Error::System { attempt, source }
     }
 }

@@ -1,5 +1,13 @@
 //! `afteryou run -- COMMAND`: a program whose transfers yield, though it knows nothing of it.
 //!
+//! ```no_run
+//! use afteryou_run::RunArgs;
+//!
+//! let args = RunArgs { max_rate: None, status: true, pid: None, steering: None, command: vec!["wget".into(), "-r".into()] };
+//! args.run()?;
+//! # Ok::<(), afteryou_terminal::Failure>(())
+//! ```
+//!
 //! Two processes stand between the shell and the program, so that one of them can restore the program's sockets whatever happens to the
 //! other:
 //!

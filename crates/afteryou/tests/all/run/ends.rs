@@ -9,7 +9,13 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn the_exit_code_is_the_programs_own() {
-    for (words, code) in [("exit 0", 0), ("exit 7", 7), ("exit 255", 255), ("kill -TERM $$", 128 + 15), ("kill -KILL $$", 128 + 9)] {
+    for (words, code) in [
+        ("exit 0", 0),
+        ("exit 7", 7),
+        ("exit 255", 255),
+        ("kill -TERM $$", 128 + 15),
+        ("kill -KILL $$", 128 + 9),
+    ] {
         assert_eq!(script(words).status.code(), Some(code), "{words}");
     }
 }
@@ -49,7 +55,8 @@ fn a_program_has_no_signal_blocked_or_ignored_for_run() {
     // No shell between, which might change them; and once with a signal that is ignored, as by nohup.
     for before in ["", "trap '' HUP; "] {
         let program = env!("CARGO_BIN_EXE_afteryou");
-        let output = |words: String| Command::new("sh").args(["-c", &words]).output().expect("it runs").stdout;
+        let output =
+            |words: String| Command::new("sh").args(["-c", &words]).output().expect("it runs").stdout;
         let [plain, under] = ["", "run -- "].map(|run| {
             let run = if run.is_empty() { String::new() } else { format!("'{program}' {run}") };
             output(format!("{before}exec {run}grep -E '^Sig(Blk|Ign)' /proc/self/status"))
@@ -61,7 +68,10 @@ fn a_program_has_no_signal_blocked_or_ignored_for_run() {
 #[test]
 fn signals_reach_the_program() {
     for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGUSR1] {
-        let (mut child, _) = begun(&format!("trap 'exit 5' {}; echo begun; while :; do sleep 0.05; done", &signal.as_str()[3..]));
+        let (mut child, _) = begun(&format!(
+            "trap 'exit 5' {}; echo begun; while :; do sleep 0.05; done",
+            &signal.as_str()[3..]
+        ));
         kill(Pid::from_raw(child.id() as i32), signal).expect("it runs");
         assert_eq!(child.wait().expect("it ends").code(), Some(5), "{signal}");
     }
@@ -89,7 +99,11 @@ fn if_the_steering_process_is_killed_the_program_goes_on_and_its_code_is_returne
 
 /// Starts a script, and waits until it has written a line, which is returned.
 pub fn begun(script: &str) -> (Child, String) {
-    let mut child = run(&["--", "sh", "-c", script]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut child = run(&["--", "sh", "-c", script])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
     let mut line = String::new();
     let mut output = BufReader::new(child.stdout.take().expect("piped"));
     output.read_line(&mut line).expect("a line");

@@ -16,7 +16,7 @@ const ADDRESS: &str = "192.0.2.1:7000";
 /// Windows of a steered and of a free connection differ by more than this, bytes.
 const LARGE: u32 = 1 << 20;
 
-/// What a script does in its namespace; `PART` runs a part, `RUN` one under `afteryou run`.
+/// Runs a script in a namespace and returns its output; `PART` runs a part, `RUN` one under `afteryou run`. `None`: no namespace can be made.
 fn in_namespace(script: &str) -> Option<String> {
     let own = std::env::current_exe().expect("a path");
     let part = format!("'{}' run::steered::part --exact --nocapture --ignored", own.display());
@@ -26,9 +26,15 @@ fn in_namespace(script: &str) -> Option<String> {
          PART() {{ AFTERYOU_PART=$1 {part}; }}\n\
          RUN() {{ AFTERYOU_PART=$1 exec '{program}' run -- {part}; }}\n{script}"
     );
-    for private in [&["--net", "--pid", "--fork", "--kill-child", "--mount-proc"][..], &["--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]] {
-        let Ok(output) = Command::new("unshare").args(private).args(["sh", "-c", &whole]).output() else { continue };
-        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    for private in [
+        &["--net", "--pid", "--fork", "--kill-child", "--mount-proc"][..],
+        &["--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"],
+    ] {
+        let Ok(output) = Command::new("unshare").args(private).args(["sh", "-c", &whole]).output() else {
+            continue;
+        };
+        let said =
+            format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         if output.status.success() {
             return Some(said);
         }
@@ -41,7 +47,10 @@ fn in_namespace(script: &str) -> Option<String> {
 /// Returns the numbers behind a word in a text, in its order.
 fn numbers(said: &str, word: &str) -> Vec<f64> {
     let marked = format!("{word}=");
-    said.split(marked.as_str()).skip(1).filter_map(|rest| rest.split_whitespace().next()?.parse().ok()).collect()
+    said.split(marked.as_str())
+        .skip(1)
+        .filter_map(|rest| rest.split_whitespace().next()?.parse().ok())
+        .collect()
 }
 
 fn now_s() -> f64 {
@@ -90,7 +99,11 @@ fn download() {
     while began.elapsed() < Duration::from_secs(3) {
         assert!(stream.read(&mut buffer).expect("data") > 0);
         if began.elapsed() >= next {
-            println!("clamp={} at={:.3}", window_clamp(stream.as_fd()).expect("a socket"), began.elapsed().as_secs_f64());
+            println!(
+                "clamp={} at={:.3}",
+                window_clamp(stream.as_fd()).expect("a socket"),
+                began.elapsed().as_secs_f64()
+            );
             next += Duration::from_millis(100);
         }
     }
@@ -148,7 +161,12 @@ fn whichever_of_the_two_processes_is_killed_the_window_is_restored_within_a_seco
     for victim in ["$!", "$(cat /proc/$!/task/$!/children)"] {
         let script = format!("PART serve &\n(RUN download) & sleep 1.5; kill -KILL {victim}; sleep 3; true");
         let Some(said) = in_namespace(&script) else { return };
-        let late: Vec<f64> = numbers(&said, "at").into_iter().zip(numbers(&said, "clamp")).filter(|(at, _)| *at > 2.6).map(|(_, clamp)| clamp).collect();
+        let late: Vec<f64> = numbers(&said, "at")
+            .into_iter()
+            .zip(numbers(&said, "clamp"))
+            .filter(|(at, _)| *at > 2.6)
+            .map(|(_, clamp)| clamp)
+            .collect();
         assert!(!late.is_empty() && late.iter().all(|clamp| *clamp >= f64::from(LARGE)), "{victim}: {said}");
     }
 }
@@ -160,7 +178,8 @@ fn a_connection_ends_when_the_program_closes_it() {
     assert_eq!((closed.len(), ended.len()), (200, 200), "{said}");
     closed.sort_by(f64::total_cmp);
     ended.sort_by(f64::total_cmp);
-    let mut late: Vec<f64> = closed.iter().zip(&ended).map(|(closed, ended)| (ended - closed) * 1e3).collect();
+    let mut late: Vec<f64> =
+        closed.iter().zip(&ended).map(|(closed, ended)| (ended - closed) * 1e3).collect();
     late.sort_by(f64::total_cmp);
     // A busy machine delays either end now and then.
     assert!(late[180] < 20.0, "the slowest: {:?} ms", &late[180..]);

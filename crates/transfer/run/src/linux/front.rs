@@ -1,9 +1,9 @@
 //! The process that the shell sees: hands signals on, returns the program's exit code, and restores its sockets if the one that steers dies.
 
 use super::message::{Ledger, Message};
+use super::HANDED_ON;
 use crate::args::RunArgs;
 use crate::error::Error;
-use super::HANDED_ON;
 use afteryou_outside::linux::restore;
 use nix::errno::Errno;
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
@@ -16,19 +16,24 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::Command;
 
-
 /// Runs the program by a second process; returns its exit code.
 pub fn run(args: RunArgs) -> Result<u8, Error> {
     // Descendants whose parent dies become children of this process, which then may touch their sockets.
-    rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1))
-        .map_err(|error| Error::System { what: "processes that lose their parent cannot be taken over", source: error.into() })?;
+    rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1)).map_err(|error| {
+        Error::System {
+            attempt: "processes that lose their parent cannot be taken over",
+            source: error.into(),
+        }
+    })?;
     let (own, theirs) = UnixStream::pair().map_err(Error::system("no pair of sockets could be made"))?;
     // Before the signals are blocked, which the program would inherit.
     let steering = start(&args, theirs.into())?;
     let signals = HANDED_ON.into_iter().collect::<SigSet>();
     signals.thread_block().map_err(failed("signals cannot be blocked"))?;
-    let caught = SignalFd::with_flags(&signals, SfdFlags::SFD_CLOEXEC).map_err(failed("signals cannot be read"))?;
-    let mut front = Front { own, caught, ledger: Ledger::default(), program: args.pid, has_program: args.pid.is_none() };
+    let caught =
+        SignalFd::with_flags(&signals, SfdFlags::SFD_CLOEXEC).map_err(failed("signals cannot be read"))?;
+    let mut front =
+        Front { own, caught, ledger: Ledger::default(), program: args.pid, has_program: args.pid.is_none() };
     match front.listen()? {
         Some(code) => Ok(code),
         None => front.go_on_alone(steering),
@@ -38,8 +43,10 @@ pub fn run(args: RunArgs) -> Result<u8, Error> {
 /// Starts the second process, with the other end of the pair.
 fn start(args: &RunArgs, theirs: OwnedFd) -> Result<Pid, Error> {
     let program = std::env::current_exe().map_err(Error::system("the path of afteryou is not known"))?;
-    rustix::io::fcntl_setfd(&theirs, rustix::io::FdFlags::empty())
-        .map_err(|error| Error::System { what: "a descriptor cannot be inherited", source: error.into() })?;
+    rustix::io::fcntl_setfd(&theirs, rustix::io::FdFlags::empty()).map_err(|error| Error::System {
+        attempt: "a descriptor cannot be inherited",
+        source: error.into(),
+    })?;
     let mut command = Command::new(program);
     command.arg("run").arg(format!("--steering={}", theirs.as_raw_fd()));
     if let Some(rate) = args.max_rate {
@@ -69,7 +76,8 @@ struct Front {
 impl Front {
     /// Hands signals on and notes what is steered, until the program has ended; `None` if the other process has.
     fn listen(&mut self) -> Result<Option<u8>, Error> {
-        let mut lines = BufReader::new(self.own.try_clone().map_err(Error::system("a socket cannot be shared"))?);
+        let mut lines =
+            BufReader::new(self.own.try_clone().map_err(Error::system("a socket cannot be shared"))?);
         loop {
             if lines.buffer().is_empty() {
                 let mut waited = [
@@ -118,13 +126,15 @@ impl Front {
         }
     }
 
-    /// Restores the sockets after the death of the other process, and waits for the program, which goes on without.
+    /// Restores the sockets after the death of the other process, and waits for the program, which continues.
     fn go_on_alone(self, steering: Pid) -> Result<u8, Error> {
         let _ = waitpid(steering, None);
         let own = Pid::this().as_raw();
         let root = if self.has_program { own } else { self.program.unwrap_or(own) };
         restore(root, self.ledger.into_sockets());
-        afteryou_terminal::output::complain("afteryou: the process that steers was killed: the program goes on without\n");
+        afteryou_terminal::output::complain(
+            "afteryou: the process that steers was killed: the program goes on without\n",
+        );
         let Some(program) = self.program.filter(|_| self.has_program) else { return Ok(125) };
         loop {
             match waitpid(Pid::from_raw(program), None) {
@@ -137,6 +147,6 @@ impl Front {
     }
 }
 
-fn failed(what: &'static str) -> impl FnOnce(Errno) -> Error {
-    move |error| Error::System { what, source: io::Error::from(error) }
+fn failed(attempt: &'static str) -> impl FnOnce(Errno) -> Error {
+    move |error| Error::System { attempt, source: io::Error::from(error) }
 }

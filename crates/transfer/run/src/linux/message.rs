@@ -10,10 +10,10 @@ use std::collections::HashMap;
 pub enum Message {
     /// The program runs.
     Started {
-        /// Its process.
+        /// Process number.
         pid: i32,
     },
-    /// A socket is steered. What it had:
+    /// A socket is steered. Its earlier settings:
     Steered {
         /// Process, descriptor and cookie.
         at: (i32, i32, u64),
@@ -26,7 +26,7 @@ pub enum Message {
     },
     /// A socket is gone.
     Gone {
-        /// Its cookie.
+        /// The socket's cookie.
         cookie: u64,
     },
     /// The program has ended, with the code to exit with.
@@ -91,7 +91,11 @@ mod tests {
     #[test]
     fn the_ledger_has_what_is_steered_and_not_gone() {
         let steered = |cookie| {
-            let original = Original { window_clamp: None, pacing_rate: u64::MAX, congestion_control: Some("bbr".to_owned()) };
+            let original = Original {
+                window_clamp: None,
+                pacing_rate: u64::MAX,
+                congestion_control: Some("bbr".to_owned()),
+            };
             Message::from(Note::Steered(Place { pid: 5, fd: 3, cookie }, original))
         };
         let mut ledger = Ledger::default();

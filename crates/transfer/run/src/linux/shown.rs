@@ -1,4 +1,4 @@
-//! What is said on stderr.
+//! Messages on stderr.
 
 use afteryou_base::Span;
 use afteryou_outside::linux::{Status, Steer};
@@ -24,7 +24,13 @@ pub struct Shown {
 impl Shown {
     /// Creates it; `has_status`: with a line a second.
     pub fn new(has_status: bool) -> Shown {
-        Shown { has_status, next: Instant::now() + APART, line: String::new(), has_said_udp: false, has_said_refused: false }
+        Shown {
+            has_status,
+            next: Instant::now() + APART,
+            line: String::new(),
+            has_said_udp: false,
+            has_said_refused: false,
+        }
     }
 
     /// Prints what is new.
@@ -38,7 +44,9 @@ impl Shown {
         }
         if let (Some(pid), false) = (steer.refused(), self.has_said_refused) {
             self.has_said_refused = true;
-            output::complain(&format!("afteryou: the sockets of process {pid} may not be touched: it is not steered\n"));
+            output::complain(&format!(
+                "afteryou: the sockets of process {pid} may not be touched: it is not steered\n"
+            ));
         }
         if self.has_status {
             self.print(steer);
@@ -68,7 +76,9 @@ impl Shown {
 }
 
 fn described(name: &str, status: &Status) -> String {
-    let ms = |span: Option<Span>| span.map_or_else(|| "?".to_owned(), |span| format!("{:.0}", span.as_millis_f64()));
+    let ms = |span: Option<Span>| {
+        span.map_or_else(|| "?".to_owned(), |span| format!("{:.0}", span.as_millis_f64()))
+    };
     let yielding = if status.is_yielding { ", yielding" } else { "" };
     format!(
         "{name} {:.1} Mbit/s, {} of {} connections active{yielding}: queue {} ms over base {} ms",

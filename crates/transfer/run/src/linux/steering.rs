@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-/// Runs the second process. Its exit code is nobody's: the first one has been told.
+/// Runs the second process. The first one receives the program's exit code as a message.
 ///
 /// # Errors
 /// The descriptor is none of ours, or the program cannot be started.
@@ -46,14 +46,20 @@ pub fn run(args: RunArgs, descriptor: i32) -> Result<u8, Error> {
 /// Starts the program, or finds the one that runs.
 fn begin(args: &RunArgs) -> Result<Program, Error> {
     outlive_signals()?;
-    rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1))
-        .map_err(|error| Error::System { what: "processes that lose their parent cannot be taken over", source: error.into() })?;
+    rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1)).map_err(|error| {
+        Error::System {
+            attempt: "processes that lose their parent cannot be taken over",
+            source: error.into(),
+        }
+    })?;
     if let Some(pid) = args.pid {
         // Signal 0 asks whether the process is there and ours.
         kill(Pid::from_raw(pid), None).map_err(|error| Error::Process { pid, source: error.into() })?;
         return Ok(Program { pid, child: None });
     }
-    let Some((name, rest)) = args.command.split_first() else { return Err(Error::NotFound { name: String::new() }) };
+    let Some((name, rest)) = args.command.split_first() else {
+        return Err(Error::NotFound { name: String::new() });
+    };
     let shown = output::printable(&name.to_string_lossy());
     let child = Command::new(name).args(rest).spawn().map_err(|error| match error.kind() {
         ErrorKind::NotFound => Error::NotFound { name: shown },
@@ -68,7 +74,8 @@ fn outlive_signals() -> Result<(), Error> {
     let caught = Arc::new(AtomicBool::new(false));
     let ignored = ignored_signals();
     for signal in HANDED_ON.into_iter().filter(|signal| ignored & (1 << (*signal as i32 - 1)) == 0) {
-        signal_hook::flag::register(signal as i32, Arc::clone(&caught)).map_err(Error::system("signals cannot be caught"))?;
+        signal_hook::flag::register(signal as i32, Arc::clone(&caught))
+            .map_err(Error::system("signals cannot be caught"))?;
     }
     Ok(())
 }
@@ -95,7 +102,8 @@ impl Front {
     fn is_gone(&self) -> bool {
         let mut waited = [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)];
         let ended = PollFlags::POLLHUP | PollFlags::POLLIN | PollFlags::POLLERR;
-        poll(&mut waited, PollTimeout::ZERO).is_ok() && waited[0].revents().is_some_and(|events| events.intersects(ended))
+        poll(&mut waited, PollTimeout::ZERO).is_ok()
+            && waited[0].revents().is_some_and(|events| events.intersects(ended))
     }
 }
 
@@ -118,7 +126,7 @@ impl Program {
     }
 }
 
-/// What came of the children so far.
+/// State of the children.
 enum Family {
     /// The program runs.
     Runs,
@@ -136,7 +144,7 @@ struct Steering {
 }
 
 impl Steering {
-    /// Steers until nobody is left, or the first process is gone.
+    /// Runs the steering until nobody is left, or the first process is gone.
     fn go_on(mut self) {
         let mut has_ended = false;
         loop {
@@ -167,7 +175,7 @@ impl Steering {
         }
     }
 
-    /// Buries children that have ended.
+    /// Takes note of children that have ended.
     fn family(&self) -> Family {
         if self.program.child.is_none() {
             return match kill(Pid::from_raw(self.program.pid), None) {

@@ -1,4 +1,4 @@
-//! What a socket had before it was steered, and how it gets that back.
+//! Settings of a socket before it was steered, and their return.
 
 use super::socket;
 use super::system;
@@ -15,13 +15,13 @@ const UNBOUNDED_WINDOW: u32 = 1 << 30;
 pub struct Place {
     /// The process.
     pub pid: i32,
-    /// Its descriptor.
+    /// Number of the descriptor.
     pub fd: i32,
     /// The socket's cookie: the descriptor may mean another one by now.
     pub cookie: u64,
 }
 
-/// What a socket had.
+/// Settings of a socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Original {
     /// Bound of its window, bytes; `None` if the kernel sized it.
@@ -33,7 +33,7 @@ pub struct Original {
 }
 
 impl Original {
-    /// Reads what a socket has.
+    /// Reads the settings of a socket.
     ///
     /// # Errors
     /// As getsockopt.
@@ -45,7 +45,7 @@ impl Original {
         Ok(Original { window_clamp, pacing_rate: system::max_pacing_rate(socket)?, congestion_control: None })
     }
 
-    /// Gives a socket what it had. What it refuses stays: it may have been closed meanwhile.
+    /// Gives a socket its settings back. A setting that it refuses stays: it may have been closed meanwhile.
     pub fn give_back(&self, socket: BorrowedFd<'_>) {
         let _ = system::set_window_clamp(socket, self.window_clamp.unwrap_or(UNBOUNDED_WINDOW));
         let _ = system::set_max_pacing_rate(socket, self.pacing_rate);

@@ -20,7 +20,7 @@ const SHARE: u32 = 80;
 /// A connection that was not known.
 #[derive(Debug)]
 pub struct Found {
-    /// Where it is.
+    /// Process and descriptor.
     pub place: Place,
     /// The other end, if it is connected.
     pub peer: Option<IpAddr>,
@@ -46,13 +46,15 @@ impl Scan {
         let mut scan = Scan::default();
         let own = std::process::id() as i32;
         if let Some(process) = Pid::from_raw(own).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) {
-            let sockets = tree::sockets(own).into_iter().filter_map(|fd| socket::duplicate(process.as_fd(), fd, None).ok());
+            let sockets = tree::sockets(own)
+                .into_iter()
+                .filter_map(|fd| socket::duplicate(process.as_fd(), fd, None).ok());
             scan.excluded.extend(sockets.filter_map(|socket| socket::cookie(&socket).ok()));
         }
         scan
     }
 
-    /// Duplicates the socket at a place, if it is there still.
+    /// Returns a duplicate of the socket at a place, if it is there still.
     ///
     /// # Errors
     /// As [`socket::duplicate`].
@@ -80,7 +82,10 @@ impl Scan {
             for fd in tree::sockets(pid) {
                 let Ok(socket) = self.duplicate_new(pid, fd) else { continue };
                 let Ok(cookie) = socket::cookie(&socket) else { continue };
-                if known(cookie) || self.excluded.contains(&cookie) || found.iter().any(|found| found.place.cookie == cookie) {
+                if known(cookie)
+                    || self.excluded.contains(&cookie)
+                    || found.iter().any(|found| found.place.cookie == cookie)
+                {
                     continue;
                 }
                 match socket::kind(socket.as_fd()) {

@@ -1,4 +1,4 @@
-//! A duplicate of another process's socket, and what it is.
+//! A duplicate of another process's socket, and its kind.
 
 use rustix::net::sockopt::{socket_cookie, socket_protocol};
 use rustix::net::{getpeername, ipproto, SocketAddrAny};
@@ -7,7 +7,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// What a descriptor is to us.
+/// Kinds of sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A TCP connection to this address, or one that is being made.
@@ -18,7 +18,7 @@ pub enum Kind {
     Other,
 }
 
-/// Duplicates a socket of a process, for as short as possible. With `cookie`: if it is that socket still.
+/// Returns a duplicate of a socket of a process, to be held as short as possible. With `cookie`: if it is that socket still.
 ///
 /// # Errors
 /// The process or the descriptor is gone, means something else, or may not be touched.
@@ -30,7 +30,7 @@ pub fn duplicate(process: BorrowedFd<'_>, fd: i32, cookie: Option<u64>) -> io::R
     }
 }
 
-/// Returns what a socket is. Connections within this machine are left alone: they meet no queue of a network.
+/// Returns the kind of a socket. Connections within this machine are left alone: they meet no queue of a network.
 pub fn kind(socket: BorrowedFd<'_>) -> Kind {
     let peer = peer(socket);
     match socket_protocol(socket) {

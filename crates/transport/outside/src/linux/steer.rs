@@ -29,7 +29,7 @@ const NO_RTT: u32 = u32::MAX;
 /// A smoothed round-trip time keeps this part of the old one with each packet.
 const SMOOTHING: f64 = 7.0 / 8.0;
 
-/// What happened to a socket: somebody else may have to restore it.
+/// A change of a socket, which somebody else may have to undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
     /// It is steered now, or another of its settings is.
@@ -38,12 +38,12 @@ pub enum Note {
     Gone(u64),
 }
 
-/// What a direction does at present.
+/// State of a direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Status {
     /// Connections with a place.
     pub active: usize,
-    /// Connections that want one.
+    /// Connections with more data than a trickle.
     pub wanting: usize,
     /// Queuing delay, once it was seen.
     pub queue: Option<Span>,
@@ -106,12 +106,12 @@ impl Steer {
         self.scan.refused
     }
 
-    /// Sets what each direction may use, bytes a second.
+    /// Sets the bound of each direction, bytes a second.
     pub fn set_max_rate(&mut self, max_rate: Option<f64>) {
         self.max_rate = max_rate;
     }
 
-    /// Returns what a direction does.
+    /// Returns the state of a direction.
     pub fn status(&self, direction: Direction) -> Status {
         let group = match direction {
             Direction::Down => &self.down,
@@ -129,7 +129,7 @@ impl Steer {
         }
     }
 
-    /// Gives every socket back what it had.
+    /// Gives every socket its settings back.
     pub fn give_back(&mut self) {
         for connection in std::mem::take(&mut self.connections) {
             if let Ok(socket) = self.scan.duplicate(&connection.place) {
@@ -143,7 +143,9 @@ impl Steer {
         let now = Instant::now();
         let first = self.down.first_window() as u32;
         let connections = &self.connections;
-        let found = self.scan.look(now, self.root, |cookie| connections.iter().any(|known| known.place.cookie == cookie));
+        let found = self
+            .scan
+            .look(now, self.root, |cookie| connections.iter().any(|known| known.place.cookie == cookie));
         for found in found {
             self.take_over(found, first, note);
         }
@@ -196,7 +198,7 @@ impl Steer {
         });
     }
 
-    /// Duplicates and reads the sockets that are there still.
+    /// Returns duplicates and readings of the sockets that are there still.
     fn hold(&mut self, note: &mut dyn FnMut(Note)) -> Vec<Held> {
         let scan = &self.scan;
         let mut held = Vec::with_capacity(self.connections.len());
@@ -241,7 +243,9 @@ impl Steer {
         }
         let wanted = (wanted as u64).min(connection.original.pacing_rate);
         replace_bbr(connection, held.socket.as_fd(), note);
-        if wanted.abs_diff(connection.rate) > connection.rate / RATE_STEP && system::set_max_pacing_rate(held.socket.as_fd(), wanted).is_ok() {
+        if wanted.abs_diff(connection.rate) > connection.rate / RATE_STEP
+            && system::set_max_pacing_rate(held.socket.as_fd(), wanted).is_ok()
+        {
             connection.rate = wanted;
         }
     }

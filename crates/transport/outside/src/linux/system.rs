@@ -14,7 +14,7 @@ const SO_MAX_PACING_RATE: libc::c_int = 47;
 /// TCP_WINDOW_CLAMP.
 const TCP_WINDOW_CLAMP: libc::c_int = 10;
 
-/// TCP_INFO as far as it is used; the kernel's structure only grows at its end (linux/tcp.h). What a kernel does not have is zero.
+/// TCP_INFO as far as it is used; the kernel's structure only grows at its end (linux/tcp.h). Fields that a kernel lacks are zero.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TcpInfo {
@@ -186,7 +186,12 @@ trait Number: Copy + Default {}
 impl Number for i32 {}
 impl Number for usize {}
 
-fn set<N: Number>(socket: BorrowedFd<'_>, level: libc::c_int, option: libc::c_int, value: N) -> io::Result<()> {
+fn set<N: Number>(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    option: libc::c_int,
+    value: N,
+) -> io::Result<()> {
     // SAFETY: the value outlives the call, which reads its bytes.
     let done = unsafe {
         libc::setsockopt(

@@ -21,8 +21,11 @@ pub fn descendants(root: i32) -> Vec<i32> {
 /// Returns the children of a process, each of which one of its threads has started.
 fn children(pid: i32) -> Vec<i32> {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
-    let lists = threads.flatten().filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
-    lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<i32>>()).collect()
+    let lists =
+        threads.flatten().filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    lists
+        .flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<i32>>())
+        .collect()
 }
 
 /// Returns the descriptors of a process that are sockets; none if the process may not be looked at.
@@ -30,7 +33,9 @@ pub fn sockets(pid: i32) -> Vec<i32> {
     let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
     descriptors
         .flatten()
-        .filter(|entry| fs::read_link(entry.path()).is_ok_and(|what| what.as_os_str().as_bytes().starts_with(b"socket:")))
+        .filter(|entry| {
+            fs::read_link(entry.path()).is_ok_and(|what| what.as_os_str().as_bytes().starts_with(b"socket:"))
+        })
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         .collect()
 }

@@ -1,4 +1,4 @@
-//! The connections of a job in one direction: what each may have under way.
+//! The connections of a job in one direction, and the window of each.
 //!
 //! # Model
 //! The program's own connections move the data. Downloads are bounded by what the kernel announces to the server (RFC 9840), uploads by a
@@ -11,8 +11,8 @@
 //! See below, each with its unit and reason.
 
 use super::law::{Law, Params, Seen, LATE};
+use super::members::{Direction, Id, Member, Members, Reading, USUAL_MSS};
 use super::recent::Largest;
-use super::members::{Id, Member, Members, Reading, USUAL_MSS};
 use super::turns::{Situation, Turns, IDLE, WAITING_IDLE};
 use afteryou_base::{Span, Time};
 
@@ -42,13 +42,15 @@ const ACTIVE_PACKETS: f64 = 2.0;
 const AFFORDED_PACKETS: f64 = 4.0;
 /// Least payload of a packet that is believed, bytes (RFC 9293).
 const LEAST_MSS: f64 = 536.0;
-/// Round trips without a queue after which the link has room …
+/// Round trips without a queue until the link has room …
 const ROOM_ROUNDS: u64 = 8;
 /// … and time.
 const ROOM: Span = Span::from_secs(1);
+/// A queue that loses packets when it is shorter than this is managed (CoDel, PIE), or as short as one that is.
+const MANAGED: Span = Span::from_millis(15);
 /// A link whose queue has lost packets within this has no room.
 const SINCE_LOSS: Span = Span::from_secs(10);
-/// A window that has become so many times as large grows.
+/// A window that is larger by this factor grows.
 const GROWN: f64 = 1.25;
 /// Round trips without a byte after which an active connection is idle.
 const IDLE_ROUNDS: u64 = 4;
@@ -61,27 +63,18 @@ const ACK_WAIT: Span = Span::from_millis(200);
 /// Round-trip time before any was seen.
 const USUAL_RTT: Span = Span::from_millis(100);
 
-/// Which way the data go, seen from the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// To the program.
-    Down,
-    /// From the program.
-    Up,
-}
-
-/// What a connection may have under way.
+/// The window of a connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Granted {
-    /// Which connection.
+    /// The connection.
     pub id: Id,
     /// Window, bytes.
     pub window: f64,
-    /// As what.
+    /// The connection's part in the group.
     pub part: Part,
 }
 
-/// What a connection is in its group.
+/// A connection's part in its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// It has a place.
@@ -103,11 +96,11 @@ pub struct Group {
     room_since: Option<(Time, f64)>,
     /// Bytes a second.
     best: Largest,
-    /// Those that want a place, the longest waiting first.
+    /// Those with more data than a trickle, the longest waiting first.
     wanting: Vec<Id>,
     round: Span,
     last_tick: Time,
-    /// What those that gave their place back still have under way: when, and how many bytes.
+    /// Bytes under way of those that gave their place back, and since when.
     leaving: Vec<(Time, f64)>,
 }
 
@@ -133,7 +126,7 @@ impl Group {
         &self.law
     }
 
-    /// Returns how many connections are active, and how many want to be.
+    /// Returns the numbers of active connections and of those with more data than a trickle.
     pub fn places(&self) -> (usize, usize) {
         (self.turns.active().count(), self.wanting.len())
     }
@@ -163,7 +156,7 @@ impl Group {
         QUIET_PACKETS * USUAL_MSS
     }
 
-    /// Takes in the readings of a tick and returns what each connection may have under way.
+    /// Takes in the readings of a tick and returns the window of each connection.
     pub fn tick(&mut self, now: Time, readings: &[Reading]) -> Vec<Granted> {
         self.members.read(now, readings);
         let (round, share) = (self.round, self.law.window() / self.turns.active().count().max(1) as f64);
@@ -201,10 +194,12 @@ impl Group {
         };
         let active = self.turns.active().count().max(1) as f64;
         let share = (window / active).max(floor);
-        let newcomers: Vec<f64> = self.active().filter(|member| !member.has_filled).map(|member| member.per_round(round)).collect();
+        let newcomers: Vec<f64> =
+            self.active().filter(|member| !member.has_filled).map(|member| member.per_round(round)).collect();
         let settled = active - newcomers.len() as f64;
         let rest = ((window - newcomers.iter().sum::<f64>()) / settled.max(1.0)).max(floor);
-        let usable = |member: &Member| (GROWTH * member.per_round(round)).max(NEWCOMER_PACKETS * member.reading.mss());
+        let usable =
+            |member: &Member| (GROWTH * member.per_round(round)).max(NEWCOMER_PACKETS * member.reading.mss());
         let (turns, wanting) = (&self.turns, &self.wanting);
         let members = self.members.iter_mut();
         members
@@ -219,14 +214,16 @@ impl Group {
                     Part::Active if settled > 0.0 => usable(member).min(share),
                     Part::Active => share,
                     Part::Waiting => waiting,
-                    Part::Quiet => (CREDIT * member.per_round(round)).max(QUIET_PACKETS * member.reading.mss()),
+                    Part::Quiet => {
+                        (CREDIT * member.per_round(round)).max(QUIET_PACKETS * member.reading.mss())
+                    }
                 };
                 Granted { id: *id, window: member.window, part }
             })
             .collect()
     }
 
-    /// Returns what is under way of those that gave their place back: all of it at first, nothing a round trip later.
+    /// Returns the bytes under way of those that gave their place back: all at first, none a round trip later.
     fn leaving(&mut self, now: Time) -> f64 {
         let round = self.round.as_secs_f64().max(1e-3);
         let left = |at: Time, window: f64| window * (1.0 - now.since(at).as_secs_f64() / round);
@@ -238,7 +235,7 @@ impl Group {
         self.turns.active().filter_map(|id| self.members.get(id))
     }
 
-    /// Returns the connections that want a place: one that has just given its place back has bytes under way.
+    /// Returns the connections with more data than a trickle: one that has just given its place back has bytes under way.
     fn moving(&self) -> impl Iterator<Item = &Member> {
         self.wanting.iter().filter_map(|id| self.members.get(*id))
     }
@@ -247,13 +244,15 @@ impl Group {
         self.active().map(|member| member.reading.mss()).fold(LEAST_MSS, f64::max)
     }
 
-    /// Returns what the active connections say together.
+    /// Returns the joint reading of the active connections.
     fn seen(&self, now: Time) -> Option<Seen> {
         let base = self.base()?;
         let queue = median(
             self.active()
                 .filter(|member| member.is_settled(now) && member.fills_its_window(self.round))
-                .filter_map(|member| Some(member.reading.rtt? - self.base_of(member)? - self.ack_delay(member)))
+                .filter_map(|member| {
+                    Some(member.reading.rtt? - self.base_of(member)? - self.ack_delay(member))
+                })
                 .collect(),
         );
         let rtt = base + queue.unwrap_or(Span::ZERO);
@@ -279,7 +278,7 @@ impl Group {
         Span::from_secs_f64((member.reading.mss() / rate.max(1.0)).min(ACK_DELAY.as_secs_f64()))
     }
 
-    /// Finds who wants a place, and gives them.
+    /// Finds the connections with more data than a trickle, and gives them places.
     fn take_turns(&mut self, now: Time) {
         let round = self.round;
         let (members, turns) = (&self.members, &self.turns);
@@ -288,7 +287,8 @@ impl Group {
             members.get(*id).is_some_and(|member| now.since(member.last_moved) < patience)
         });
         for (id, member) in self.members.iter() {
-            let is_small = member.per_round(LATE) / LATE.as_secs_f64() < SMALL * self.best.get().unwrap_or(0.0);
+            let is_small =
+                member.per_round(LATE) / LATE.as_secs_f64() < SMALL * self.best.get().unwrap_or(0.0);
             let fills = member.window > 0.0 && member.moved > 0 && member.fills_its_window(round);
             if fills && !is_small && !self.wanting.contains(id) {
                 self.wanting.push(*id);
@@ -298,8 +298,11 @@ impl Group {
         let situation = Situation {
             now,
             is_crowded: self.law.is_crowded(),
-            has_room: self.room_since.is_some_and(|(since, _)| now.since(since) >= ROOM.max(round * ROOM_ROUNDS)),
+            has_room: self
+                .room_since
+                .is_some_and(|(since, _)| now.since(since) >= ROOM.max(round * ROOM_ROUNDS)),
             is_full: self.law.queue().is_some_and(|queue| queue > FULL * self.law.target()),
+            is_managed: self.law.full_queue().is_some_and(|queue| queue < MANAGED.as_secs_f64()),
             round,
             affordable: (self.law.window() / (AFFORDED_PACKETS * self.mss())) as usize,
         };
@@ -310,7 +313,10 @@ impl Group {
         let turns = &self.turns;
         let gave_back = |id: &Id| had_places.contains(id) && !turns.is_active(*id);
         self.wanting.sort_by_key(gave_back);
-        let left = had_places.iter().filter(|id| gave_back(id)).filter_map(|id| Some((now, self.members.get(*id)?.window)));
+        let left = had_places
+            .iter()
+            .filter(|id| gave_back(id))
+            .filter_map(|id| Some((now, self.members.get(*id)?.window)));
         self.leaving.extend(left);
         for id in begun {
             let base = self.members.get(id).and_then(|member| self.base_of(member)).unwrap_or(USUAL_RTT);

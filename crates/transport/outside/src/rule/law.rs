@@ -36,7 +36,7 @@ const DIVISOR_MAX: f64 = 16.0;
 const EXIT: f64 = 0.75;
 /// A window grows to this many times of what came in a round trip: granted bytes cannot be withdrawn.
 const CREDIT: f64 = 1.5;
-/// A slowdown lasts so many round trips: one until the smaller window holds, one to see the base.
+/// Round trips of a slowdown: one until the smaller window holds, one to see the base.
 const SLOWDOWN_ROUNDS: u64 = 2;
 /// The next slowdown begins after this many times of the last one's length, so that it costs at most a twentieth (§4.4) …
 const APART: u64 = 9;
@@ -56,7 +56,7 @@ const FULL_KEPT: Span = Span::from_secs(20);
 const BEFORE_LOSS: Span = Span::from_millis(300);
 /// A loss without a queue of this much before it is chance: the sender itself answers it, and the window need not.
 const NO_QUEUE: Span = Span::from_millis(2);
-/// A correction shows after so many quarters of a round trip: one round trip, and the measure's own delay.
+/// Quarters of a round trip until a correction shows: one round trip, and the measure's own delay.
 const CORRECTION_QUARTERS: u64 = 5;
 /// The rate with a full link is that of this long: a round trip of slow start has half of it.
 pub const LATE: Span = Span::from_millis(80);
@@ -95,7 +95,7 @@ pub enum Phase {
     Avoidance,
     /// A smaller window until `until`, so that the base shows; then in one more round trip back.
     Slowdown {
-        /// When the way back begins.
+        /// When the window begins to grow again.
         until: Time,
         /// A round trip without a queue.
         base: Span,
@@ -106,7 +106,7 @@ pub enum Phase {
     },
 }
 
-/// What a tick has seen of the group's active connections.
+/// A tick's reading of the group's active connections.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     /// Time of the tick.
@@ -204,6 +204,11 @@ impl Law {
         self.phase
     }
 
+    /// Returns the queue at which packets are lost, seconds, if any were of late.
+    pub fn full_queue(&self) -> Option<f64> {
+        self.full.get()
+    }
+
     /// Returns when packets were last lost behind a queue.
     pub fn last_loss(&self) -> Option<Time> {
         self.last_loss
@@ -236,7 +241,7 @@ impl Law {
             && self.queue().is_some_and(|queue| queue > self.whole_target() / 2.0)
     }
 
-    /// Takes in what a tick has seen; the window stays at `floor` bytes at least.
+    /// Takes in a tick's reading; the window stays at `floor` bytes at least.
     pub fn tick(&mut self, seen: &Seen, floor: f64) {
         self.used.note(seen.now, seen.per_round);
         if self.is_slowed_down(seen.now) {
@@ -340,7 +345,8 @@ impl Law {
         self.free_since = None;
         self.phase = Phase::SlowStart;
         // After an own cut the link is as large as it was. Without one it must be larger.
-        let (was_cut, was_crowded) = (std::mem::take(&mut self.was_cut), std::mem::take(&mut self.was_crowded));
+        let (was_cut, was_crowded) =
+            (std::mem::take(&mut self.was_cut), std::mem::take(&mut self.was_crowded));
         let full = self.best.get().unwrap_or(0.0) * (seen.base.as_secs_f64() + self.target() / 2.0);
         self.threshold = if was_cut && !was_crowded && full > self.window { full } else { f64::INFINITY };
     }
@@ -362,7 +368,10 @@ impl Law {
     }
 
     fn begin_slowdown(&mut self, seen: &Seen, queue: f64, floor: f64) {
-        if self.phase != Phase::Avoidance || seen.now < self.next_slowdown || self.window < LEAST_SLOWED * floor {
+        if self.phase != Phase::Avoidance
+            || seen.now < self.next_slowdown
+            || self.window < LEAST_SLOWED * floor
+        {
             return;
         }
         let rtt = seen.base + Span::from_secs_f64(queue);
@@ -389,7 +398,7 @@ impl Law {
         false
     }
 
-    /// Lowers a window that nobody fills to what is used of it: later it might come all at once.
+    /// Reduces a window that nobody fills to its used part: later it might come all at once.
     fn forget_unused(&mut self, floor: f64) {
         let used = CREDIT * self.used.get().unwrap_or(0.0);
         if used < self.window {

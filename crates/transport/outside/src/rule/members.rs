@@ -6,6 +6,15 @@ use afteryou_cc::base_delay::{BaseDelay, BASE_HISTORY};
 use std::collections::HashMap;
 use std::net::IpAddr;
 
+/// Which way the data go, seen from the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To the program.
+    Down,
+    /// From the program.
+    Up,
+}
+
 /// A connection's name that no other one of this machine ever has: its socket's cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(pub u64);
@@ -14,13 +23,13 @@ pub struct Id(pub u64);
 pub const USUAL_MSS: f64 = 1448.0;
 /// A connection fills its window if this part of it came in a round trip, but for the packet for which it has no room any more.
 const FILLED: f64 = 0.6;
-/// What came is remembered this long: round trips of satellites with a queue.
+/// Counts are remembered this long: round trips of satellites with a queue.
 const COUNT_KEPT: Span = Span::from_secs(2);
 
-/// What a poll has read of a connection, in one direction.
+/// A poll's reading of a connection, in one direction.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// Which connection.
+    /// The connection.
     pub id: Id,
     /// The other end.
     pub peer: IpAddr,
@@ -64,7 +73,7 @@ pub struct Member {
     pub window: f64,
     /// It has filled its share since it has a place.
     pub has_filled: bool,
-    /// Round-trip times count once so many bytes have come in total …
+    /// Round-trip times count from this number of bytes in total on …
     pub counts_from: u64,
     /// … and from this time on: before, they are of another window.
     pub counts_after: Time,
@@ -105,7 +114,7 @@ impl Member {
         self.fills(self.window, round)
     }
 
-    /// Returns whether the connection has filled a window of so many bytes in the last `round`.
+    /// Returns whether the connection has filled a window of this size in the last `round`.
     fn fills(&self, window: f64, round: Span) -> bool {
         self.per_round(round) >= FILLED * (window - self.reading.mss())
     }

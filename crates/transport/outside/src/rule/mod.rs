@@ -10,6 +10,6 @@ pub mod rate;
 pub mod recent;
 pub mod turns;
 
-pub use group::{Direction, Granted, Group, Part};
+pub use group::{Granted, Group, Part};
 pub use law::Params;
-pub use members::{Id, Reading};
+pub use members::{Direction, Id, Reading};

@@ -15,7 +15,7 @@ const CORRECTION: f64 = 2.0;
 const LEAST_PACKETS: f64 = 2.0;
 /// … of a round trip that counts as so long at most, or as three times the base.
 const LONGEST_ROUND: Span = Span::from_millis(100);
-/// A rate is at most so many times of what was delivered of late: a tick of a window over a short round trip would be a burst.
+/// The largest rate, as a multiple of the late one: a tick of a window over a short round trip would be a burst.
 const GROWTH: f64 = 2.0;
 /// At most the window in half of the base.
 const HIGHEST: f64 = 2.0;
@@ -33,7 +33,8 @@ pub fn rate(member: &Member, granted: &Granted, base: Span, is_starting: bool) -
     let wanted = delivered + CORRECTION * (window - member.reading.in_flight as f64) / rtt;
     let longest = LONGEST_ROUND.as_secs_f64().max(3.0 * base_s);
     let lowest = LEAST_PACKETS * member.reading.mss() / rtt.min(longest);
-    let lowest = if is_starting && granted.part == Part::Active { lowest.max(delivered / 2.0) } else { lowest };
+    let lowest =
+        if is_starting && granted.part == Part::Active { lowest.max(delivered / 2.0) } else { lowest };
     let late = member.per_round(LATE) / LATE.as_secs_f64();
     wanted.min(HIGHEST * window / base_s).min(GROWTH * late).max(lowest)
 }

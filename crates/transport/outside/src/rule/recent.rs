@@ -1,4 +1,4 @@
-//! What moved lately: a count's value some time ago, and the largest of late values.
+//! The recent past: a count's growth, and the largest of late values.
 
 use afteryou_base::{Span, Time};
 use std::collections::VecDeque;
@@ -82,8 +82,16 @@ mod tests {
             count.note(Time::from_millis(ms), ms * 100);
         }
         assert_eq!(count.grown_within(Span::from_millis(40)), Some(4000.0));
-        assert_eq!(count.grown_within(Span::from_millis(45)), Some(4500.0), "in proportion between two values");
-        assert_eq!(count.grown_within(Span::from_secs(4)), Some(101_000.0), "since the oldest value that is kept");
+        assert_eq!(
+            count.grown_within(Span::from_millis(45)),
+            Some(4500.0),
+            "in proportion between two values"
+        );
+        assert_eq!(
+            count.grown_within(Span::from_secs(4)),
+            Some(101_000.0),
+            "since the oldest value that is kept"
+        );
         assert!(count.values.len() < 110);
     }
 

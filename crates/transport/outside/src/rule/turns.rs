@@ -1,18 +1,19 @@
 //! Which connections of a group are active: they share its window, and the others wait with a trickle.
 //!
-//! While others want the link, one is active, and while it hands its place over, two: behind a fair queue each active connection takes a share
-//! of its own, and a window of two packets each would be too much for many. While nobody else is there, one more is added whenever the link has room: servers often
+//! While others have the link, two are active at most, since a window of two packets each would be too much for many. Behind a managed queue it is
+//! one: if the queue is fair, each active connection takes a share of its own. One more is there while a place is handed over. While nobody else is there, one more is added whenever the link has room: servers often
 //! limit each connection. Places that are not needed go again, one after the other.
 //!
 //! Active ones take turns, so that a server sees each of them move: many servers close a connection that has not moved for 60 s, some after
 //! 10 s. A turn is [`CYCLE`] (of uploads: [`CYCLE_OF_UPLOADS`]) divided among those that wait.
 
-use super::group::Direction;
-use super::members::Id;
+use super::members::{Direction, Id};
 use afteryou_base::{Span, Time};
 
-/// So many are active while others want the link: behind a fair queue, each takes a share.
-const ACTIVE_CROWDED: usize = 1;
+/// Active connections while others have the link …
+const ACTIVE_CROWDED: usize = 2;
+/// … and behind a queue that is managed, and may be a fair one: each active connection takes a share there.
+const ACTIVE_MANAGED: usize = 1;
 /// Every download has a turn within this …
 const CYCLE: Span = Span::from_secs(30);
 /// … and every upload within this: a server that reads sees the trickle, and a sender needs long to have its rate again.
@@ -49,7 +50,7 @@ pub struct Turns {
     is_handing_over: bool,
 }
 
-/// What decides on places.
+/// Circumstances that decide on places.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation {
     /// Time of the tick.
@@ -60,6 +61,8 @@ pub struct Situation {
     pub has_room: bool,
     /// They fill the link.
     pub is_full: bool,
+    /// Packets are lost while the queue is short.
+    pub is_managed: bool,
     /// A round trip of the group.
     pub round: Span,
     /// Places for which the window suffices.
@@ -73,7 +76,14 @@ impl Turns {
             Direction::Down => CYCLE,
             Direction::Up => CYCLE_OF_UPLOADS,
         };
-        Turns { cycle, active: Vec::new(), places: ACTIVE_CROWDED, next_addition: Time::ZERO, last_change: Time::ZERO, is_handing_over: false }
+        Turns {
+            cycle,
+            active: Vec::new(),
+            places: ACTIVE_CROWDED,
+            next_addition: Time::ZERO,
+            last_change: Time::ZERO,
+            is_handing_over: false,
+        }
     }
 
     /// Returns the active connections.
@@ -96,7 +106,9 @@ impl Turns {
         self.places = self.places.min(wanting.len().max(ACTIVE_CROWDED));
         let places = self.places.min(situation.affordable).max(1);
         // The newest is the one that the others make room for.
-        let is_over = |(id, since): &(Id, Time)| has_filled(*id) || now.since(*since) >= HANDOVER.max(situation.round * HANDOVER_ROUNDS);
+        let is_over = |(id, since): &(Id, Time)| {
+            has_filled(*id) || now.since(*since) >= HANDOVER.max(situation.round * HANDOVER_ROUNDS)
+        };
         if self.is_handing_over && self.active.last().is_none_or(is_over) {
             self.is_handing_over = false;
         }
@@ -104,9 +116,14 @@ impl Turns {
         self.active.drain(..self.active.len().saturating_sub(most));
         let turn = Span(self.cycle.as_nanos() * places as u64 / wanting.len().max(1) as u64);
         let turn = turn.clamp(TURN_MIN.max(situation.round * TURN_ROUNDS).min(TURN_MAX), TURN_MAX);
-        let has_had_turn = |since: Time| now.since(since) >= turn && now.since(self.last_change) >= turn / places as u64;
+        let has_had_turn =
+            |since: Time| now.since(since) >= turn && now.since(self.last_change) >= turn / places as u64;
         let mut free = places.saturating_sub(self.active.len());
-        if free == 0 && self.active.len() == places && self.active.first().is_some_and(|(_, since)| has_had_turn(*since)) && !waiting.is_empty() {
+        if free == 0
+            && self.active.len() == places
+            && self.active.first().is_some_and(|(_, since)| has_had_turn(*since))
+            && !waiting.is_empty()
+        {
             self.last_change = now;
             self.is_handing_over = true;
             free = 1;
@@ -117,9 +134,10 @@ impl Turns {
     }
 
     fn change_places(&mut self, situation: &Situation, has_all: bool) {
-        let Situation { now, is_crowded, has_room, is_full, .. } = *situation;
-        if is_crowded {
-            self.places = ACTIVE_CROWDED;
+        let Situation { now, is_crowded, has_room, is_full, is_managed, .. } = *situation;
+        let few = if is_managed { ACTIVE_MANAGED } else { ACTIVE_CROWDED };
+        if is_crowded || is_managed {
+            self.places = few;
         } else if has_room && !has_all && self.active.len() >= self.places && now >= self.next_addition {
             self.places += 1;
             self.next_addition = now + ADD_APART;

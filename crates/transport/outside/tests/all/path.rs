@@ -81,7 +81,14 @@ impl Path {
             returning: VecDeque::new(),
             losses: VecDeque::new(),
             senders: vec![Sender { window: 14_480.0, rate: 1e6, ..Sender::default() }; connections],
-            reno: Reno { is_on: false, cwnd: 10.0, threshold: f64::INFINITY, in_flight: 0, moved: 0, recovers_at: 0 },
+            reno: Reno {
+                is_on: false,
+                cwnd: 10.0,
+                threshold: f64::INFINITY,
+                in_flight: 0,
+                moved: 0,
+                recovers_at: 0,
+            },
             highest_ms: 0.0,
             lose_every: 0,
             counter: 0,
@@ -94,7 +101,8 @@ impl Path {
     }
 
     pub fn start_reno(&mut self) {
-        self.reno = Reno { is_on: true, cwnd: 10.0, threshold: f64::INFINITY, moved: 0, recovers_at: 0, ..self.reno };
+        self.reno =
+            Reno { is_on: true, cwnd: 10.0, threshold: f64::INFINITY, moved: 0, recovers_at: 0, ..self.reno };
     }
 
     pub fn stop_reno(&mut self) {
@@ -148,7 +156,8 @@ impl Path {
                 Of::Reno => {
                     self.reno.in_flight -= 1;
                     self.reno.moved += MSS;
-                    let growth = if self.reno.cwnd < self.reno.threshold { 1.0 } else { 1.0 / self.reno.cwnd };
+                    let growth =
+                        if self.reno.cwnd < self.reno.threshold { 1.0 } else { 1.0 / self.reno.cwnd };
                     self.reno.cwnd += growth;
                 }
             }
@@ -165,7 +174,8 @@ impl Path {
                     if self.now_ms >= self.reno.recovers_at {
                         self.reno.cwnd = (self.reno.cwnd / 2.0).max(2.0);
                         self.reno.threshold = self.reno.cwnd;
-                        self.reno.recovers_at = self.now_ms + self.base_ms + (self.buffer / self.per_ms) as u64;
+                        self.reno.recovers_at =
+                            self.now_ms + self.base_ms + (self.buffer / self.per_ms) as u64;
                     }
                 }
             }
@@ -182,13 +192,16 @@ impl Path {
             while sender.windows.front().is_some_and(|(at, _)| *at <= now_ms) {
                 sender.window = sender.windows.pop_front().map_or(sender.window, |(_, window)| window);
             }
-            sender.tokens = (sender.tokens + sender.rate / 1000.0).min((sender.rate / 50.0).max(2.0 * MSS as f64));
+            sender.tokens =
+                (sender.tokens + sender.rate / 1000.0).min((sender.rate / 50.0).max(2.0 * MSS as f64));
             sender.limit_tokens = (sender.limit_tokens + sender.limit.unwrap_or(1e12) / 1000.0).min(3e4);
             let mut count = 0;
             loop {
                 let sender = &self.senders[index];
                 let may = match self.direction {
-                    Direction::Down => (sender.in_flight + MSS) as f64 <= sender.window || self.is_persisting(index),
+                    Direction::Down => {
+                        (sender.in_flight + MSS) as f64 <= sender.window || self.is_persisting(index)
+                    }
                     Direction::Up => sender.tokens >= MSS as f64 && sender.in_flight < 4_000_000,
                 };
                 if !may || sender.limit_tokens < MSS as f64 || count >= 200 {
@@ -208,7 +221,7 @@ impl Path {
         }
     }
 
-    /// A window below a packet: the sender's persist timer sends one every 300 ms.
+    /// Returns whether the sender's persist timer sends a packet, one every 300 ms, though the window is smaller.
     fn is_persisting(&self, index: usize) -> bool {
         self.senders[index].in_flight == 0 && (self.now_ms + 37 * index as u64) % 300 == 0
     }
@@ -260,7 +273,9 @@ impl Path {
         for granted in granted {
             let index = granted.id.0 as usize;
             match self.direction {
-                Direction::Down => self.senders[index].windows.push_back((self.now_ms + self.base_ms / 2, granted.window)),
+                Direction::Down => {
+                    self.senders[index].windows.push_back((self.now_ms + self.base_ms / 2, granted.window))
+                }
                 Direction::Up => {
                     let Some(member) = self.group.member(granted.id) else { continue };
                     let base = Span::from_millis(self.base_ms);

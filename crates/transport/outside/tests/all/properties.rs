@@ -6,14 +6,23 @@ use afteryou_outside::rule::{Direction, Group, Id, Params, Reading};
 use proptest::prelude::*;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// A step of a connection: bytes that came, round-trip time in µs (0: none), losses.
+/// Returns steps of connections: which, bytes that came, round-trip time in µs (0: none), losses.
 fn steps() -> impl Strategy<Value = Vec<(u64, u64, u32, u64)>> {
     prop::collection::vec((0..6u64, 0..400_000u64, 0..2_000_000u32, 0..3u64), 1..400)
 }
 
 fn reading(id: u64, bytes: u64, rtt_us: u32, lost: u64, mss: u32) -> Reading {
     let rtt = (rtt_us > 0).then(|| Span::from_micros(u64::from(rtt_us)));
-    Reading { id: Id(id), peer: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), least_rtt: rtt, rtt, bytes, lost, mss, in_flight: bytes / 3 }
+    Reading {
+        id: Id(id),
+        peer: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
+        least_rtt: rtt,
+        rtt,
+        bytes,
+        lost,
+        mss,
+        in_flight: bytes / 3,
+    }
 }
 
 proptest! {
