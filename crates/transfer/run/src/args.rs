@@ -13,7 +13,7 @@ Examples:
   afteryou run --pid 4711
 
 TCP connections to other machines yield in both directions, those of all processes that COMMAND starts
-included. What uses UDP (QUIC) is not steered, and is said once. No root is needed, no change of the
+included. Connections over UDP (QUIC) are not steered, which is said once. No root is needed, no change of the
 program, and no proxy: its sockets are set from outside, and have what they had before when run ends.
 
 Exit codes:

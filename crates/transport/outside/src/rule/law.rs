@@ -50,8 +50,10 @@ const LEAST_SLOWED: f64 = 4.0;
 const FREE: f64 = 0.25;
 /// See [`FREE`].
 const RESTART_ROUNDS: u64 = 4;
-/// A queue at which packets were lost is remembered this long: as long as CUBIC takes to fill a buffer of home links again.
+/// The queue at losses is remembered this long after the last one: as long as CUBIC takes to fill a buffer of home links again.
 const FULL_KEPT: Span = Span::from_secs(20);
+/// Weight of a new one: a managed queue is long at the first loss and short at those that follow.
+const FULL_WEIGHT: f64 = 0.25;
 /// The queue at a loss is the largest of this long before it.
 const BEFORE_LOSS: Span = Span::from_millis(300);
 /// A loss without a queue of this much before it is chance: the sender itself answers it, and the window need not.
@@ -139,8 +141,8 @@ pub struct Law {
     next_slowdown: Time,
     samples: [f64; SAMPLES],
     last_loss: Option<Time>,
-    /// Queues at which packets were lost, seconds.
-    full: Largest,
+    /// Smoothed queue at which packets are lost, seconds.
+    full: Option<f64>,
     /// Late queues, seconds.
     late: Largest,
     /// The queue is above the target, and the own part of that was corrected: it shows from this time on.
@@ -180,7 +182,7 @@ impl Law {
             next_slowdown: Time::NEVER,
             samples: [f64::INFINITY; SAMPLES],
             last_loss: None,
-            full: Largest::new(FULL_KEPT),
+            full: None,
             late: Largest::new(BEFORE_LOSS),
             corrected_until: None,
             best: Largest::new(BEST_KEPT),
@@ -206,7 +208,7 @@ impl Law {
 
     /// Returns the queue at which packets are lost, seconds, if any were of late.
     pub fn full_queue(&self) -> Option<f64> {
-        self.full.get()
+        self.full
     }
 
     /// Returns when packets were last lost behind a queue.
@@ -230,7 +232,7 @@ impl Law {
 
     fn whole_target(&self) -> f64 {
         let Params { target, target_min } = self.params;
-        let half = self.full.get().map_or(f64::INFINITY, |full| full / 2.0);
+        let half = self.full.map_or(f64::INFINITY, |full| full / 2.0);
         half.clamp(target_min.as_secs_f64(), target.as_secs_f64())
     }
 
@@ -359,10 +361,12 @@ impl Law {
 
     fn note_queue(&mut self, seen: &Seen, queue: f64) {
         self.late.note(seen.now, queue);
-        self.full.forget(seen.now);
+        if self.last_loss.is_some_and(|at| seen.now.since(at) > FULL_KEPT) {
+            self.full = None;
+        }
         let largest = self.late.get().filter(|largest| seen.has_lost && *largest > NO_QUEUE.as_secs_f64());
         if let Some(largest) = largest {
-            self.full.note(seen.now, largest);
+            self.full = Some(self.full.map_or(largest, |full| full + FULL_WEIGHT * (largest - full)));
             self.last_loss = Some(seen.now);
         }
     }

@@ -186,8 +186,4 @@ impl Members {
         self.members.iter_mut().find(|(other, _)| *other == id).map(|(_, member)| member)
     }
 
-    /// Returns how many there are.
-    pub fn len(&self) -> usize {
-        self.members.len()
-    }
 }

@@ -59,7 +59,7 @@ impl Largest {
     }
 
     /// Forgets what is too old.
-    pub fn forget(&mut self, now: Time) {
+    fn forget(&mut self, now: Time) {
         while self.values.front().is_some_and(|(at, _)| now.since(*at) > self.kept) {
             self.values.pop_front();
         }

@@ -138,7 +138,7 @@ impl Path {
         self.arrive();
         self.send();
         self.serve();
-        if self.now_ms % 10 == 0 {
+        if self.now_ms.is_multiple_of(10) {
             self.tick();
         }
     }
@@ -223,12 +223,12 @@ impl Path {
 
     /// Returns whether the sender's persist timer sends a packet, one every 300 ms, though the window is smaller.
     fn is_persisting(&self, index: usize) -> bool {
-        self.senders[index].in_flight == 0 && (self.now_ms + 37 * index as u64) % 300 == 0
+        self.senders[index].in_flight == 0 && (self.now_ms + 37 * index as u64).is_multiple_of(300)
     }
 
     fn enqueue(&mut self, of: Of) {
         self.counter += 1;
-        let is_unlucky = self.lose_every > 0 && self.counter % self.lose_every == 0;
+        let is_unlucky = self.lose_every > 0 && self.counter.is_multiple_of(self.lose_every);
         if is_unlucky || (self.queue.len() as f64 + 1.0) * WIRE > self.buffer.max(3.0 * WIRE) {
             let waits_ms = self.queue_ms() as u64;
             self.losses.push_back((self.now_ms + self.base_ms + waits_ms, of));
