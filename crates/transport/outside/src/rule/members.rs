@@ -185,5 +185,4 @@ impl Members {
     pub fn get_mut(&mut self, id: Id) -> Option<&mut Member> {
         self.members.iter_mut().find(|(other, _)| *other == id).map(|(_, member)| member)
     }
-
 }

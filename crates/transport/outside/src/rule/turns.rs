@@ -18,9 +18,11 @@ const ACTIVE_MANAGED: usize = 1;
 const CYCLE: Span = Span::from_secs(30);
 /// … and every upload within this: a server that reads sees the trickle, and a sender needs long to have its rate again.
 const CYCLE_OF_UPLOADS: Span = Span::from_secs(240);
-/// A turn is not shorter: a connection needs some round trips to fill its window again.
+/// A turn is not shorter: a connection needs some round trips to fill its window again;
 const TURN_MIN: Span = Span::from_secs(2);
-/// … as many as these.
+/// … this behind a managed queue, where two share more than one during a handover …
+const TURN_MIN_MANAGED: Span = Span::from_secs(4);
+/// … or this many round trips.
 const TURN_ROUNDS: u64 = 6;
 /// … and not longer.
 const TURN_MAX: Span = Span::from_secs(15);
@@ -115,7 +117,8 @@ impl Turns {
         let most = places + usize::from(self.is_handing_over);
         self.active.drain(..self.active.len().saturating_sub(most));
         let turn = Span(self.cycle.as_nanos() * places as u64 / wanting.len().max(1) as u64);
-        let turn = turn.clamp(TURN_MIN.max(situation.round * TURN_ROUNDS).min(TURN_MAX), TURN_MAX);
+        let shortest = if situation.is_managed { TURN_MIN_MANAGED } else { TURN_MIN };
+        let turn = turn.clamp(shortest.max(situation.round * TURN_ROUNDS).min(TURN_MAX), TURN_MAX);
         let has_had_turn =
             |since: Time| now.since(since) >= turn && now.since(self.last_change) >= turn / places as u64;
         let mut free = places.saturating_sub(self.active.len());

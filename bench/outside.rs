@@ -1,0 +1,278 @@
+//! Programs under `afteryou run` beside the kernel's TCP: how much they leave, how long the queue is, and how soon they are back.
+//!
+//! `cargo run --release --example outside [--check] [--runs N] [--brief] [ROW…]`
+//!
+//! In the testbed, as root. A program with some connections moves data for 45 s, to or from a server of the kernel's CUBIC or BBR; from 15 s to
+//! 30 s CUBIC has a bulk flow beside it. The program is this one, and does not know that `afteryou run` has started it. Figures are
+//! medians of five runs: use of the link by the program alone, the 95th percentile of the queue then, the part of its own speed
+//! alone that CUBIC keeps, and the use of the link from 2.5 to 6 s after CUBIC has left.
+//!
+//! `--check` exits 1 if a figure is out of its row's bounds. `--brief` takes a third of the time. The command `afteryou` is taken from the
+//! folder above this program's.
+
+use afteryou_bed::run::Options;
+use afteryou_bed::testbed;
+use afteryou_scenario::outcome::{Outcome, WindowFigures};
+use afteryou_scenario_file::Experiment;
+use std::error::Error;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+const PORT: u16 = 7000;
+
+/// A network, a program, and bounds of its figures.
+#[derive(Clone, Copy)]
+struct Row {
+    name: &'static str,
+    is_upload: bool,
+    connections: u32,
+    congestion_control: &'static str,
+    mbit: f64,
+    rtt_ms: u32,
+    buffer_ms: u32,
+    queue: &'static str,
+    /// Least use of the link alone.
+    alone: f64,
+    /// Largest 95th percentile of the queue alone, ms.
+    queue_ms: f64,
+    /// Least part that CUBIC keeps.
+    kept: f64,
+}
+
+const DOWN: Row = Row {
+    name: "",
+    is_upload: false,
+    connections: 1,
+    congestion_control: "cubic",
+    mbit: 20.0,
+    rtt_ms: 40,
+    buffer_ms: 500,
+    queue: "droptail",
+    alone: 0.97,
+    queue_ms: 30.0,
+    kept: 0.97,
+};
+const BBR: Row = Row { congestion_control: "bbr", alone: 0.94, queue_ms: 50.0, kept: 0.95, ..DOWN };
+const UP: Row = Row { is_upload: true, kept: 0.96, ..DOWN };
+/// No bound.
+const ANY: Row = Row { alone: 0.0, queue_ms: f64::INFINITY, kept: 0.0, ..DOWN };
+
+const ROWS: &[Row] = &[
+    Row { name: "down-1", ..DOWN },
+    Row { name: "down-4", connections: 4, ..DOWN },
+    Row { name: "down-16", connections: 16, ..DOWN },
+    Row { name: "down-bbr-1", ..BBR },
+    Row { name: "down-bbr-4", connections: 4, ..BBR },
+    Row { name: "down-bbr-16", connections: 16, ..BBR },
+    Row { name: "up-1", ..UP },
+    Row { name: "up-4", connections: 4, ..UP },
+    Row { name: "up-16", connections: 16, kept: 0.93, ..UP },
+    Row { name: "up-bbr-4", connections: 4, kept: 0.95, congestion_control: "bbr", ..UP },
+    Row { name: "down-5Mbit", connections: 4, mbit: 5.0, buffer_ms: 300, kept: 0.0, ..DOWN },
+    Row { name: "down-100Mbit", connections: 4, mbit: 100.0, kept: 0.0, ..DOWN },
+    Row { name: "down-30ms-buffer", connections: 4, buffer_ms: 30, kept: 0.85, ..ANY },
+    Row { name: "down-fq_codel", connections: 16, queue: "fq_codel", kept: 0.47, ..ANY },
+    Row { name: "down-rtt-100", connections: 4, rtt_ms: 100, alone: 0.9, ..ANY },
+    Row { name: "down-rtt-250", rtt_ms: 250, alone: 0.9, ..ANY },
+];
+
+/// Figures of a run, or medians of several.
+#[derive(Clone, Copy)]
+struct Figures {
+    alone: f64,
+    queue_ms: f64,
+    kept: f64,
+    back: f64,
+}
+
+impl Row {
+    fn scenario(&self, thirds_s: f64, has_program: bool) -> Result<String, Box<dyn Error>> {
+        let end_s = 3.0 * thirds_s;
+        let own = std::env::current_exe()?;
+        let folder = own.parent().and_then(|folder| folder.parent()).ok_or("this program is in no folder")?;
+        let afteryou = folder.join("afteryou");
+        let own = own.display().to_string();
+        let served = format!("[\"{own}\", \"serve\", \"{}\", \"{end_s}\"]", self.congestion_control);
+        let peer = if self.is_upload { "send" } else { "fetch" };
+        let program = format!(
+            "[\"{}\", \"run\", \"--\", \"{own}\", \"{peer}\", \"{{peer}}\", \"{}\", \"{}\", \"{end_s}\"]",
+            afteryou.display(),
+            self.connections,
+            self.congestion_control
+        );
+        // Data go from `command` to `server`.
+        let (command, server) = if self.is_upload { (program, served) } else { (served, program) };
+        let program = format!("[[flow]]\nname = \"program\"\nrtt = \"{} ms\"\ntraffic = {{ command = {command}, server = {server} }}\n", self.rtt_ms);
+        Ok(format!(
+            "duration = \"{end_s} s\"\n[link]\nrate = \"{} Mbit/s\"\nbuffer = \"{} ms\"\nqueue = \"{}\"\n\
+             [[flow]]\nname = \"cubic\"\nrole = \"foreground\"\ncontroller = \"cubic\"\ntransport = \"tcp\"\nrtt = \"{} ms\"\n\
+             start = \"{thirds_s} s\"\nstop = \"{} s\"\n{}\
+             [[measure]]\nname = \"alone\"\nfrom = \"{} s\"\nto = \"{thirds_s} s\"\n\
+             [[measure]]\nname = \"together\"\nfrom = \"{thirds_s} s\"\nto = \"{} s\"\n\
+             [[measure]]\nname = \"back\"\nfrom = \"{} s\"\nto = \"{} s\"\n",
+            self.mbit,
+            self.buffer_ms,
+            self.queue,
+            self.rtt_ms,
+            2.0 * thirds_s,
+            if has_program { program.as_str() } else { "" },
+            thirds_s / 2.0,
+            2.0 * thirds_s,
+            2.0 * thirds_s + 2.5,
+            (2.0 * thirds_s + 6.0).min(end_s - 0.5),
+        ))
+    }
+
+    fn run(&self, thirds_s: f64, has_program: bool) -> Result<Outcome, Box<dyn Error>> {
+        let experiment = Experiment::parse(&self.scenario(thirds_s, has_program)?, self.name, &[])?;
+        let planned = experiment.runs(None, None)?.into_iter().next().ok_or("no run")?;
+        Ok(testbed::run(&planned.scenario, &Options::default(), &mut |_| ControlFlow::Continue(()))?)
+    }
+
+    /// Returns the goodput of CUBIC without the program, bit/s.
+    fn without(&self, thirds_s: f64) -> Result<f64, Box<dyn Error>> {
+        Ok(goodput(window(&self.run(thirds_s, false)?, "together"), "cubic"))
+    }
+
+    fn figures(&self, thirds_s: f64, without: f64) -> Result<Figures, Box<dyn Error>> {
+        let outcome = self.run(thirds_s, true)?;
+        let link = |name| window(&outcome, name).bottleneck().cloned().unwrap_or_default();
+        Ok(Figures {
+            alone: link("alone").utilisation,
+            queue_ms: link("alone").queuing_delay.unwrap_or_default().p95_ms,
+            kept: goodput(window(&outcome, "together"), "cubic") / without,
+            back: link("back").utilisation,
+        })
+    }
+
+    fn is_within(&self, figures: &Figures) -> bool {
+        figures.alone >= self.alone && figures.queue_ms <= self.queue_ms && figures.kept >= self.kept
+    }
+}
+
+fn window<'a>(outcome: &'a Outcome, name: &str) -> &'a WindowFigures {
+    let found = outcome.run.windows.iter().find(|window| window.window == name);
+    found.unwrap_or(&outcome.run.windows[0])
+}
+
+fn goodput(window: &WindowFigures, flow: &str) -> f64 {
+    window.flows.iter().find(|other| other.flow == flow).map_or(0.0, |flow| flow.goodput_bit_s)
+}
+
+fn median(runs: &[Figures], of: impl Fn(&Figures) -> f64) -> f64 {
+    let mut values: Vec<f64> = runs.iter().map(of).collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Serves whoever connects: reads from one that sends, sends to one that asks.
+fn serve(congestion_control: &str, until: Instant) -> Result<(), Box<dyn Error>> {
+    let listener = TcpListener::bind(("0.0.0.0", PORT))?;
+    let congestion_control = congestion_control.to_owned();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            set_congestion_control(&stream, &congestion_control);
+            thread::spawn(move || serve_one(stream));
+        }
+    });
+    thread::sleep(until.saturating_duration_since(Instant::now()));
+    Ok(())
+}
+
+fn serve_one(mut stream: TcpStream) {
+    let mut request = [0; 1];
+    if stream.read_exact(&mut request).is_err() {
+        return;
+    }
+    let mut buffer = vec![0; 1 << 16];
+    match request {
+        [b'?'] => while stream.write_all(&buffer).is_ok() {},
+        _ => while stream.read(&mut buffer).is_ok_and(|length| length > 0) {},
+    }
+}
+
+/// Sets a connection's congestion control, on Linux: elsewhere there is no testbed.
+fn set_congestion_control(stream: &TcpStream, name: &str) {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::net::sockopt::set_tcp_congestion(stream, name);
+    #[cfg(not(target_os = "linux"))]
+    let _ = (stream, name);
+}
+
+/// Moves data over connections, one a thread.
+fn go(peer: &str, connections: u32, congestion_control: &str, is_upload: bool, until: Instant) {
+    for _ in 0..connections {
+        let (peer, congestion_control) = (peer.to_owned(), congestion_control.to_owned());
+        thread::spawn(move || {
+            let mut stream = loop {
+                match TcpStream::connect((peer.as_str(), PORT)) {
+                    Ok(stream) => break stream,
+                    Err(_) => thread::sleep(Duration::from_millis(100)),
+                }
+            };
+            set_congestion_control(&stream, &congestion_control);
+            let mut buffer = vec![0; 1 << 16];
+            if stream.write_all(if is_upload { b"!" } else { b"?" }).is_err() {
+                return;
+            }
+            while if is_upload {
+                stream.write_all(&buffer).is_ok()
+            } else {
+                stream.read(&mut buffer).is_ok_and(|length| length > 0)
+            } {}
+        });
+    }
+    thread::sleep(until.saturating_duration_since(Instant::now()));
+}
+
+fn judge(words: &[String]) -> Result<ExitCode, Box<dyn Error>> {
+    let has = |word: &str| words.iter().any(|other| other == word);
+    let runs = words
+        .iter()
+        .position(|word| word == "--runs")
+        .and_then(|place| words.get(place + 1)?.parse().ok())
+        .unwrap_or(5);
+    let thirds_s = if has("--brief") { 7.0 } else { 15.0 };
+    let named: Vec<&Row> = ROWS.iter().filter(|row| has(row.name)).collect();
+    let rows: Vec<&Row> = if named.is_empty() { ROWS.iter().collect() } else { named };
+    println!("{:<18} {:>8} {:>9} {:>7} {:>7}", "row", "alone", "p95, ms", "kept", "back");
+    let mut is_good = true;
+    for row in rows {
+        let without = row.without(thirds_s)?;
+        let figures = (0..runs).map(|_| row.figures(thirds_s, without)).collect::<Result<Vec<_>, _>>()?;
+        let medians = Figures {
+            alone: median(&figures, |run| run.alone),
+            queue_ms: median(&figures, |run| run.queue_ms),
+            kept: median(&figures, |run| run.kept),
+            back: median(&figures, |run| run.back),
+        };
+        let within = row.is_within(&medians);
+        is_good &= within;
+        let note = if within { "" } else { "  out of bounds" };
+        println!(
+            "{:<18} {:>8.3} {:>9.1} {:>7.3} {:>7.3}{note}",
+            row.name, medians.alone, medians.queue_ms, medians.kept, medians.back
+        );
+    }
+    Ok(if has("--check") && !is_good { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    // Before the run is over, so that the programs end by themselves.
+    let until = |seconds: &str| -> Result<Instant, Box<dyn Error>> {
+        Ok(Instant::now() + Duration::from_secs_f64(seconds.parse::<f64>()? - 0.6))
+    };
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["serve", congestion_control, seconds] => serve(congestion_control, until(seconds)?)?,
+        [what @ ("send" | "fetch"), peer, connections, congestion_control, seconds] => {
+            go(peer, connections.parse()?, congestion_control, what == "send", until(seconds)?);
+        }
+        _ => return judge(&words),
+    }
+    Ok(ExitCode::SUCCESS)
+}
