@@ -15,6 +15,8 @@
 //! # }
 //! ```
 //!
+//! A program that is to yield by itself keeps `linux::Own::begin(Params::default(), None)` while it moves data.
+//!
 //! - [`rule`] decides, without sockets and clocks: readings of connections go in, and what each may have under way comes out.
 //! - `linux` reads and sets the sockets of other processes.
 //!

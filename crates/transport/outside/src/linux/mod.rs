@@ -4,6 +4,7 @@
 //! of a tick, some microseconds. So a connection ends when its program closes it, and nothing is held that a program could miss.
 
 mod original;
+mod own;
 mod scan;
 mod socket;
 mod steer;
@@ -11,6 +12,7 @@ mod system;
 mod tree;
 
 pub use original::{restore, Original, Place};
+pub use own::Own;
 pub use steer::{Note, Status, Steer, TICK};
 pub use system::{take_inherited, window_clamp};
 pub use tree::descendants;

@@ -33,6 +33,8 @@ pub struct Scan {
     next: Option<Instant>,
     /// Sockets that are none of ours to touch.
     excluded: HashSet<u64>,
+    /// Its own sockets count, too.
+    has_own: bool,
     /// A connection that does not use TCP was seen.
     pub has_udp: bool,
     /// A process whose sockets may not be touched.
@@ -40,9 +42,14 @@ pub struct Scan {
 }
 
 impl Scan {
+    /// Creates a scan that includes the sockets of the process itself.
+    pub fn with_own() -> Scan {
+        Scan { has_own: true, ..Scan::default() }
+    }
+
     /// Creates a scan that leaves the sockets alone that the caller itself has: the tree's processes may have inherited them, and others use
     /// them, too.
-    pub fn new() -> Scan {
+    pub fn without_own() -> Scan {
         let mut scan = Scan::default();
         let own = std::process::id() as i32;
         if let Some(process) = Pid::from_raw(own).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) {
@@ -78,7 +85,8 @@ impl Scan {
         self.processes.retain(|pid, _| tree.contains(pid));
         let own = std::process::id() as i32;
         let mut found: Vec<Found> = Vec::new();
-        for pid in tree.into_iter().filter(|pid| *pid != own) {
+        let has_own = self.has_own;
+        for pid in tree.into_iter().filter(|pid| has_own || *pid != own) {
             for fd in tree::sockets(pid) {
                 let Ok(socket) = self.duplicate_new(pid, fd) else { continue };
                 let Ok(cookie) = socket::cookie(&socket) else { continue };

@@ -83,12 +83,19 @@ pub struct Steer {
 }
 
 impl Steer {
-    /// Creates the steering of `root` and its descendants, from now on.
+    /// Creates the steering of this process's own connections, and its descendants', from now on.
+    pub fn of_this_process(params: Params, max_rate: Option<f64>) -> Steer {
+        let own = i32::try_from(std::process::id()).unwrap_or_default();
+        Steer { scan: Scan::with_own(), ..Steer::new(own, params, max_rate) }
+    }
+
+    /// Creates the steering of `root` and its descendants but for this process, from now on. `max_rate` is a bound of each direction, bytes
+    /// a second.
     pub fn new(root: i32, params: Params, max_rate: Option<f64>) -> Steer {
         Steer {
             root,
             began: Instant::now(),
-            scan: Scan::new(),
+            scan: Scan::without_own(),
             connections: Vec::new(),
             down: Group::new(Direction::Down, params),
             up: Group::new(Direction::Up, params),
