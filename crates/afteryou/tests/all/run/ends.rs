@@ -97,6 +97,41 @@ fn if_the_steering_process_is_killed_the_program_goes_on_and_its_code_is_returne
     assert!(errors.contains("goes on without"), "{errors}");
 }
 
+#[test]
+fn ctl_shows_slows_pauses_and_ends_a_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ctl = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_afteryou"));
+        let output = command
+            .arg("ctl")
+            .args(words)
+            .env("AFTERYOU_CONTROL_DIR", folder.path())
+            .output()
+            .expect("it runs");
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+    };
+    let mut child = run(&["--", "sh", "-c", "trap 'exit 5' TERM; while :; do sleep 0.05; done"])
+        .env("AFTERYOU_CONTROL_DIR", folder.path())
+        .spawn()
+        .expect("it starts");
+    let until = Instant::now() + Duration::from_secs(10);
+    while !ctl(&["--json"]).contains("no transfer at present") {
+        assert!(Instant::now() < until, "{}", ctl(&["--json"]));
+    }
+    assert!(ctl(&["status"]).contains(&format!("{} run sh -c", child.id())), "{}", ctl(&["status"]));
+    ctl(&["rate", "8Mbit/s"]);
+    ctl(&["pause"]);
+    let shown = ctl(&["--json"]);
+    assert!(shown.contains(r#""max_rate":1000000"#) && shown.contains(r#""paused":true"#), "{shown}");
+    ctl(&["stop"]);
+    assert_eq!(child.wait().expect("it ends").code(), Some(5));
+    // The second process ends a moment later.
+    let until = Instant::now() + Duration::from_secs(10);
+    while std::fs::read_dir(folder.path()).expect("a folder").count() > 0 {
+        assert!(Instant::now() < until, "the socket is left");
+    }
+}
+
 /// Starts a script, and waits until it has written a line, which is returned.
 pub fn begun(script: &str) -> (Child, String) {
     let mut child = run(&["--", "sh", "-c", script])

@@ -14,12 +14,12 @@ mod command;
 #[cfg(unix)]
 mod metrics;
 #[cfg(unix)]
-mod place;
+pub mod place;
 mod protocol;
 #[cfg(unix)]
 mod server;
 
 pub use command::{run, CtlArgs};
-pub use protocol::{Answer, Job, Question, Status};
+pub use protocol::{Answer, Job, Question, Status, LONGEST};
 #[cfg(unix)]
 pub use server::Server;

@@ -19,6 +19,9 @@ use std::time::Duration;
 const BEGINNING: Duration = Duration::from_secs(60);
 
 /// Returns the directory, made if it is not there. `chosen` is the user's choice.
+///
+/// # Errors
+/// It cannot be made, belongs to somebody else or is open to others.
 pub fn directory(chosen: Option<&Path>) -> anyhow::Result<PathBuf> {
     let directory = chosen.map_or_else(usual, Path::to_owned);
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory);
@@ -31,6 +34,9 @@ pub fn directory(chosen: Option<&Path>) -> anyhow::Result<PathBuf> {
 }
 
 /// Returns the jobs with a socket there, whether they still run or not.
+///
+/// # Errors
+/// The directory cannot be read.
 pub fn jobs(directory: &Path) -> anyhow::Result<Vec<(u32, PathBuf)>> {
     let entries = fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))?;
     let pid = |path: &Path| path.file_name()?.to_str()?.strip_suffix(".sock")?.parse().ok();
@@ -44,6 +50,9 @@ pub fn jobs(directory: &Path) -> anyhow::Result<Vec<(u32, PathBuf)>> {
 
 /// Opens a socket for job `pid`, closed to others, and returns its path, too. It gets its name when it listens already:
 /// between the two, another process would take it for the socket of a job that was killed.
+///
+/// # Errors
+/// Nothing can be bound there, or a job of this number listens already.
 pub fn listen(directory: &Path, pid: u32) -> anyhow::Result<(UnixListener, PathBuf)> {
     let (name, nameless) = (socket(directory, pid), nameless(directory, pid));
     // A job that was killed had the same number.

@@ -50,9 +50,9 @@ pub enum Answer {
 pub struct Status {
     /// The job's process.
     pub pid: u32,
-    /// "send", "get", "receive" or "serve".
+    /// "send", "get", "receive", "serve" or "run".
     pub command: String,
-    /// Its files: directories, paths.
+    /// Its files: directories, paths; the program of `run`.
     pub what: String,
     /// Seconds since it began.
     pub seconds: u64,

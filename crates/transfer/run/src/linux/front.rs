@@ -32,8 +32,14 @@ pub fn run(args: RunArgs) -> Result<u8, Error> {
     signals.thread_block().map_err(failed("signals cannot be blocked"))?;
     let caught =
         SignalFd::with_flags(&signals, SfdFlags::SFD_CLOEXEC).map_err(failed("signals cannot be read"))?;
-    let mut front =
-        Front { own, caught, ledger: Ledger::default(), program: args.pid, has_program: args.pid.is_none() };
+    let mut front = Front {
+        own,
+        caught,
+        ledger: Ledger::default(),
+        program: args.pid,
+        has_program: args.pid.is_none(),
+        pending: Vec::new(),
+    };
     match front.listen()? {
         Some(code) => Ok(code),
         None => front.go_on_alone(steering),
@@ -71,6 +77,8 @@ struct Front {
     program: Option<i32>,
     /// The program is a descendant.
     has_program: bool,
+    /// Signals that came before the program was known.
+    pending: Vec<Signal>,
 }
 
 impl Front {
@@ -103,7 +111,10 @@ impl Front {
                 return Ok(None);
             }
             match serde_json::from_str(&line) {
-                Ok(Message::Started { pid }) => self.program = Some(pid),
+                Ok(Message::Started { pid }) => {
+                    self.program = Some(pid);
+                    self.deliver();
+                }
                 Ok(Message::Ended { code } | Message::Failed { code }) => return Ok(Some(code)),
                 Ok(message) => self.ledger.take(&message),
                 Err(_) => {}
@@ -116,13 +127,23 @@ impl Front {
         let Ok(Some(caught)) = self.caught.read_signal() else { return };
         let is_of_terminal = caught.ssi_pid == 0;
         let signal = i32::try_from(caught.ssi_signo).ok().and_then(|number| Signal::try_from(number).ok());
-        let (Some(signal), Some(pid)) = (signal, self.program) else { return };
-        if !is_of_terminal && self.has_program {
-            let _ = kill(Pid::from_raw(pid), signal);
-        }
+        let Some(signal) = signal else { return };
         if !self.has_program {
             // With --pid, these end the steering and not the process.
             std::process::exit(128 + signal as i32);
+        }
+        if !is_of_terminal {
+            self.pending.push(signal);
+        }
+        self.deliver();
+    }
+
+    /// Sends the program the signals that are for it, once it has started.
+    fn deliver(&mut self) {
+        let Some(pid) = self.program else { return };
+        for signal in self.pending.drain(..) {
+            // It may have ended meanwhile.
+            let _ = kill(Pid::from_raw(pid), signal);
         }
     }
 

@@ -1,5 +1,6 @@
 //! On Linux.
 
+mod control;
 pub mod front;
 pub mod message;
 mod shown;

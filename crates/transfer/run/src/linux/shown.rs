@@ -61,18 +61,21 @@ impl Shown {
     }
 
     fn print(&mut self, steer: &Steer) {
-        let parts: Vec<String> = [("down", Direction::Down), ("up", Direction::Up)]
-            .into_iter()
-            .map(|(name, direction)| (name, steer.status(direction)))
-            .filter(|(_, status)| status.wanting > 0 && status.rate > LEAST_RATE)
-            .map(|(name, status)| described(name, &status))
-            .collect();
-        let line = parts.join("; ");
+        let line = in_words(steer).0;
         if !line.is_empty() && line != self.line {
             output::complain(&format!("afteryou: {line}\n"));
         }
         self.line = line;
     }
+}
+
+/// Returns the state of both directions in words, and their rate together, bytes a second.
+pub fn in_words(steer: &Steer) -> (String, f64) {
+    let directions = [("down", Direction::Down), ("up", Direction::Up)]
+        .map(|(name, direction)| (name, steer.status(direction)));
+    let busy = directions.iter().filter(|(_, status)| status.wanting > 0 && status.rate > LEAST_RATE);
+    let words: Vec<String> = busy.map(|(name, status)| described(name, status)).collect();
+    (words.join("; "), directions.iter().map(|(_, status)| status.rate).sum())
 }
 
 fn described(name: &str, status: &Status) -> String {

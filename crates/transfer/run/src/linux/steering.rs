@@ -1,7 +1,8 @@
 //! The process between: starts the program and steers its sockets, until its last descendant has ended.
 
+use super::control::Control;
 use super::message::Message;
-use super::shown::Shown;
+use super::shown::{in_words, Shown};
 use super::HANDED_ON;
 use crate::args::RunArgs;
 use crate::error::Error;
@@ -10,7 +11,7 @@ use afteryou_outside::rule::Params;
 use afteryou_terminal::output;
 use nix::errno::Errno;
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
-use nix::sys::signal::kill;
+use nix::sys::signal::{kill, Signal};
 use nix::sys::wait::{waitpid, WaitPidFlag, WaitStatus};
 use nix::unistd::Pid;
 use std::fs::{self, File};
@@ -21,7 +22,10 @@ use std::process::{Child, Command};
 use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Time between two notes of the state for `afteryou ctl`.
+const NOTES_APART: Duration = Duration::from_millis(200);
 
 /// Runs the second process. The first one receives the program's exit code as a message.
 ///
@@ -33,7 +37,16 @@ pub fn run(args: RunArgs, descriptor: i32) -> Result<u8, Error> {
     match begin(&args) {
         Ok(program) => {
             front.tell(&Message::Started { pid: program.pid });
-            Steering { steer: program.steer(&args), shown: Shown::new(args.status), program, front }.go_on();
+            Steering {
+                steer: program.steer(&args),
+                control: control(&args),
+                shown: Shown::new(args.status),
+                program,
+                front,
+                has_told_end: false,
+                next_note: Instant::now(),
+            }
+            .go_on();
         }
         Err(error) => {
             output::complain(&format!("afteryou: {error}\n"));
@@ -41,6 +54,17 @@ pub fn run(args: RunArgs, descriptor: i32) -> Result<u8, Error> {
         }
     }
     Ok(0)
+}
+
+/// Returns the socket for `afteryou ctl`, under the number of the first process, which is the one that its user knows.
+fn control(args: &RunArgs) -> Control {
+    let front = u32::try_from(Pid::parent().as_raw()).unwrap_or_default();
+    let program = match args.pid {
+        Some(pid) => format!("--pid {pid}"),
+        None => args.command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "),
+    };
+    let max_rate = args.max_rate.map(|rate| rate.bytes_per_second());
+    Control::new(front, output::printable(&program), max_rate)
 }
 
 /// Starts the program, or finds the one that runs.
@@ -138,9 +162,13 @@ enum Family {
 
 struct Steering {
     program: Program,
+    control: Control,
     steer: Steer,
     shown: Shown,
     front: Front,
+    /// The program was asked to end.
+    has_told_end: bool,
+    next_note: Instant,
 }
 
 impl Steering {
@@ -159,6 +187,7 @@ impl Steering {
                 }
                 Family::Gone => break,
             }
+            self.obey();
             let front = &mut self.front;
             self.steer.tick(&mut |note| front.tell(&Message::from(note)));
             if !has_ended {
@@ -172,6 +201,22 @@ impl Steering {
         self.steer.give_back();
         if self.program.child.is_none() && !has_ended {
             self.front.tell(&Message::Ended { code: 0 });
+        }
+    }
+
+    /// Does what `afteryou ctl` asks for, and tells it the state.
+    fn obey(&mut self) {
+        if Instant::now() >= self.next_note {
+            self.next_note = Instant::now() + NOTES_APART;
+            let (words, rate) = in_words(&self.steer);
+            self.control
+                .note(if words.is_empty() { "no transfer at present".to_owned() } else { words }, rate);
+        }
+        let requests = self.control.requests();
+        self.steer.set_max_rate(requests.bound());
+        if requests.is_to_end && !std::mem::replace(&mut self.has_told_end, true) {
+            // It may have ended meanwhile.
+            let _ = kill(Pid::from_raw(self.program.pid), Signal::SIGTERM);
         }
     }
 

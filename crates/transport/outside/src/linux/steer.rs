@@ -3,6 +3,7 @@
 use super::original::{Original, Place};
 use super::scan::{Found, Scan};
 use super::system::{self, TcpInfo};
+use crate::rule::group::{WAITING_DOWNLOAD, WAITING_UPLOAD_PER_S};
 use crate::rule::rate::rate;
 use crate::rule::{law, Direction, Granted, Group, Id, Params, Part, Reading};
 use afteryou_base::{Span, Time};
@@ -113,7 +114,7 @@ impl Steer {
         self.scan.refused
     }
 
-    /// Sets the bound of each direction, bytes a second.
+    /// Sets the bound of each direction, bytes a second. At 0 all connections trickle.
     pub fn set_max_rate(&mut self, max_rate: Option<f64>) {
         self.max_rate = max_rate;
     }
@@ -229,7 +230,8 @@ impl Steer {
         if let (Some(max_rate), true) = (self.max_rate, granted.part == Part::Active) {
             let active = self.down.places().0.max(1) as f64;
             let rtt = f64::from(held.info.rcv_rtt.max(1)) * 1e-6;
-            window = window.min((max_rate * rtt / active).max(2.0 * f64::from(held.info.advmss)));
+            let least = if max_rate > 0.0 { 2.0 * f64::from(held.info.advmss) } else { WAITING_DOWNLOAD };
+            window = window.min((max_rate * rtt / active).max(least));
         }
         if let Some(own) = connection.original.window_clamp {
             window = window.min(f64::from(own));
@@ -246,7 +248,7 @@ impl Steer {
         let Some(base) = self.up.base_of(member) else { return };
         let mut wanted = rate(member, granted, base, starting);
         if let Some(max_rate) = self.max_rate {
-            wanted = wanted.min(max_rate / self.up.places().0.max(1) as f64);
+            wanted = wanted.min((max_rate / self.up.places().0.max(1) as f64).max(WAITING_UPLOAD_PER_S));
         }
         let wanted = (wanted as u64).min(connection.original.pacing_rate);
         replace_bbr(connection, held.socket.as_fd(), note);

@@ -17,7 +17,7 @@ use super::turns::{Situation, Turns, IDLE, WAITING_IDLE};
 use afteryou_base::{Span, Time};
 
 /// A download that waits has this window, bytes: the least that Linux has. A server sends it whole every 0.3 s or so, 32 kbit/s.
-const WAITING_DOWNLOAD: f64 = 1152.0;
+pub const WAITING_DOWNLOAD: f64 = 1152.0;
 /// An upload that waits has this rate, bytes a second: 64 kbit/s, with which no server's timeout for reading ends.
 pub const WAITING_UPLOAD_PER_S: f64 = 8000.0;
 /// A connection that does not fill its window may have this many packets under way: as many as any sender begins with (RFC 6928).
