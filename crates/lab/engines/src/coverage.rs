@@ -34,6 +34,11 @@ pub fn of_transport(name: &str) -> Vec<&'static str> {
     knowing("flow.probe.transport", "droptail", &format!("transport = {name:?}\n{load}"))
 }
 
+/// Returns the names of the engines that have a receiver's controller; nothing if there is no such controller.
+pub fn of_receiver(name: &str) -> Vec<&'static str> {
+    knowing("flow.probe.receiver", "droptail", &format!("controller = \"cubic\"\nreceiver = {name:?}"))
+}
+
 /// Returns the engines that have nothing against `key` in a scenario with this queue and this flow.
 fn knowing(key: &str, queue: &str, flow: &str) -> Vec<&'static str> {
     let Some(scenario) = scenario(queue, flow) else { return Vec::new() };

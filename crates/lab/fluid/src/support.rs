@@ -90,6 +90,13 @@ fn of_flow(flow: &Flow) -> Vec<Unsupported> {
         );
         reasons.push(Unsupported::of_flow(flow, "direction", reason));
     }
+    if flow.receiver.is_some() {
+        let reason = format!(
+            "flow {:?}: receiver: the fluid model has no window of receivers: leave it out, or run the scenario in the simulator",
+            flow.name
+        );
+        reasons.push(Unsupported::of_flow(flow, "receiver", reason));
+    }
     if let Some(element) = flow.elements.first() {
         let reason = format!(
             "flow {:?}: {element} has no fluid model, and noise is one: leave it out, or run the scenario in the simulator",

@@ -11,7 +11,7 @@ use afteryou_scenario::law::{Drawn, Lognormal, Pareto};
 use afteryou_scenario::network::{OneWay, BOTTLENECK};
 use afteryou_scenario::traffic::Command;
 use afteryou_scenario::{
-    Algorithm, Direction, Duration, Elements, Flow, Law, Link, Outcome, Traffic, Transport, TransportKind,
+    Algorithm, Direction, Duration, Elements, Flow, Law, Link, Outcome, Traffic, TransportKind,
 };
 use afteryou_scenario_file::element::said;
 
@@ -135,7 +135,7 @@ pub fn flows(outcome: &Outcome) -> Option<Table> {
             Cell::new(&flow.name).styled(palette::style(&outcome.scenario, &flow.name)),
             Cell::new(role(flow.role)),
             Cell::maybe(flow.controller.as_ref(), algorithm),
-            Cell::new(transport(&flow.transport)),
+            Cell::new(transport(flow)),
             Cell::new(path(flow)),
             Cell::new(flow.rtt.to_string()),
             Cell::new(moment(flow.start)),
@@ -204,7 +204,7 @@ fn moment(at: Duration) -> String {
     }
 }
 
-fn transport(transport: &Transport) -> String {
+fn transport(Flow { transport, receiver, .. }: &Flow) -> String {
     let name = match transport.kind {
         TransportKind::Tcp => "TCP",
         TransportKind::Utp => "uTP",
@@ -212,7 +212,10 @@ fn transport(transport: &Transport) -> String {
         TransportKind::Udp => "UDP",
     };
     let params = transport.params.iter().map(|(name, value)| format!(", {name} {value}"));
-    params.fold(name.to_owned(), |text, param| text + &param)
+    let text = params.fold(name.to_owned(), |text, param| text + &param);
+    let Some(receiver) = receiver else { return text };
+    let params = receiver.params.iter().map(|(name, value)| format!(", {name} {value}"));
+    params.fold(format!("{text}; receiver {}", receiver.controller), |text, param| text + &param)
 }
 
 /// Describes a law: "exponential, mean 20 ms".

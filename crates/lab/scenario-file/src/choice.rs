@@ -5,7 +5,8 @@ use crate::keys::NOT_YET_CONTROLLERS;
 use crate::read::{at, text, wanted, Result};
 use crate::tree::{Node, Value};
 use afteryou_notation::{catalogue, Algorithm, Error};
-use afteryou_scenario::{discipline, Transport};
+use afteryou_scenario::receiver::RECEIVERS;
+use afteryou_scenario::{discipline, Receiver, Transport};
 
 /// Reads a controller.
 pub(crate) fn controller(node: &Node) -> Result<Algorithm> {
@@ -23,10 +24,21 @@ pub(crate) fn transport(node: &Node) -> Result<Transport> {
     at(node, Transport::try_from(choose(node, "transport", &[], check)?))
 }
 
+/// Reads a receiver's controller.
+pub(crate) fn receiver(node: &Node) -> Result<Receiver> {
+    let check = |algorithm: &Algorithm| Receiver::from(algorithm.clone()).tuned().map(drop);
+    Ok(choose_by("controller", node, "receiver", &[], check)?.into())
+}
+
 type Check = fn(&Algorithm) -> std::result::Result<(), Error>;
 
 /// Reads and checks an algorithm; what is wrong with a parameter is shown at the parameter.
 fn choose(node: &Node, what: &str, not_yet: &[&str], check: Check) -> Result<Algorithm> {
+    choose_by("kind", node, what, not_yet, check)
+}
+
+/// Reads and checks an algorithm whose name a table has under the key `by`.
+fn choose_by(by: &str, node: &Node, what: &str, not_yet: &[&str], check: Check) -> Result<Algorithm> {
     let entries = match &node.value {
         Value::Text(text) => {
             let algorithm: Algorithm = at(node, text.parse())?;
@@ -35,15 +47,15 @@ fn choose(node: &Node, what: &str, not_yet: &[&str], check: Check) -> Result<Alg
             return Ok(algorithm);
         }
         Value::Table(table) => &table.entries,
-        _ => return Err(wanted(node, &format!("a {what}, such as \"name\" or {{ kind = \"name\", … }}"))),
+        _ => return Err(wanted(node, &format!("a {what}, such as \"name\" or {{ {by} = \"name\", … }}"))),
     };
-    let kind = entries.iter().find(|(key, _)| key.name == "kind");
+    let kind = entries.iter().find(|(key, _)| key.name == by);
     let (_, kind) =
-        kind.ok_or_else(|| Problem::new(&node.place, format!("say which {what}: kind = \"…\"")))?;
+        kind.ok_or_else(|| Problem::new(&node.place, format!("say which {what}: {by} = \"…\"")))?;
     let mut algorithm = Algorithm::named(text(kind)?);
     planned(kind, what, &algorithm.kind, not_yet)?;
     at(kind, check(&algorithm))?;
-    for (key, value) in entries.iter().filter(|(key, _)| key.name != "kind") {
+    for (key, value) in entries.iter().filter(|(key, _)| key.name != by) {
         let written = match &value.value {
             Value::Text(text) | Value::Number(text) => text.clone(),
             Value::Flag(flag) => flag.to_string(),
@@ -59,8 +71,14 @@ fn choose(node: &Node, what: &str, not_yet: &[&str], check: Check) -> Result<Alg
     Ok(algorithm)
 }
 
-/// Refuses planned words with "not yet".
+/// Refuses planned words with "not yet", and a receiver's controller where a sender's is expected.
 fn planned(node: &Node, what: &str, kind: &str, not_yet: &[&str]) -> Result<()> {
+    let is_receivers = RECEIVERS.iter().any(|about| about.name == kind);
+    if what == "controller" && is_receivers {
+        let message =
+            format!("{kind} runs at the receiver: write receiver = {kind:?} beside the sender's controller");
+        return Err(Problem::new(&node.place, message));
+    }
     let known = match what {
         "controller" => catalogue::find(kind).is_some(),
         _ => afteryou_aqm::list::find(kind).is_some(),

@@ -1,6 +1,6 @@
 //! Flows: one table may stand for many, with times and paths that are drawn.
 
-use crate::choice::{controller, transport};
+use crate::choice::{controller, receiver, transport};
 use crate::distribution::distribution;
 use crate::element::elements_of_flow;
 use crate::error::Problem;
@@ -74,6 +74,7 @@ pub(crate) fn read<'a>(
         group: fields.get("group").map(text).transpose()?.map(str::to_owned),
         controller: chosen,
         transport,
+        receiver: fields.get("receiver").map(receiver).transpose()?,
         direction,
         path,
         hosts: between.map(|hosts| hosts.name.clone()),

@@ -82,6 +82,8 @@ pub enum Takes {
     Queue,
     /// A transport of the list, with its settings.
     Transport,
+    /// A receiver of the list, with its parameters.
+    Receiver,
     /// "bulk", or a table that says how much.
     Traffic,
     /// A size, or a law of sizes.

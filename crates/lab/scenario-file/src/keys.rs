@@ -182,4 +182,4 @@ pub const DELAY: &[Key] = &[
 ];
 
 /// Controllers that are planned.
-pub(crate) const NOT_YET_CONTROLLERS: &[&str] = &["bbrv2", "rledbat"];
+pub(crate) const NOT_YET_CONTROLLERS: &[&str] = &["bbrv2"];

@@ -6,6 +6,7 @@ use crate::range::MOST_PER_DECADE;
 use afteryou_aqm::list::QUEUES;
 use afteryou_base::param::{Kind, Param};
 use afteryou_cc::list::CONTROLLERS;
+use afteryou_scenario::receiver::RECEIVERS;
 use afteryou_scenario::traffic::Gaps;
 use afteryou_scenario::transport::TransportKind;
 use serde_json::{json, Map, Value};
@@ -104,6 +105,9 @@ fn takes(takes: Takes) -> Value {
                 .into_iter()
                 .map(|entry| (entry.name, entry.summary, entry.params)),
         ),
+        Takes::Receiver => {
+            choices_by("controller", RECEIVERS.iter().map(|about| (about.name, about.summary, about.params)))
+        }
         Takes::Traffic => json!({ "anyOf": [
             { "const": "bulk" },
             { "type": "object", "required": ["size"], "properties": { "size": text(SIZE) }, "additionalProperties": false },
@@ -219,6 +223,11 @@ fn laws(pattern: &str) -> Vec<Value> {
 
 /// Describes a word of a list, with or without parameters after it, or a table with them.
 fn choices<'a>(entries: impl Iterator<Item = (&'a str, &'a str, &'static [Param])>) -> Value {
+    choices_by("kind", entries)
+}
+
+/// Describes the same where the table's key `by` has the word.
+fn choices_by<'a>(by: &str, entries: impl Iterator<Item = (&'a str, &'a str, &'static [Param])>) -> Value {
     let mut forms = Vec::new();
     for (name, summary, params) in entries {
         let escaped = name.replace('+', r"\+");
@@ -227,11 +236,11 @@ fn choices<'a>(entries: impl Iterator<Item = (&'a str, &'a str, &'static [Param]
         );
         let mut properties: Map<String, Value> =
             params.iter().map(|param| (param.name.to_owned(), value(param))).collect();
-        properties.insert("kind".to_owned(), json!({ "const": name }));
+        properties.insert(by.to_owned(), json!({ "const": name }));
         forms.push(json!({
             "type": "object",
             "description": summary,
-            "required": ["kind"],
+            "required": [by],
             "properties": properties,
             "additionalProperties": false,
         }));

@@ -161,7 +161,32 @@ fn every_kind_of_mistake_is_answered_where_it_was_made() {
         ("measure = { from = \"70 s\" }", "", "empty or ends after the run", 2),
         ("", "\n[[flow]]\nrtt = \"40 ms\"\n", "needs a controller", 7),
         ("", "\n[[flow]]\ncontroller = \"cubic\"\nrtt = 40\n", "\"40\" is not a time", 9),
-        ("", "\n[[flow]]\ncontroller = \"rledbat\"\nrtt = \"40 ms\"\n", "not built yet", 8),
+        ("", "\n[[flow]]\ncontroller = \"bbrv2\"\nrtt = \"40 ms\"\n", "not built yet", 8),
+        ("", "\n[[flow]]\ncontroller = \"rledbat\"\nrtt = \"40 ms\"\n", "write receiver = \"rledbat\"", 8),
+        (
+            "",
+            "\n[[flow]]\ncontroller = \"cubic\"\nreceiver = \"rledbatt\"\nrtt = \"1 ms\"\n",
+            "did you mean \"rledbat\"?",
+            9,
+        ),
+        (
+            "",
+            "\n[[flow]]\ncontroller = \"cubic\"\nreceiver = { controller = \"rledbat\", target = \"4 s\" }\nrtt = \"1 ms\"\n",
+            "use 1 ms to 100 ms",
+            9,
+        ),
+        (
+            "",
+            "\n[[flow]]\ncontroller = \"cubic\"\nreceiver = { kind = \"rledbat\" }\nrtt = \"1 ms\"\n",
+            "say which receiver: controller = ",
+            9,
+        ),
+        (
+            "",
+            "\n[[flow]]\ncontroller = \"cubic\"\ntransport = \"utp\"\nreceiver = \"rledbat\"\nrtt = \"1 ms\"\n",
+            "only the receiver of a tcp flow",
+            10,
+        ),
         ("", "route = 3\n", "not built yet", 6),
         (
             "",

@@ -11,6 +11,7 @@ use crate::fluid::Fluid;
 use crate::hosts::Hosts;
 use crate::path::{Direction, Path};
 use crate::random;
+use crate::receiver::Receiver;
 use crate::record::Record;
 use crate::route_change::RouteChange;
 pub use crate::script::{Delay, Drop, Every};
@@ -124,6 +125,9 @@ pub struct Flow {
     pub controller: Option<Algorithm>,
     /// Protocol.
     pub transport: Transport,
+    /// How its receiver limits the sender, over TCP; by its buffer alone if not given.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub receiver: Option<Receiver>,
     /// Base round-trip time.
     pub rtt: Duration,
     /// Which direction of the short form's link its data cross.
@@ -326,6 +330,7 @@ impl Flow {
             role,
             controller: Some(Algorithm::named(controller)),
             transport: Transport::tcp(),
+            receiver: None,
             rtt,
             direction: Direction::Up,
             path: None,

@@ -23,6 +23,8 @@ pub enum Body {
         tsval: u32,
         /// The SYN's `tsval`.
         tsecr: u32,
+        /// Window that the receiver announces, bytes, or [`NO_WINDOW`].
+        window: u32,
         /// Which connection of its number.
         epoch: u16,
     },
@@ -49,7 +51,7 @@ pub enum Body {
         tsecr: u32,
         /// Receiver's clock minus the echoed one, µs.
         one_way_delay: u32,
-        /// Slot of the SACK blocks, or [`NO_SACK`].
+        /// Slot of the SACK blocks and the announced window, or [`NO_SACK`].
         sack: u32,
         /// Which connection of its number.
         epoch: u16,
@@ -92,8 +94,10 @@ impl Body {
     }
 }
 
-/// The ack has no SACK blocks.
+/// The ack has no SACK blocks, and announces no other window than before.
 pub const NO_SACK: u32 = u32::MAX;
+/// The window stays as it was.
+pub const NO_WINDOW: u32 = u32::MAX;
 /// Flag of an ack: congestion experienced (RFC 3168).
 pub const ECE: u8 = 1;
 /// In `transmission`: congestion window reduced (RFC 3168).
@@ -104,14 +108,23 @@ const _: () = assert!(std::mem::size_of::<Packet>() <= 32, "packets are copied o
 /// Most blocks in an ack that carries timestamps (RFC 2018 §3).
 pub const SACK_BLOCKS: usize = 3;
 
-/// SACK blocks: first segment and the one after the last, low 32 bits each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// SACK blocks: first segment and the one after the last, low 32 bits each. The announced window is beside them, since few
+/// acknowledgements have one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sack {
     /// The blocks. The first one holds the newest segment, or the one that came twice (RFC 2883): that is below the
     /// cumulative acknowledgement or within the second block.
     pub blocks: [(u32, u32); SACK_BLOCKS],
     /// The number of blocks.
     pub count: u8,
+    /// Window that the receiver announces, bytes, or [`NO_WINDOW`].
+    pub window: u32,
+}
+
+impl Default for Sack {
+    fn default() -> Sack {
+        Sack { blocks: Default::default(), count: 0, window: NO_WINDOW }
+    }
 }
 
 impl Sack {

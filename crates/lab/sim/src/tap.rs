@@ -56,7 +56,7 @@ pub fn show(
 fn content<'a>(body: &Body, sacks: &'a Slab<Sack>, heads: &'a Heads) -> (u32, Content<'a>) {
     match *body {
         Body::Syn { tsval, epoch } => (epoch.into(), Content::Syn { tsval }),
-        Body::SynAck { tsval, tsecr, epoch } => (epoch.into(), Content::SynAck { tsval, tsecr }),
+        Body::SynAck { tsval, tsecr, epoch, .. } => (epoch.into(), Content::SynAck { tsval, tsecr }),
         Body::Data { seq, tsval, tsecr, len, epoch, transmission } => {
             let (transmission, cwr) = (transmission & !CWR, transmission & CWR != 0);
             (epoch.into(), Content::Segment { number: seq, payload: len, tsval, tsecr, transmission, cwr })

@@ -213,6 +213,25 @@ impl LedbatPp {
     }
 }
 
+/// For a receiver that runs the rule, [`crate::rledbat`].
+impl LedbatPp {
+    /// Replaces the window, of which nothing has been used: by `bytes`, or the floor if that is more.
+    pub(crate) fn set_window(&mut self, bytes: u64) {
+        self.state.cwnd = Bytes16::from_bytes(bytes).max(self.state.floor(&self.params));
+        self.state.begin_round();
+    }
+
+    /// Returns whether the queue would end the initial slow start.
+    pub(crate) fn leaves_slow_start(&self) -> bool {
+        self.meter.queuing_us().is_some_and(|us| u64::from(us) > self.params.exit_us)
+    }
+
+    /// Returns whether the queue is longer than TARGET.
+    pub(crate) fn is_above_target(&self) -> bool {
+        self.meter.queuing_us().is_some_and(|us| u64::from(us) > self.params.target_us)
+    }
+}
+
 impl Controller for LedbatPp {
     fn on_ack(&mut self, ack: &Ack) {
         self.undo.on_ack(ack);

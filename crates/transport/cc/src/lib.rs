@@ -30,6 +30,7 @@
 //!   [`restart`], [`loss_gate`], [`undo`], [`ack_habit`], [`noise`], [`packet_time`],
 //!   [`window_use`], [`rtt`]. For rules that model the path: [`delivery_rounds`], [`windowed_max`], [`windowed_min`], [`ack_aggregation`]. For
 //!   rules that try rates: [`monitor_intervals`], [`regression`], [`ack_gaps`].
+//! - [`rledbat`] runs a rule at the receiver of a TCP connection, which limits its sender by the window that it announces.
 //! - [`script`] drives a controller by a list of events, without a path.
 //! - [`group`] lets several connections share one controller; [`observed`] shows the events of one to a log, and [`observers`] those of all senders of a run.
 //! - [`list`] finds a controller by name and makes it from its [parameter table](afteryou_base::param).
@@ -113,6 +114,7 @@ pub mod packet_time;
 pub mod proteus;
 pub mod regression;
 pub mod restart;
+pub mod rledbat;
 pub mod route_change;
 pub mod rtt;
 pub mod script;

@@ -38,6 +38,14 @@ fn the_bed_knows_every_transport_and_tcp_where_it_has_namespaces() {
 }
 
 #[test]
+fn only_the_simulator_has_receivers_that_limit_their_senders() {
+    for about in afteryou_scenario::receiver::RECEIVERS {
+        assert_eq!(coverage::of_receiver(about.name), ["sim"], "{}", about.name);
+    }
+    assert_eq!(coverage::of_receiver("cubic"), [""; 0]);
+}
+
+#[test]
 fn engines_have_names_and_sentences_of_their_own() {
     let mut names: Vec<_> = ENGINES.iter().map(|engine| engine.name()).collect();
     names.sort_unstable();

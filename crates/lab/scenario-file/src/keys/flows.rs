@@ -17,6 +17,11 @@ pub const FLOW: &[Key] = joined!(
     ),
     key("controller", Takes::Controller, "congestion controller; cbr traffic takes none"),
     key("transport", Takes::Transport, "protocol; tcp by default, udp for cbr traffic"),
+    key(
+        "receiver",
+        Takes::Receiver,
+        "over tcp: congestion control at the receiver, which limits the sender by the window that it announces; none by default",
+    ),
     key("rtt", Takes::Distribution, "round-trip time without queues; twice path.delay if only that is given"),
     key(
         "direction",

@@ -3,8 +3,8 @@
 use crate::validator::Validator;
 use afteryou_scenario::scenario::{Delay, Drop, PacketFormat, Reverse};
 use afteryou_scenario::{
-    Algorithm, Buffer, Duration, Flow, Link, Probability, Rate, Record, Role, Scenario, Size, Traffic,
-    Transport, Window,
+    Algorithm, Buffer, Duration, Flow, Link, Probability, Rate, Receiver, Record, Role, Scenario, Size,
+    Traffic, Transport, TransportKind, Window,
 };
 use afteryou_scenario_file::Experiment;
 use proptest::prelude::*;
@@ -33,6 +33,10 @@ prop_compose! {
         role in prop::sample::select(vec![Role::Foreground, Role::Background]),
         controller in prop::sample::select(vec!["cubic", "ledbat++,target=40ms", "newreno,hystart=on"]),
         transport in prop::sample::select(vec![Transport::tcp(), Transport::utp(), Transport::tcp().with("iw", "3").with("ack", "every packet")]),
+        receiver in prop::option::of(prop::sample::select(vec![
+            Receiver::named("rledbat"),
+            Receiver::named("rledbat").with("preset", "apple").with("target", "30 ms"),
+        ])),
         traffic in any_traffic(),
         rtt in 0u64..1000,
         start in 0u64..5000,
@@ -47,6 +51,7 @@ prop_compose! {
             0 => Flow::cbr(name, role, Rate::from_bits(64_000), Size::from_bytes(160), ms(rtt)),
             _ => Flow {
                 controller: Some(controller.parse::<Algorithm>().unwrap()),
+                receiver: receiver.filter(|_| transport.kind == TransportKind::Tcp),
                 transport,
                 traffic,
                 ..Flow::new(name, role, "", ms(rtt))

@@ -2,7 +2,7 @@
 
 use crate::scenario::{Flow, PacketFormat};
 use crate::traffic::Traffic;
-use crate::transport::Protocol;
+use crate::transport::{Protocol, TransportKind};
 use afteryou_notation::{Duration, Error};
 
 /// A setting of a flow that is wrong.
@@ -36,6 +36,7 @@ impl Flow {
     /// Checks the flow alone. Returns the first fault, with the setting that is to blame.
     pub(super) fn check_settings(&self, duration: Duration) -> Result<(), WrongSetting> {
         self.check_controller()?;
+        self.check_receiver()?;
         self.check_times()?;
         self.traffic.check(duration).map_err(|error| WrongSetting { key: "traffic", error })?;
         self.check_hosts()?;
@@ -58,6 +59,14 @@ impl Flow {
             }
             (Some(controller), ..) => controller.controller().map(drop).map_err(of("controller")),
         }
+    }
+
+    fn check_receiver(&self) -> Result<(), WrongSetting> {
+        let Some(receiver) = &self.receiver else { return Ok(()) };
+        if self.transport.kind != TransportKind::Tcp || self.traffic.is_command() {
+            return wrong("receiver", "only the receiver of a tcp flow limits its sender: leave it out");
+        }
+        receiver.tuned().map(drop).map_err(|error| WrongSetting { key: "receiver", error })
     }
 
     fn check_times(&self) -> Result<(), WrongSetting> {

@@ -2,6 +2,7 @@
 
 use super::auditor::{Auditor, Books, Rule};
 use super::PACKET;
+use crate::packet::NO_WINDOW;
 use crate::tcp::{Acknowledgement, Arrival, Incoming, Receiver, Sender, Transmit};
 use afteryou_cc::Time;
 use afteryou_scenario::transport::Protocol;
@@ -132,7 +133,7 @@ impl Ends for Tcp {
 
     fn reach_sender(&mut self, now: Time, datagram: Datagram) {
         let Datagram::Ack(acknowledgement, one_way_delay) = datagram else {
-            self.sender.on_syn_ack(now);
+            self.sender.on_syn_ack(now, NO_WINDOW);
             self.is_open = true;
             return;
         };

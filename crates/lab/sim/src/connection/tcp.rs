@@ -4,12 +4,13 @@ use super::controllers::Controllers;
 use super::{Format, Timers};
 use crate::calendar::Kind;
 use crate::net::{Net, Way};
-use crate::packet::{Body, Packet, CWR, NO_SACK};
-use crate::tcp::{Arrival, Incoming, Receiver, Sender, Transmit};
+use crate::packet::{Body, Packet, CWR, NO_SACK, NO_WINDOW};
+use crate::tcp::{Arrival, Incoming, ReceiveWindow, Receiver, Sender, Transmit};
 use afteryou_aqm::Ecn;
 use afteryou_base::Time;
 use afteryou_cc::{Setup, Snapshot};
 use afteryou_scenario::outcome::Totals;
+use afteryou_scenario::receiver::Tuned;
 use afteryou_scenario::transport::TcpOptions;
 use afteryou_sender::expand;
 
@@ -18,6 +19,8 @@ pub(super) struct Options {
     pub(super) options: TcpOptions,
     pub(super) controllers: Controllers,
     pub(super) mss: u16,
+    /// The rule of its receivers, if they have one.
+    pub(super) receiver: Option<Tuned>,
 }
 
 /// The two ends of a connection.
@@ -34,18 +37,24 @@ pub(super) struct Ends {
     /// The newest clock of the receiver that has reached the sender, which echoes it (TS.Recent). It feeds captures alone.
     ts_recent: u32,
     format: Format,
+    /// The window by the receiver's rule, if it has one.
+    window: Option<Box<ReceiveWindow>>,
     sender: Sender,
 }
 
 impl Ends {
     /// Creates the ends of a new connection; `seed` is its controller's.
     pub(super) fn new(options: &Options, format: Format, epoch: u16, seed: u64) -> Ends {
-        let Options { options, controllers, mss } = options;
+        let Options { options, controllers, mss, receiver } = options;
         let setup = Setup { mss: u32::from(*mss), seed, paced: options.pacing };
         let controller = controllers.build(setup, format.flow);
+        let window = receiver
+            .as_ref()
+            .map(|tuned| Box::new(ReceiveWindow::new(tuned.build(u32::from(*mss)), *mss, options.rwnd)));
         Ends {
             format,
             skew_ppm: options.skew_ppm,
+            window,
             sender: Sender::new(*options, controller, *mss),
             receiver: Receiver::new(options.ack),
             epoch,
@@ -99,21 +108,37 @@ impl Ends {
         is_shut: bool,
     ) {
         match packet.body {
-            Body::Data { seq, tsval, len, epoch, transmission, .. } if epoch == self.epoch => {
+            Body::Data { seq, tsval, len, epoch, transmission, tsecr } if epoch == self.epoch => {
                 let seq = expand(self.next_expected, seq);
                 self.next_expected = self.next_expected.max(seq + 1);
                 let marked = packet.ecn == Ecn::Ce;
-                self.receiver.on_data(now, Arrival { seq, len, tsval, transmission, marked });
+                let arrival = Arrival { seq, len, tsval, transmission, marked };
+                match self.window {
+                    None => self.receiver.on_data(now, arrival),
+                    Some(_) => self.receive_and_measure(now, arrival, tsecr),
+                }
             }
             Body::Syn { tsval, epoch } if epoch == self.epoch && !is_shut => {
                 self.receiver.on_syn(tsval);
                 let (tsecr, tsval) = (tsval, self.receivers_clock(now));
-                net.send(now, Way::Reverse, self.format.packet(0, Body::SynAck { tsval, tsecr, epoch }));
+                let window = self.window.as_mut().map_or(NO_WINDOW, |window| window.announce(0, tsval));
+                let answer = Body::SynAck { tsval, tsecr, window, epoch };
+                net.send(now, Way::Reverse, self.format.packet(0, answer));
             }
             _ => net.discard(*packet),
         }
         if !is_shut {
             self.pump_receiver(net, now, timers);
+        }
+    }
+
+    /// Takes in a segment where the receiver has a rule.
+    fn receive_and_measure(&mut self, now: Time, arrival: Arrival, tsecr: u32) {
+        let before = self.receiver.received;
+        self.receiver.on_data(now, arrival);
+        let (clock, is_new) = (self.receivers_clock(now), self.receiver.received > before);
+        if let Some(window) = &mut self.window {
+            window.on_data(now, clock, &arrival, (tsecr, is_new));
         }
     }
 
@@ -138,9 +163,9 @@ impl Ends {
                     self.sender.on_ack(now, &incoming);
                 }
             }
-            Body::SynAck { tsval, epoch, .. } if epoch == self.epoch && !is_shut => {
+            Body::SynAck { tsval, epoch, window, .. } if epoch == self.epoch && !is_shut => {
                 self.note_clock(tsval);
-                self.sender.on_syn_ack(now);
+                self.sender.on_syn_ack(now, window);
             }
             _ => net.discard(*packet),
         }
@@ -206,7 +231,12 @@ impl Ends {
             timers.arm(net, Kind::Receiver, self.receiver.ack_at());
             return;
         }
-        let acknowledgement = self.receiver.acknowledge();
+        let mut acknowledgement = self.receiver.acknowledge();
+        if let Some(window) = &mut self.window {
+            let clock = now.as_micros_on_clock(self.skew_ppm.into()) as u32;
+            acknowledgement.sack.get_or_insert_default().window =
+                window.announce(acknowledgement.cumulative, clock);
+        }
         let sack = match acknowledgement.sack {
             None => NO_SACK,
             Some(sack) => net.sacks.insert(sack) as u32,

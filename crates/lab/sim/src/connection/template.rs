@@ -7,7 +7,7 @@ use afteryou_aqm::Ecn;
 use afteryou_base::{Dscp, Span};
 use afteryou_scenario::network::Route;
 use afteryou_scenario::transport::Protocol;
-use afteryou_scenario::{Error, Flow as Spec, Traffic};
+use afteryou_scenario::{Error, Flow as Spec, Receiver, Traffic};
 
 /// The common properties of all connections of an application.
 pub struct Template {
@@ -58,7 +58,8 @@ impl Template {
             Protocol::Tcp(options) => {
                 let mss = format.payload.min(u32::from(u16::MAX));
                 let controllers = controllers(Some(options.iw))?;
-                Which::Tcp(tcp::Options { options, controllers, mss: mss as u16 })
+                let receiver = spec.receiver.as_ref().map(Receiver::tuned).transpose()?;
+                Which::Tcp(tcp::Options { options, controllers, mss: mss as u16, receiver })
             }
             Protocol::Utp(options) => Which::Utp(utp::Options::new(options, format, controllers(None)?)),
             Protocol::Quic(_) => {

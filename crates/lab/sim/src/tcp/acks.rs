@@ -1,7 +1,7 @@
 //! Acknowledgements coming in.
 
 use super::sender::{Sender, State};
-use crate::packet::{Sack, ECE, SACK_BLOCKS};
+use crate::packet::{Sack, ECE, NO_WINDOW, SACK_BLOCKS};
 use afteryou_cc::Marks;
 use afteryou_cc::{Span, Time};
 use afteryou_scenario::transport::Recovery;
@@ -20,7 +20,7 @@ pub struct Incoming<'a> {
     pub tsecr: u32,
     /// Receiver's clock minus the echoed one, µs.
     pub one_way_delay: u32,
-    /// SACK blocks.
+    /// SACK blocks and the announced window.
     pub sack: Option<&'a Sack>,
     /// [`ECE`] or nothing.
     pub flags: u8,
@@ -28,10 +28,11 @@ pub struct Incoming<'a> {
 
 impl Sender {
     /// Takes in the answer to the SYN.
-    pub fn on_syn_ack(&mut self, now: Time) {
+    pub fn on_syn_ack(&mut self, now: Time, window: u32) {
         if self.state != State::SynSent {
             return;
         }
+        self.take_window(window);
         self.state = State::Established;
         self.timers.loss.retransmit = Time::NEVER;
         self.timers.loss.backoff.reset();
@@ -49,7 +50,12 @@ impl Sender {
         }
         let (before, echoed) = (self.board.before(), self.echoed_time(now, incoming.tsecr));
         let cumulative = expand(self.board.una(), incoming.cumulative);
-        let blocks = incoming.sack.map(|sack| self.blocks(cumulative, sack));
+        // RFC 9293 §3.10.7.4: an ack that is older than another one does not change the window.
+        if let Some(sack) = incoming.sack.filter(|_| cumulative >= self.board.una()) {
+            self.take_window(sack.window);
+        }
+        let sack = incoming.sack.filter(|sack| sack.count > 0);
+        let blocks = sack.map(|sack| self.blocks(cumulative, sack));
         let timing =
             Timing { now, echoed: Some(echoed), min_rtt: self.congestion.rtt().min(), ..Timing::default() };
         let plain = match blocks {
@@ -66,7 +72,7 @@ impl Sender {
             }
         };
         let says_nothing_new = progress.packets == 0 && !progress.advanced;
-        let is_bare_duplicate = says_nothing_new && incoming.sack.is_none();
+        let is_bare_duplicate = says_nothing_new && sack.is_none();
         let twice = blocks.as_ref().and_then(|blocks| blocks.twice);
         let tail = match self.tail.is_under_way() {
             false => Answer::None,
@@ -98,6 +104,13 @@ impl Sender {
         self.congestion.reduce(delivered, self.board.in_flight(), progress.advanced && !any);
         self.restart_timers(now, progress);
         self.congestion.hasten(now);
+    }
+
+    /// Takes in the announced window.
+    fn take_window(&mut self, window: u32) {
+        if window != NO_WINDOW {
+            self.rwnd = window.into();
+        }
     }
 
     /// Takes in what an ack reports that echoes the time `echoed`.

@@ -4,12 +4,14 @@
 mod acks;
 mod receiver;
 mod sender;
+mod window;
 
 pub use acks::Incoming;
 #[cfg(test)]
 pub use receiver::Acknowledgement;
 pub use receiver::{Arrival, Receiver};
 pub use sender::{Sender, Transmit};
+pub use window::ReceiveWindow;
 
 #[cfg(test)]
 mod tests;

@@ -73,6 +73,8 @@ pub struct Sender {
     pub(super) counters: Counters,
     /// Bytes that the application has given and that were not sent yet; `u64::MAX`: no end.
     available: u64,
+    /// Receive window, bytes.
+    pub(super) rwnd: u64,
     pub(super) syn_at: Time,
     pub(super) syns: u32,
     pub(super) lost_now: Vec<Flight>,
@@ -91,6 +93,7 @@ impl Sender {
                 true => congestion,
                 false => congestion.pacing_small_windows_only(),
             },
+            rwnd: options.rwnd,
             options,
             mss,
             timers: Timers::default(),
@@ -180,7 +183,7 @@ impl Sender {
             return self.send_unjudged(now);
         }
         // A receive window below one packet still takes one at a time.
-        let fits = self.board.outstanding() + u64::from(len) <= self.options.rwnd || self.board.is_empty();
+        let fits = self.board.outstanding() + u64::from(len) <= self.rwnd || self.board.is_empty();
         if !fits {
             self.note_unused_window();
             return None;
@@ -249,7 +252,7 @@ impl Sender {
     /// Sends a probe (RFC 8985 §7.3): new data if there is some, else the newest segment again.
     fn send_probe(&mut self, now: Time) -> Option<Transmit> {
         let len = self.available.min(u64::from(self.mss)) as u16;
-        let fits = self.board.outstanding() + u64::from(len) <= self.options.rwnd;
+        let fits = self.board.outstanding() + u64::from(len) <= self.rwnd;
         self.counters.probes += 1;
         let transmit = if len > 0 && fits {
             self.tail.sent(self.board.next_seq() + 1, None);

@@ -1,7 +1,7 @@
 //! The sender against the worked examples of its RFCs.
 
 use super::{Incoming, Sender, Transmit};
-use crate::packet::Sack;
+use crate::packet::{Sack, NO_WINDOW};
 use afteryou_base::param::Value;
 use afteryou_base::{Span, Time};
 use afteryou_cc::{list, Ack, Controller, Directive, Loss, Setup, Snapshot, SpuriousLoss, Timeout};
@@ -80,7 +80,7 @@ fn recorded(packets: u64) -> (Sender, Arc<Mutex<Heard>>) {
     let mut sender = Sender::new(options(Transport::tcp().with("pacing", "false")), controller, MSS);
     sender.open(Time::ZERO);
     drain(&mut sender, 0);
-    sender.on_syn_ack(Time::from_millis(RTT));
+    sender.on_syn_ack(Time::from_millis(RTT), NO_WINDOW);
     sender.give(packets * u64::from(MSS));
     assert_eq!(drain(&mut sender, RTT).len(), packets as usize);
     (sender, heard)
@@ -98,7 +98,7 @@ fn sender_with(transport: Transport, controller: Box<dyn Controller>, window: u6
     let mut sender = Sender::new(options(transport), controller, MSS);
     sender.open(Time::ZERO);
     assert_eq!(drain(&mut sender, 0), [None]);
-    sender.on_syn_ack(Time::from_millis(RTT));
+    sender.on_syn_ack(Time::from_millis(RTT), NO_WINDOW);
     sender.give(u64::MAX);
     assert_eq!(drain(&mut sender, RTT).len(), window as usize);
     sender
@@ -205,7 +205,7 @@ fn a_lost_syn_is_sent_again_and_its_round_trip_is_not_measured() {
     sender.on_timer(Time::from_millis(1000));
     assert_eq!(drain(&mut sender, 1000), [None]);
     assert_eq!(sender.deadline(), Time::from_millis(3000));
-    sender.on_syn_ack(Time::from_millis(1100));
+    sender.on_syn_ack(Time::from_millis(1100), NO_WINDOW);
     sender.give(1000);
     assert_eq!(drain(&mut sender, 1100), [Some(0)]);
     // RFC 6298 §5.7: 3 s for the data.
@@ -395,4 +395,53 @@ fn a_needless_timeout_is_undone_and_what_it_took_for_lost_is_not_sent_again() {
             assert!(window <= 3 && sent[0] == 2, "{name}: {window} packets, {sent:?}");
         }
     }
+}
+
+/// Acknowledges with an ack that announces a window.
+fn announce(sender: &mut Sender, ms: u64, cumulative: u32, window: u32) {
+    let sack = Sack { window, ..Sack::default() };
+    let tsecr = ((ms - RTT) * 1000) as u32;
+    let incoming = Incoming { cumulative, tsecr, one_way_delay: 50_000, sack: Some(&sack), flags: 0 };
+    sender.on_ack(Time::from_millis(ms), &incoming);
+}
+
+#[test]
+fn the_announced_window_limits_what_is_outstanding_and_an_older_ack_does_not_change_it() {
+    let mut sender = sender(Transport::tcp(), 10);
+    for (cumulative, window, sent) in [
+        (2, 4_000, vec![]),
+        (8, 4_000, vec![10, 11]),
+        (7, 64_000, vec![]),
+        (11, 500, vec![]),
+        // A window below a packet still takes one at a time.
+        (12, 500, vec![12]),
+        (13, 3_000, vec![13, 14, 15]),
+    ] {
+        announce(&mut sender, 2 * RTT, cumulative, window);
+        let now: Vec<u64> = drain(&mut sender, 2 * RTT).into_iter().flatten().collect();
+        assert_eq!(now, sent, "{cumulative}, {window}");
+    }
+}
+
+#[test]
+fn no_sequence_of_windows_lets_more_out_than_window_and_congestion_window_permit() {
+    let (mut sender, mut state) = (sender(Transport::tcp(), 10), 1u64);
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    for step in 0..10_000 {
+        let (una, next) = (sender.board.una(), sender.board.next_seq());
+        let window = random(40_000) as u32;
+        announce(&mut sender, 2 * RTT + step, (una + random(next - una + 1)) as u32, window);
+        while let Some(transmit) = sender.poll(Time::from_millis(2 * RTT + step)) {
+            let Transmit::Data(outgoing, _) = transmit else { continue };
+            let outstanding = sender.board.outstanding();
+            let is_alone = outstanding == u64::from(MSS);
+            assert!(is_alone || outstanding <= window.into(), "{outstanding} B of {window} B");
+            assert!(is_alone || sender.board.in_flight() <= sender.congestion.cwnd());
+            assert_eq!(outgoing.transmission, 1);
+        }
+    }
+    assert!(sender.board.una() > 1_000, "the connection goes on");
 }

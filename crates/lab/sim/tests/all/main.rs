@@ -20,6 +20,7 @@ mod live;
 mod paths;
 mod pie;
 mod proteus;
+mod receivers;
 mod records;
 mod recovery;
 mod red;

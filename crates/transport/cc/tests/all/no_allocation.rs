@@ -2,9 +2,11 @@
 #![cfg(feature = "std")]
 
 use crate::driver::Driver;
+use afteryou_base::param::Settings;
 use afteryou_base::{Span, Time};
 use afteryou_cc::group::Shared;
 use afteryou_cc::list::{find, CONTROLLERS};
+use afteryou_cc::rledbat::{Rledbat, Segment, PARAMS};
 use afteryou_cc::{Idle, Sent, Setup, SpuriousLoss, Timeout};
 
 #[test]
@@ -43,6 +45,29 @@ fn a_member_of_a_group_allocates_nothing_either() {
         (0..200).for_each(|_| driver.round(Span::from_millis(20)));
         driver.lose();
         driver.controller.snapshot();
+    });
+    assert_eq!(allocations.count_total, 0);
+}
+
+#[test]
+fn a_receiver_that_limits_its_sender_allocates_nothing_either() {
+    let mut receiver = Rledbat::new(&Settings::defaults(PARAMS), 1448);
+    let allocations = allocation_counter::measure(|| {
+        for position in 0..10_000u64 {
+            let now = Time::from_millis(1_000 + position);
+            let clock = now.as_micros() as u32;
+            let again = if position % 500 == 0 { 2 } else { 0 };
+            receiver.on_segment(&Segment {
+                now,
+                clock,
+                position: position.saturating_sub(again),
+                received: 1448,
+                tsval: clock,
+                tsecr: clock - 50_000 - (position % 100) as u32 * 1000,
+            });
+            receiver.announce(position * 1448, clock, 1 << 20);
+        }
+        receiver.snapshot();
     });
     assert_eq!(allocations.count_total, 0);
 }
