@@ -12,10 +12,10 @@ use hyper::StatusCode;
 pub(crate) enum Meaning {
     /// The body is the whole file, of this version.
     Whole(Version),
-    /// The body is the rest of the file.
+    /// The body continues the file.
     Rest {
-        /// Bytes of the whole file, if the server knows.
-        length: Option<u64>,
+        /// Bytes of the whole file.
+        length: u64,
     },
     /// The partial file is complete.
     Complete,
@@ -68,7 +68,11 @@ fn rest(known: &Version, now: &Version, wanted: &Wanted, answer: &Answer) -> Res
     let has_other_length = length.zip(known.length).is_some_and(|(now, before)| now != before);
     match has_other_length || differs(known, now) {
         true => Ok(Meaning::Again("the file changed at the server")),
-        false => Ok(Meaning::Rest { length: length.or(known.length) }),
+        // A server may send less than the rest, so its last byte need not be that of the file.
+        false => match length.or(known.length) {
+            Some(length) => Ok(Meaning::Rest { length }),
+            None => Ok(Meaning::Again("the server names no length")),
+        },
     }
 }
 

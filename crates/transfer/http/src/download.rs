@@ -142,7 +142,7 @@ impl Download<'_> {
                     if let Some(had) = self.check_place(&version).await? {
                         return Ok(had);
                     }
-                    self.partial.know_length(length);
+                    self.partial.set_length(length);
                     return self.receive(answer).await;
                 }
                 Meaning::Complete => return self.finish().await,

@@ -103,9 +103,9 @@ impl Partial {
         Ok(())
     }
 
-    /// Learns the length of the file, if it is known by now.
-    pub fn know_length(&mut self, length: Option<u64>) {
-        self.version.length = length.or(self.version.length);
+    /// Sets the length of the file, which is known by now.
+    pub fn set_length(&mut self, length: u64) {
+        self.version.length = Some(length);
     }
 
     /// Cuts the file to its first bytes: the rest is wrong.

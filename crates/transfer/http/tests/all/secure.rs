@@ -11,6 +11,7 @@ use rustls::pki_types::PrivateKeyDer;
 use std::convert::Infallible;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
@@ -24,7 +25,8 @@ struct Secure {
 }
 
 impl Secure {
-    /// Starts a server for `localhost` that offers these protocols. `/away` redirects to `away`.
+    /// Starts a server for `localhost` that offers these protocols. `/away` redirects to `away`; with `end` or `cut` there, it sends an answer
+    /// without a length and ends.
     async fn start(protocols: &[&str], away: String) -> Secure {
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let root = made.cert.der().to_vec();
@@ -42,7 +44,16 @@ impl Secure {
             while let Ok((stream, _)) = listener.accept().await {
                 let (acceptor, log, away) = (acceptor.clone(), log.clone(), away.clone());
                 tokio::spawn(async move {
-                    let Ok(stream) = acceptor.accept(stream).await else { return };
+                    let Ok(mut stream) = acceptor.accept(stream).await else { return };
+                    if matches!(away.as_str(), "end" | "cut") {
+                        _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\nall of it").await;
+                        _ = stream.flush().await;
+                        // TLS says goodbye here, and not if the connection is dropped.
+                        if away == "end" {
+                            _ = stream.shutdown().await;
+                        }
+                        return;
+                    }
                     let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
                     let service = service_fn(move |request| answer(request, log.clone(), away.clone()));
                     let io = TokioIo::new(stream);
@@ -96,6 +107,20 @@ async fn the_server_chooses_http2_or_http1() {
         assert_eq!(stored(bench.get(&server.url("/x")).await), "x");
         assert_eq!(bench.only("x").len(), 800_000);
         assert_eq!(server.asked()[0].0, version);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_ends_with_its_connection_is_whole_only_if_tls_ends_too() {
+    for is_proper in [true, false] {
+        let server = Secure::start(&[], if is_proper { "end".to_owned() } else { "cut".to_owned() }).await;
+        let mut bench = Bench::new();
+        bench.options.roots = vec![server.root.clone()];
+        let outcome = bench.get(&server.url("/raw")).await;
+        match is_proper {
+            true => assert_eq!(stored(outcome), "raw"),
+            false => assert!(matches!(outcome, Err(Error::Broken { .. })), "{outcome:?}"),
+        }
     }
 }
 
