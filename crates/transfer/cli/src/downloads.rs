@@ -42,8 +42,7 @@ pub async fn get(args: &GetArgs, mut asked: Downloads) -> Result<(), Failure> {
     };
     let (tally, events) = stage.end();
     let Some(summary) = outcome else { return Err(Failure::Stopped(summary::stopped(&tally))) };
-    let verdict =
-        summary::verdict(&summary, "the same command continues from there", args.common.strict, false);
+    let verdict = summary::verdict(&summary, "the same command tries them again", args.common.strict, false);
     summary::with_output(verdict, events)?;
     output.map_or(Ok(()), |output| pipes::pour(&output, std::io::stdout().lock()))
 }

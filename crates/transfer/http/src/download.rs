@@ -61,7 +61,7 @@ async fn run(client: &Client, job: &Job, listener: &Listener<'_>) -> Result<Outc
         let progress = have > download.best;
         download.best = download.best.max(have);
         let Some(wait) = download.tries.failed(&error, progress, Instant::now()) else { return Err(error) };
-        tracing::warn!("{error}; another attempt in {} s", wait.as_secs());
+        tracing::info!("{error}; another attempt in {} s", wait.as_secs());
         listener(Event::Retry { reason: error.to_string(), wait });
         tokio::time::sleep(wait).await;
     }

@@ -42,6 +42,9 @@ mod tls;
 mod tries;
 mod url;
 
+#[cfg(test)]
+mod hostile;
+
 pub use client::{Client, Event, Job, Listener, Options, Outcome, Pacing, Place};
 pub use digest::Digest;
 pub use error::Error;
