@@ -14,8 +14,8 @@ pub trait SocketHook: Send + Sync {
         Ok(())
     }
 
-    /// Acts when a connection is open, before the first byte is sent. The returned value is dropped when the connection ends, before its
-    /// descriptor is closed.
+    /// Acts when a connection is open, before the first byte is sent. The returned value is dropped when the download has
+    /// done with the connection. A server may have closed it by then: a hook that uses the descriptor later needs a duplicate of it.
     ///
     /// # Errors
     /// A connection that must not be used; the download tries another one.
