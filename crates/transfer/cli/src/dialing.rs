@@ -7,7 +7,7 @@ use super::qlogs::Logs;
 use super::stage::{First, Stage};
 use super::summary;
 use super::timetable::Direction;
-use super::{network, sources};
+use super::{downloads, network, sources};
 use afteryou_terminal::output::printable;
 use afteryou_terminal::Failure;
 use afteryou_trace::qlog::Vantage;
@@ -77,6 +77,9 @@ async fn with_input(
 
 /// Runs `afteryou get`.
 pub async fn get(args: &GetArgs) -> Result<(), Failure> {
+    if let Some(asked) = args.downloads()? {
+        return downloads::get(args, asked).await;
+    }
     let (target, directory) = args.target_and_directory()?;
     let output = is_standard(&directory).then(Temporary::new).transpose()?;
     let directory = output.as_ref().map_or(directory, |output| output.path().to_owned());

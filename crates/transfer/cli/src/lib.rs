@@ -21,12 +21,14 @@
 //!
 //! `stage` has the surroundings of a job. It adds events to the tally in the caller's thread and does not wait for a view that is not read.
 //! `timetable` follows a clock that is passed in. `situation` describes a controller's state in a sentence. `network` makes the marking socket,
-//! and one window for a job or for a client's host. `dialing` and `listening` are the two sides of a job.
+//! and one window for a job or for a client's host. `dialing` and `listening` are the two sides of a job, and
+//! `downloads` gets files from web servers.
 
 mod afterwards;
 pub mod args;
 pub mod ctl;
 mod dialing;
+mod downloads;
 pub mod figures;
 mod listening;
 mod live;
@@ -63,7 +65,7 @@ pub enum TransferCommand {
     Receive(Box<ReceiveArgs>),
     /// Serve files; prints the ticket for `afteryou get`.
     Serve(Box<ServeArgs>),
-    /// Get files and directories from a running `afteryou serve`.
+    /// Get files and directories from a running `afteryou serve`, or files from a web server.
     Get(Box<GetArgs>),
     /// Show running jobs, limit their rate, pause and end them.
     Ctl(CtlArgs),

@@ -74,6 +74,7 @@ fn remark(event: &Event, list: bool) -> Option<String> {
             Some(format!("differs from the source: {path}: {reason}"))
         }
         Event::Unmatched { pattern } => Some(format!("matched nothing: the pattern {pattern}")),
+        Event::Notice { text } => Some(text.clone()),
         _ => None,
     }
 }

@@ -182,7 +182,7 @@ impl JobTally {
             Event::File { outcome: Outcome::Failed(_), .. } => self.failed += 1,
             Event::File { path, .. } => self.busy = self.busy.take().filter(|busy| busy != path),
             Event::Busy { path } => self.busy = Some(path.clone()),
-            Event::Group { .. } | Event::Pace { .. } | Event::Unmatched { .. } => {}
+            Event::Group { .. } | Event::Pace { .. } | Event::Unmatched { .. } | Event::Notice { .. } => {}
             Event::Finished(summary) => {
                 self.bytes_moved = summary.bytes_moved;
                 self.end = Some(summary.clone());

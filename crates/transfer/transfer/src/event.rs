@@ -79,6 +79,11 @@ pub enum Event {
         /// Which.
         pattern: String,
     },
+    /// Something that a user should know, and that changes nothing else.
+    Notice {
+        /// One sentence.
+        text: String,
+    },
     /// It is over.
     Finished(Summary),
 }

@@ -15,4 +15,5 @@ mod sleep;
 mod starved;
 pub mod support;
 mod timetable;
+mod urls;
 mod waiting;

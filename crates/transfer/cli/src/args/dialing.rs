@@ -3,6 +3,7 @@
 use super::choice::{Choice, Keeping, Mirroring};
 use super::common::{Common, Symlinks};
 use super::target::{looks_like_host, looks_like_ticket, repeated, Target};
+use super::urls::UrlArgs;
 use super::EXIT_CODES;
 use crate::pipes::STANDARD;
 use afteryou_notation::Duration;
@@ -58,15 +59,20 @@ pub struct SendArgs {
 /// Arguments of `afteryou get`.
 #[derive(Args, Clone, Debug)]
 #[command(
-    override_usage = "afteryou get [OPTIONS] TICKET[/PATH] [DIR]\n       afteryou get [OPTIONS] HOST:PATH [DIR]",
+    override_usage = "afteryou get [OPTIONS] TICKET[/PATH] [DIR]\n       afteryou get [OPTIONS] HOST:PATH [DIR]\n       \
+                      afteryou get [OPTIONS] URL... [DIR | -o FILE]",
     after_help = GET_HELP,
     after_long_help = format!("{GET_HELP}\n\n{EXIT_CODES}")
 )]
 pub struct GetArgs {
     /// The ticket that `afteryou serve` printed (or @FILE, a file that holds it), optionally with /PATH for
-    /// a part of its files; then the directory to put them in, by default this one
-    #[arg(value_name = "TICKET[/PATH]] [DIR", num_args = 0..=2, value_hint = ValueHint::DirPath)]
+    /// a part of its files, or URLs of http and https; then the directory to put them in, by default this one
+    #[arg(value_name = "TICKET[/PATH] | URL...] [DIR", num_args = 0.., value_hint = ValueHint::DirPath)]
     pub words: Vec<OsString>,
+
+    /// Options of downloads.
+    #[command(flatten)]
+    pub urls: UrlArgs,
 
     /// The choice of files.
     #[command(flatten)]
@@ -156,8 +162,10 @@ Examples:
   afteryou get TICKET/etc.tar - | tar x    a file, to standard output
   afteryou get @ticket.txt                not seen in `ps`
   afteryou get me@host:photos             over ssh, no ticket needed
+  afteryou get https://example.org/disk.iso --sha256 HEX
 
 The machine that sends yields to everything else on the path. Interrupt it whenever you like: the same command continues from there.
+A web server does not yield: there, the exit code 0 means whole, on the disk, and checked if a digest is known.
 While it runs: `afteryou ctl`.";
 
 impl SendArgs {

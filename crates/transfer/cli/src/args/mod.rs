@@ -6,16 +6,20 @@
 mod choice;
 mod common;
 mod dialing;
+mod downloads;
 mod foreign;
 mod listening;
 mod target;
+mod urls;
 
 pub use choice::{Allowing, Choice, Keeping, Mirroring};
 pub use common::{controller, Common, Symlinks};
 pub use dialing::{is_standard, Dialing, GetArgs, SendArgs};
+pub use downloads::Downloads;
 pub use foreign::answer as foreign_option;
 pub use listening::{Listening, ReceiveArgs, ServeArgs};
 pub use target::{looks_like_ticket, read_ticket, repeated, Target};
+pub use urls::UrlArgs;
 
 /// Words about exit codes of the commands that connect.
 pub const EXIT_CODES: &str = "\

@@ -19,7 +19,8 @@ fn send(words: &[&str]) -> SendArgs {
     }
 }
 
-fn get(words: &[&str]) -> GetArgs {
+/// Reads the words of `get`.
+pub fn get(words: &[&str]) -> GetArgs {
     match command(&[&["get"], words].concat()) {
         Command::Get(args) => *args,
         other => panic!("{other:?}"),
@@ -42,7 +43,8 @@ fn path(target: Target) -> String {
     }
 }
 
-fn refusal<T: std::fmt::Debug>(read: Result<T, afteryou_terminal::Failure>) -> String {
+/// Returns the message of a usage error.
+pub fn refusal<T: std::fmt::Debug>(read: Result<T, afteryou_terminal::Failure>) -> String {
     let failure = read.unwrap_err();
     assert_eq!(failure.code(), 2, "{failure}");
     failure.to_string()

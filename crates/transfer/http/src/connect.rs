@@ -1,0 +1,266 @@
+//! Connections: addresses, sockets, proxies, TLS, and HTTP over them.
+//!
+//! # Model
+//! The addresses of a host are tried one after the other, each a quarter of a second after the one before (RFC 8305), and the first
+//! connection wins. ALPN chooses HTTP/2 or HTTP/1.1 over TLS; without TLS it is HTTP/1.1.
+//!
+//! # Constants
+//! | name | value | reason |
+//! |---|---|---|
+//! | [`STAGGER`] | 250 ms | RFC 8305, section 8 |
+//! | [`HEADERS`] | 64 KiB | more than any honest answer has; a server must not fill the memory |
+//! | [`WINDOW`] | 32 MiB | HTTP/2 must not hold back what TCP lets through: 1 Gbit/s over 250 ms |
+
+use crate::error::Error;
+use crate::hook::SocketHook;
+use crate::proxy::{Proxies, Proxy};
+use crate::tls;
+use crate::url::{Url, User};
+use data_encoding::BASE64;
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper::rt::{Read, Write};
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::pki_types::{CertificateDer, ServerName};
+use std::any::Any;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::task::{JoinHandle, JoinSet};
+
+const STAGGER: Duration = Duration::from_millis(250);
+/// Longest header section, bytes.
+const HEADERS: u32 = 64 << 10;
+/// Most that hyper reads at once, bytes: no less than the headers.
+const READ_AT_ONCE: usize = 256 << 10;
+/// Window of HTTP/2, bytes.
+const WINDOW: u32 = 32 << 20;
+/// Most 1xx and other lines of a proxy's answer, bytes.
+const PROXY_ANSWER: usize = 16 << 10;
+
+/// Opens connections.
+pub(crate) struct Connector {
+    pub proxies: Proxies,
+    pub hook: Arc<dyn SocketHook>,
+    /// Certificate authorities; without them, those of the system.
+    pub roots: Vec<CertificateDer<'static>>,
+    pub timeout: Duration,
+    pub tls: OnceLock<Arc<rustls::ClientConfig>>,
+}
+
+/// A connection to a server. It closes when this is dropped.
+pub(crate) struct Connection {
+    sender: Sender,
+    /// The address that it leads to.
+    pub peer: SocketAddr,
+    /// The proxy's header, where requests go to a proxy.
+    pub to_proxy: Option<Proxy>,
+    task: JoinHandle<()>,
+    _held: Box<dyn Any + Send>,
+}
+
+enum Sender {
+    Http1(http1::SendRequest<String>),
+    Http2(http2::SendRequest<String>),
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Connection {
+    /// Returns whether it speaks HTTP/2.
+    pub fn is_http2(&self) -> bool {
+        matches!(self.sender, Sender::Http2(_))
+    }
+
+    /// Sends a request and waits for the headers of its answer.
+    pub async fn send(&mut self, request: Request<String>) -> Result<Response<Incoming>, hyper::Error> {
+        match &mut self.sender {
+            Sender::Http1(sender) => sender.send_request(request).await,
+            Sender::Http2(sender) => sender.send_request(request).await,
+        }
+    }
+}
+
+impl Connector {
+    /// Opens a connection for `url`, directly or through a proxy.
+    pub async fn open(&self, url: &Url) -> Result<Connection, Error> {
+        let proxy = self.proxies.of(url)?;
+        let via = proxy.as_ref().map_or(url, |proxy| &proxy.url);
+        let host = via.authority();
+        let work = self.open_over(url, via, proxy.as_ref());
+        let too_late =
+            || io::Error::new(io::ErrorKind::TimedOut, format!("no answer for {} s", self.timeout.as_secs()));
+        match tokio::time::timeout(self.timeout, work).await {
+            Ok(opened) => opened,
+            Err(_) => Err(Error::Connect { host, reason: too_late() }),
+        }
+    }
+
+    async fn open_over(&self, url: &Url, via: &Url, proxy: Option<&Proxy>) -> Result<Connection, Error> {
+        let failed = |reason| Error::Connect { host: via.authority(), reason };
+        let addresses = tokio::net::lookup_host((via.bare_host(), via.port())).await.map_err(failed)?;
+        let mut stream = first(addresses.collect(), &self.hook).await.map_err(failed)?;
+        let peer = stream.peer_addr().map_err(failed)?;
+        // Requests are single packets; nothing is gained by waiting.
+        _ = stream.set_nodelay(true);
+        let held = self.hook.connected(&stream).map_err(failed)?;
+        if let (true, Some(proxy)) = (url.is_https(), proxy) {
+            tunnel(&mut stream, url, proxy).await?;
+        }
+        let (sender, task) = match url.is_https() {
+            true => self.over_tls(url, stream).await?,
+            false => http1(TokioIo::new(stream)).await.map_err(|error| broken(url, &error))?,
+        };
+        let to_proxy = proxy.filter(|_| !url.is_https()).cloned();
+        tracing::info!(%peer, http2 = matches!(sender, Sender::Http2(_)), "connected to {}", via.authority());
+        Ok(Connection { sender, peer, to_proxy, task, _held: held })
+    }
+
+    async fn over_tls(&self, url: &Url, stream: TcpStream) -> Result<(Sender, JoinHandle<()>), Error> {
+        let config = match self.tls.get() {
+            Some(config) => config.clone(),
+            None => {
+                let config = tls::config(&self.roots)?;
+                self.tls.get_or_init(|| config).clone()
+            }
+        };
+        let name = ServerName::try_from(url.bare_host().to_owned())
+            .map_err(|error| Error::Certificate { host: url.authority(), reason: error.to_string() })?;
+        let connector = tokio_rustls::TlsConnector::from(config);
+        let stream = connector.connect(name, stream).await.map_err(|error| tls::refused(url, error))?;
+        let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        let io = TokioIo::new(stream);
+        let opened = if is_http2 { http2(io).await } else { http1(io).await };
+        opened.map_err(|error| broken(url, &error))
+    }
+}
+
+/// Returns the error of a connection that broke.
+pub(crate) fn broken(url: &Url, error: &dyn std::error::Error) -> Error {
+    let mut reason = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        reason = format!("{reason}: {error}");
+        source = error.source();
+    }
+    Error::Broken { host: url.authority(), reason }
+}
+
+async fn http1(io: impl Read + Write + Send + Unpin + 'static) -> hyper::Result<(Sender, JoinHandle<()>)> {
+    let (sender, connection) = http1::Builder::new()
+        .max_buf_size(READ_AT_ONCE)
+        .max_header_size(HEADERS as usize)
+        .handshake(io)
+        .await?;
+    Ok((Sender::Http1(sender), spawn(connection)))
+}
+
+async fn http2(io: impl Read + Write + Send + Unpin + 'static) -> hyper::Result<(Sender, JoinHandle<()>)> {
+    let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+        .initial_stream_window_size(WINDOW)
+        .initial_connection_window_size(WINDOW)
+        .max_header_list_size(HEADERS)
+        .handshake(io)
+        .await?;
+    Ok((Sender::Http2(sender), spawn(connection)))
+}
+
+/// Drives a connection. Its error reaches the request, too.
+fn spawn(connection: impl Future<Output = hyper::Result<()>> + Send + 'static) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            tracing::debug!("a connection has ended: {error}");
+        }
+    })
+}
+
+/// Returns the first connection to one of `addresses`.
+async fn first(addresses: Vec<SocketAddr>, hook: &Arc<dyn SocketHook>) -> io::Result<TcpStream> {
+    let mut left = alternating(addresses).into_iter();
+    let mut attempts = JoinSet::new();
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    loop {
+        if let Some(address) = left.next() {
+            attempts.spawn(attempt(address, hook.clone()));
+        }
+        tokio::select! {
+            ended = attempts.join_next() => match ended {
+                None => return Err(last),
+                Some(Ok(Ok(stream))) => return Ok(stream),
+                Some(Ok(Err(error))) => last = error,
+                Some(Err(error)) => last = io::Error::other(error),
+            },
+            () = tokio::time::sleep(STAGGER), if left.len() > 0 => {}
+        }
+    }
+}
+
+/// Returns addresses of both families in turn, so that a family without a route costs one attempt.
+fn alternating(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
+    let first_is_v6 = addresses.first().is_some_and(SocketAddr::is_ipv6);
+    let (one, other): (Vec<_>, Vec<_>) =
+        addresses.into_iter().partition(|address| address.is_ipv6() == first_is_v6);
+    let mut other = other.into_iter();
+    let mut mixed: Vec<_> =
+        one.into_iter().flat_map(|address| [Some(address), other.next()]).flatten().collect();
+    mixed.extend(other);
+    mixed
+}
+
+async fn attempt(address: SocketAddr, hook: Arc<dyn SocketHook>) -> io::Result<TcpStream> {
+    let socket = if address.is_ipv6() { TcpSocket::new_v6()? } else { TcpSocket::new_v4()? };
+    hook.opening(&socket)?;
+    socket.connect(address).await
+}
+
+/// Asks a proxy for a tunnel to the host of `url`.
+async fn tunnel(stream: &mut TcpStream, url: &Url, proxy: &Proxy) -> Result<(), Error> {
+    let name = proxy.url.authority();
+    let failed = |reason| Error::Connect { host: name.clone(), reason };
+    let place = format!("{}:{}", url.host(), url.port());
+    let user =
+        proxy.user().map(|user| format!("Proxy-Authorization: {}\r\n", basic(user))).unwrap_or_default();
+    let request = format!("CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n{user}\r\n");
+    stream.write_all(request.as_bytes()).await.map_err(failed)?;
+    let mut answer = Vec::new();
+    // A byte at a time: what comes after the answer is TLS.
+    while !answer.ends_with(b"\r\n\r\n") {
+        let byte = stream.read_u8().await.map_err(failed)?;
+        answer.push(byte);
+        if answer.len() > PROXY_ANSWER {
+            return Err(failed(io::Error::other("its answer has too many headers")));
+        }
+    }
+    let line = String::from_utf8_lossy(&answer).lines().next().unwrap_or_default().to_owned();
+    match line.strip_prefix("HTTP/1.").and_then(|rest| rest.split(' ').nth(1)) {
+        Some(code) if code.len() == 3 && code.starts_with('2') => Ok(()),
+        Some("502" | "503" | "504") => Err(failed(io::Error::other(line))),
+        _ => Err(Error::Proxy { proxy: name, answer: line }),
+    }
+}
+
+/// Returns the value of an Authorization of the scheme Basic.
+pub(crate) fn basic(user: &User) -> String {
+    format!("Basic {}", BASE64.encode(format!("{}:{}", user.name, user.password).as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_of_addresses_alternate() {
+        let address = |text: &str| text.parse::<SocketAddr>().unwrap();
+        let mixed = alternating(["[::1]:1", "[::2]:1", "[::3]:1", "1.1.1.1:1"].map(address).to_vec());
+        assert_eq!(mixed, ["[::1]:1", "1.1.1.1:1", "[::2]:1", "[::3]:1"].map(address));
+    }
+}
