@@ -33,6 +33,9 @@ pub async fn get(args: &GetArgs, mut asked: Downloads) -> Result<(), Failure> {
     let what = asked.jobs.iter().map(name).collect::<Vec<_>>().join(", ");
     let job = Job { command: "get", done: "received", direction: Direction::Down, what, store: None };
     let stage = Stage::start(&args.common, job, First::Dials)?;
+    // Without it the files come all the same, and only do not give way.
+    #[cfg(target_os = "linux")]
+    let _steered = afteryou_outside::linux::Own::begin(afteryou_outside::rule::Params::default(), None);
     let client = Client::new(options(args, stage.pace.clone()));
     let meter = Arc::new(Meter::new(stage.listener(), asked.jobs.len()));
     let outcome = tokio::select! {

@@ -65,7 +65,7 @@ struct Shared {
 }
 
 impl Control {
-    /// Answers for the run of process `pid` and its program. Without a place for sockets nobody can ask, and the run goes on.
+    /// Answers for the run of process `pid` and its program. Without a place for sockets nobody can ask, and nothing else changes.
     pub fn new(pid: u32, program: String, max_rate: Option<u64>) -> Control {
         let status = Status { pid, command: "run".to_owned(), what: program, ..Status::default() };
         let requests = Requests { max_rate, ..Requests::default() };

@@ -204,7 +204,7 @@ impl Steering {
         }
     }
 
-    /// Does what `afteryou ctl` asks for, and tells it the state.
+    /// Follows the requests of `afteryou ctl`, and notes the state for it.
     fn obey(&mut self) {
         if Instant::now() >= self.next_note {
             self.next_note = Instant::now() + NOTES_APART;
