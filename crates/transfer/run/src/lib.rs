@@ -15,7 +15,7 @@
 //!   changed.
 //! - `linux/steering.rs`: its child and the program's parent, which the kernel requires of one that touches sockets. It steers them.
 //!
-//! Each line between them is a [`linux::message`].
+//! The lines between them are those of `linux/message.rs`.
 
 mod args;
 mod error;

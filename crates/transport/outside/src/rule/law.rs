@@ -21,7 +21,7 @@
 //! losses). The differences were found by trial with kernel senders.
 //!
 //! # Not implemented
-//! One-way delays: an observer has none. So a busy opposite direction looks like a queue; see [`super::reverse`].
+//! One-way delays: an observer has none. So a busy opposite direction looks like a queue.
 //!
 //! # Known bad cases
 //! Behind a fair queue the own delay says nothing of others: then only the number of active connections bounds the share. Jitter beyond

@@ -1,11 +1,12 @@
 //! Which connections of a group are active: they share its window, and the others wait with a trickle.
 //!
-//! While others have the link, two are active at most, since a window of two packets each would be too much for many. Behind a managed queue it is
-//! one: if the queue is fair, each active connection takes a share of its own. One more is there while a place is handed over. While nobody else is there, one more is added whenever the link has room: servers often
-//! limit each connection. Places that are not needed go again, one after the other.
+//! While others have the link, two are active at most, since a window of two packets each would be too much for many. Behind a managed
+//! queue it is one: if the queue is fair, each active connection takes a share of its own. One more is there while a place is handed over.
+//! While nobody else is there, one more is added whenever the link has room: servers often limit each connection. Places that are not
+//! needed go again, one after the other.
 //!
 //! Active ones take turns, so that a server sees each of them move: many servers close a connection that has not moved for 60 s, some after
-//! 10 s. A turn is [`CYCLE`] (of uploads: [`CYCLE_OF_UPLOADS`]) divided among those that wait.
+//! 10 s. A turn is 30 s (of uploads: 240 s) divided among those that wait.
 
 use super::members::{Direction, Id};
 use afteryou_base::{Span, Time};
@@ -18,7 +19,7 @@ const ACTIVE_MANAGED: usize = 1;
 const CYCLE: Span = Span::from_secs(30);
 /// … and every upload within this: a server that reads sees the trickle, and a sender needs long to have its rate again.
 const CYCLE_OF_UPLOADS: Span = Span::from_secs(240);
-/// A turn is not shorter: a connection needs some round trips to fill its window again;
+/// A turn is not shorter, since a connection needs some round trips to fill its window again …
 const TURN_MIN: Span = Span::from_secs(2);
 /// … this behind a managed queue, where two share more than one during a handover …
 const TURN_MIN_MANAGED: Span = Span::from_secs(4);
