@@ -67,7 +67,8 @@ fn a_program_has_no_signal_blocked_or_ignored_for_run() {
 
 #[test]
 fn signals_reach_the_program() {
-    for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGUSR1] {
+    // Not those that a shell ignores for what runs in the background: a program may not catch them then.
+    for signal in [Signal::SIGTERM, Signal::SIGUSR1, Signal::SIGUSR2] {
         let (mut child, _) = begun(&format!(
             "trap 'exit 5' {}; echo begun; while :; do sleep 0.05; done",
             &signal.as_str()[3..]
