@@ -161,7 +161,9 @@ fn the_phases_above_are_those_of_the_controllers() {
     let above: Vec<PathBuf> = files(&sources);
     let below =
         above.iter().filter(|path| path.is_dir()).flat_map(|folder| -> Vec<PathBuf> { files(folder) });
-    for file in above.iter().cloned().chain(below).filter(|file| !file.ends_with("tests.rs")) {
+    // A receiver's rule sends nothing.
+    let is_left_out = |file: &Path| ["tests.rs", "rledbat.rs"].iter().any(|name| file.ends_with(name));
+    for file in above.iter().cloned().chain(below).filter(|file| !is_left_out(file)) {
         let Ok(text) = std::fs::read_to_string(&file) else { continue };
         let mut open = false;
         for line in text.lines() {
