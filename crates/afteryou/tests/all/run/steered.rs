@@ -15,6 +15,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 const ADDRESS: &str = "192.0.2.1:7000";
 /// Windows of a steered and of a free connection differ by more than this, bytes.
 const LARGE: u32 = 1 << 20;
+/// … and the smallest one is two packets, of 64 KiB on this way, bytes.
+const SMALL: f64 = 150_000.0;
 
 /// Runs a script in a namespace and returns its output; `PART` runs a part, `RUN` one under `afteryou run`. `None`: no namespace can be made.
 fn in_namespace(script: &str) -> Option<String> {
@@ -149,10 +151,12 @@ fn print_ends() {
 fn a_download_with_a_largest_rate_has_a_small_window_and_without_run_a_large_one() {
     let Some(plain) = in_namespace("PART serve & PART download") else { return };
     let free = numbers(&plain, "clamp");
-    assert!(free.iter().copied().fold(0.0, f64::max) > 64_000.0, "{plain}");
+    assert!(free.iter().copied().fold(0.0, f64::max) > SMALL, "{plain}");
     let Some(said) = in_namespace("PART serve & (RUN download --max-rate=8Mbit/s)") else { return };
-    let clamps = numbers(&said, "clamp");
-    assert!(clamps.len() > 20 && clamps.iter().all(|clamp| *clamp < 64_000.0), "{said}");
+    // On a busy machine it is found late.
+    let pairs = numbers(&said, "at").into_iter().zip(numbers(&said, "clamp"));
+    let clamps: Vec<f64> = pairs.filter(|(at, _)| *at > 1.5).map(|(_, clamp)| clamp).collect();
+    assert!(clamps.len() > 5 && clamps.iter().all(|clamp| *clamp < SMALL), "{said}");
 }
 
 #[test]

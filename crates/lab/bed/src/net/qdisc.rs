@@ -10,12 +10,14 @@
 //! | red | red | min_th, max_th, max_p, mean_packet, ecn |
 //! | choke | choke | the same |
 //! | sfq | sfq | divisor, flows, depth, quantum, head_drop, perturb |
+//! | cake with `unlimited=true` | cake unlimited | tins, isolation, rtt |
 //!
 //! Everything else of a discipline is the kernel's own. A parameter that a scenario sets and the kernel does not have is refused.
 //!
 //! # Not implemented
 //! `drr`, which Linux has only with a class for each flow, `dualpi2`, which is newer than the tc that was tried, and our own
-//! queues for lower effort. CAKE has a shaper of its own, and the kernel's link is shaped by htb already.
+//! queues for lower effort. CAKE's own shaper: the kernel's link is shaped by htb already, so CAKE is told nothing of its rate. It has its own
+//! limit in bytes instead of the buffer.
 
 use afteryou_aqm::pie::params as pie;
 use afteryou_aqm::red::setup as red;
@@ -35,7 +37,7 @@ const GAIN: f64 = 1.0 / 16.0;
 pub type Words = Vec<String>;
 
 /// The kernel's disciplines that a queue of a scenario is translated to, each with the parameters without which tc refuses it.
-pub const KINDS: [(&str, &[&str]); 9] = [
+pub const KINDS: [(&str, &[&str]); 10] = [
     ("pfifo", &[]),
     ("bfifo", &[]),
     ("codel", &[]),
@@ -45,6 +47,7 @@ pub const KINDS: [(&str, &[&str]); 9] = [
     ("red", &["limit", "100000", "avpkt", "1000"]),
     ("choke", &["limit", "100", "bandwidth", "1000"]),
     ("sfq", &[]),
+    ("cake", &[]),
 ];
 
 /// Translates the queue of a link.
@@ -53,6 +56,12 @@ pub const KINDS: [(&str, &[&str]); 9] = [
 /// One clause about what Linux has no queue or no parameter for.
 pub fn words_of(link: &Link) -> Result<Words, String> {
     let (entry, overrides) = discipline(&link.queue).map_err(|error| error.to_string())?;
+    if entry.name == "cake" && !overrides.contains(&("unlimited", Value::Flag(true))) {
+        return Err(
+            "htb shapes the link, and Linux' cake would, too: set unlimited=true, or use another queue"
+                .to_owned(),
+        );
+    }
     let translated = translated(entry.name).ok_or_else(|| untranslated(entry.name))?;
     for (name, value) in &overrides {
         let what = match value {
@@ -82,6 +91,7 @@ pub fn words_of(link: &Link) -> Result<Words, String> {
         }
         "red" => red(link, &settings)?,
         "choke" => choke(link, &settings)?,
+        "cake" => cake(&overrides),
         _ => sfq(link, &settings),
     };
     Ok(words)
@@ -117,6 +127,7 @@ const SFQ: &[&str] = &[
     sfq::HEAD_DROP.name(),
     sfq::PERTURB.name(),
 ];
+const CAKE: &[&str] = &["unlimited", "tins", "isolation", "rtt"];
 
 /// Returns the parameters of a discipline that the kernel has, too; `None` of a discipline that it does not have.
 fn translated(kind: &str) -> Option<&'static [&'static str]> {
@@ -128,17 +139,16 @@ fn translated(kind: &str) -> Option<&'static [&'static str]> {
         "fq_pie" => FQ_PIE,
         "red" | "choke" => RED,
         "sfq" => SFQ,
+        "cake" => CAKE,
         _ => return None,
     })
 }
 
 /// Returns why a discipline has no words.
 fn untranslated(kind: &str) -> String {
-    let why = match kind {
-        "cake" => "Linux' cake shapes by itself, and htb does so here".to_owned(),
-        _ => format!("Linux has no queue for {kind}"),
-    };
-    format!("{why}: use droptail, codel, fq_codel, pie, fq_pie, red, choke or sfq")
+    format!(
+        "Linux has no queue for {kind}: use droptail, codel, fq_codel, pie, fq_pie, red, choke, sfq or cake"
+    )
 }
 
 fn words(head: &[&str], middle: &[String], tail: &[String]) -> Words {
@@ -155,6 +165,17 @@ fn pair(name: &str, value: impl ToString) -> [String; 2] {
 
 fn micros(span: Span) -> String {
     format!("{}us", span.as_nanos() / 1000)
+}
+
+/// Returns CAKE's words, which are those of its parameters.
+fn cake(overrides: &[(&'static str, Value)]) -> Words {
+    let said = overrides.iter().flat_map(|(name, value)| match value {
+        Value::Choice(word) => vec![(*word).to_owned()],
+        Value::Time(span) => pair(name, micros(*span)).to_vec(),
+        // That it is unlimited.
+        _ => vec![(*name).to_owned()],
+    });
+    ["cake".to_owned()].into_iter().chain(said).collect()
 }
 
 /// Returns the buffer in packets.
@@ -312,6 +333,11 @@ mod tests {
                 "127 packets",
                 "sfq limit 127 divisor 1024 flows 127 depth 127 quantum 1514 perturb 10 headdrop",
             ),
+            (
+                "cake,unlimited=true,tins=besteffort,isolation=flows,rtt=50 ms",
+                "1000 packets",
+                "cake flows rtt 50000us besteffort unlimited",
+            ),
         ] {
             assert_eq!(translated(queue, buffer).as_deref(), Ok(words), "{queue}");
         }
@@ -322,7 +348,8 @@ mod tests {
         for (queue, clause) in [
             ("drr", "Linux has no queue for drr: use droptail"),
             ("le_pie", "Linux has no queue for le_pie: use droptail"),
-            ("cake", "Linux' cake shapes by itself, and htb does so here: use droptail"),
+            ("cake", "htb shapes the link, and Linux' cake would, too: set unlimited=true"),
+            ("cake,bandwidth=8", "htb shapes the link, and Linux' cake would, too: set unlimited=true"),
             ("pie,burst=10 ms", "Linux' pie has no parameter burst"),
             ("pie,preset=freebsd", "Linux' pie has no preset freebsd"),
             ("pie,alpha=0.13", "Linux' PIE takes alpha in steps of 0.0625 Hz"),

@@ -156,11 +156,15 @@ impl Front {
         afteryou_terminal::output::complain(
             "afteryou: the process that steers was killed: the program goes on without\n",
         );
-        let Some(program) = self.program.filter(|_| self.has_program) else { return Ok(125) };
+        if !self.has_program {
+            return Ok(125);
+        }
+        // If it was killed before it could say which one the program is, that is the first child that ends.
+        let is_program = |pid: Pid| self.program.is_none_or(|program| pid.as_raw() == program);
         loop {
-            match waitpid(Pid::from_raw(program), None) {
-                Ok(WaitStatus::Exited(_, code)) => return Ok(code as u8),
-                Ok(WaitStatus::Signaled(_, signal, _)) => return Ok(128 + signal as u8),
+            match waitpid(None, None) {
+                Ok(WaitStatus::Exited(pid, code)) if is_program(pid) => return Ok(code as u8),
+                Ok(WaitStatus::Signaled(pid, signal, _)) if is_program(pid) => return Ok(128 + signal as u8),
                 Ok(_) | Err(Errno::EINTR) => {}
                 Err(_) => return Ok(125),
             }
