@@ -16,7 +16,7 @@
 //!
 //! # Not implemented
 //! `drr`, which Linux has only with a class for each flow, `dualpi2`, which is newer than the tc that was tried, and our own
-//! queues for lower effort. CAKE's own shaper: the kernel's link is shaped by htb already, so CAKE is told nothing of its rate. It has its own
+//! queues for lower effort. CAKE's own shaper: the kernel's link is shaped by htb already, so CAKE does not know the rate. It has its own
 //! limit in bytes instead of the buffer.
 
 use afteryou_aqm::pie::params as pie;
