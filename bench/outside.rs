@@ -169,7 +169,7 @@ fn median(runs: &[Figures], of: impl Fn(&Figures) -> f64) -> f64 {
     values[values.len() / 2]
 }
 
-/// Serves whoever connects: reads from one that sends, sends to one that asks.
+/// Serves every client: reads from a client that sends, and sends to one that requests data.
 fn serve(congestion_control: &str, until: Instant) -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(("0.0.0.0", PORT))?;
     let congestion_control = congestion_control.to_owned();

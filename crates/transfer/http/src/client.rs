@@ -3,7 +3,6 @@
 use crate::connect::Connector;
 use crate::digest::Digest;
 use crate::exchange::Exchange;
-use crate::hook::{NoHook, SocketHook};
 use crate::netrc::Netrc;
 use crate::proxy::Proxies;
 use crate::tries::Backoff;
@@ -22,8 +21,6 @@ pub trait Pacing: Send + Sync {
 
 /// Options of a [`Client`].
 pub struct Options {
-    /// Looks after the sockets.
-    pub hook: Arc<dyn SocketHook>,
     /// Limits the rate. Without it each byte is read as soon as it is there.
     pub pacing: Option<Arc<dyn Pacing>>,
     /// Proxies; by default none.
@@ -43,7 +40,6 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            hook: Arc::new(NoHook),
             pacing: None,
             proxies: Proxies::default(),
             netrc: Netrc::default(),
@@ -146,7 +142,6 @@ impl Client {
     pub fn new(mut options: Options) -> Client {
         let connector = Connector {
             proxies: std::mem::take(&mut options.proxies),
-            hook: options.hook.clone(),
             roots: std::mem::take(&mut options.roots).into_iter().map(Into::into).collect(),
             timeout: options.connect_timeout,
             tls: OnceLock::new(),

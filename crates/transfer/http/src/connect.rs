@@ -12,7 +12,6 @@
 //! | [`WINDOW`] | 32 MiB | HTTP/2 must not hold back what TCP lets through: 1 Gbit/s over 250 ms |
 
 use crate::error::Error;
-use crate::hook::SocketHook;
 use crate::proxy::{Proxies, Proxy};
 use crate::tls;
 use crate::url::{Url, User};
@@ -23,14 +22,13 @@ use hyper::rt::{Read, Write};
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::{CertificateDer, ServerName};
-use std::any::Any;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::net::TcpStream;
 use tokio::task::{JoinHandle, JoinSet};
 
 const STAGGER: Duration = Duration::from_millis(250);
@@ -46,7 +44,6 @@ const PROXY_ANSWER: usize = 16 << 10;
 /// Opens connections.
 pub(crate) struct Connector {
     pub proxies: Proxies,
-    pub hook: Arc<dyn SocketHook>,
     /// Certificate authorities; without them, those of the system.
     pub roots: Vec<CertificateDer<'static>>,
     pub timeout: Duration,
@@ -61,7 +58,6 @@ pub(crate) struct Connection {
     /// The proxy's header, where requests go to a proxy.
     pub to_proxy: Option<Proxy>,
     task: JoinHandle<()>,
-    _held: Box<dyn Any + Send>,
 }
 
 enum Sender {
@@ -108,11 +104,10 @@ impl Connector {
     async fn open_over(&self, url: &Url, via: &Url, proxy: Option<&Proxy>) -> Result<Connection, Error> {
         let failed = |reason| Error::Connect { host: via.authority(), reason };
         let addresses = tokio::net::lookup_host((via.bare_host(), via.port())).await.map_err(failed)?;
-        let mut stream = first(addresses.collect(), &self.hook).await.map_err(failed)?;
+        let mut stream = first(addresses.collect()).await.map_err(failed)?;
         let peer = stream.peer_addr().map_err(failed)?;
         // Requests are single packets; nothing is gained by waiting.
         _ = stream.set_nodelay(true);
-        let held = self.hook.connected(&stream).map_err(failed)?;
         if let (true, Some(proxy)) = (url.is_https(), proxy) {
             tunnel(&mut stream, url, proxy).await?;
         }
@@ -122,7 +117,7 @@ impl Connector {
         };
         let to_proxy = proxy.filter(|_| !url.is_https()).cloned();
         tracing::info!(%peer, http2 = matches!(sender, Sender::Http2(_)), "connected to {}", via.authority());
-        Ok(Connection { sender, peer, to_proxy, task, _held: held })
+        Ok(Connection { sender, peer, to_proxy, task })
     }
 
     async fn over_tls(&self, url: &Url, stream: TcpStream) -> Result<(Sender, JoinHandle<()>), Error> {
@@ -184,13 +179,13 @@ fn spawn(connection: impl Future<Output = hyper::Result<()>> + Send + 'static) -
 }
 
 /// Returns the first connection to one of `addresses`.
-async fn first(addresses: Vec<SocketAddr>, hook: &Arc<dyn SocketHook>) -> io::Result<TcpStream> {
+async fn first(addresses: Vec<SocketAddr>) -> io::Result<TcpStream> {
     let mut left = alternating(addresses).into_iter();
     let mut attempts = JoinSet::new();
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     loop {
         if let Some(address) = left.next() {
-            attempts.spawn(attempt(address, hook.clone()));
+            attempts.spawn(TcpStream::connect(address));
         }
         tokio::select! {
             ended = attempts.join_next() => match ended {
@@ -214,12 +209,6 @@ fn alternating(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
         one.into_iter().flat_map(|address| [Some(address), other.next()]).flatten().collect();
     mixed.extend(other);
     mixed
-}
-
-async fn attempt(address: SocketAddr, hook: Arc<dyn SocketHook>) -> io::Result<TcpStream> {
-    let socket = if address.is_ipv6() { TcpSocket::new_v6()? } else { TcpSocket::new_v4()? };
-    hook.opening(&socket)?;
-    socket.connect(address).await
 }
 
 /// Asks a proxy for a tunnel to the host of `url`.

@@ -18,7 +18,6 @@
 //! | `answer.rs` | the meaning of a server's answer for a partial file |
 //! | `exchange.rs` | a request and its redirects; who gets a password |
 //! | `connect.rs` | addresses, proxies, TLS, HTTP/1.1 and HTTP/2 |
-//! | `hook.rs` | a place for a controller of the receive window |
 //! | `sink.rs` | writing beside reading |
 //! | `partial.rs` | the partial file and its description |
 //! | `digest.rs`, `names.rs`, `netrc.rs`, `proxy.rs`, `url.rs` | what their names say |
@@ -32,7 +31,6 @@ mod digest;
 mod download;
 mod error;
 mod exchange;
-mod hook;
 mod names;
 mod netrc;
 mod partial;
@@ -48,7 +46,6 @@ mod hostile;
 pub use client::{Client, Event, Job, Listener, Options, Outcome, Pacing, Place};
 pub use digest::Digest;
 pub use error::Error;
-pub use hook::{NoHook, SocketHook};
 pub use netrc::Netrc;
 pub use proxy::Proxies;
 pub use tries::Backoff;

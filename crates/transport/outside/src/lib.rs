@@ -8,7 +8,7 @@
 //! // A process that this one has started, and its descendants, for a minute.
 //! let mut steer = Steer::new(4711, Params::default(), None);
 //! for _ in 0..6000 {
-//!     steer.tick(&mut |_note| {});
+//!     steer.tick(std::time::Instant::now(), &mut |_note| {});
 //!     std::thread::sleep(TICK);
 //! }
 //! steer.give_back();

@@ -1,7 +1,7 @@
 //! Sockets of a program under `afteryou run`, in a network namespace of the test's own.
 //!
-//! The test's program runs again as the parts of a script: with `AFTERYOU_PART`, [`part`] is a server or a client. They use an address that is
-//! not loopback's, since connections within a machine are left alone.
+//! The test's program runs again as the parts of a script: with `AFTERYOU_PART`, the beginning of the same test is a server or a client. They
+//! use an address that is not loopback's, since connections within a machine are left alone.
 
 use super::run;
 use afteryou_outside::linux::window_clamp;
@@ -19,9 +19,9 @@ const LARGE: u32 = 1 << 20;
 const SMALL: f64 = 150_000.0;
 
 /// Runs a script in a namespace and returns its output; `PART` runs a part, `RUN` one under `afteryou run`. `None`: no namespace can be made.
-fn in_namespace(script: &str) -> Option<String> {
+fn in_namespace(test: &str, script: &str) -> Option<String> {
     let own = std::env::current_exe().expect("a path");
-    let part = format!("'{}' run::steered::part --exact --nocapture --ignored", own.display());
+    let part = format!("'{}' run::steered::{test} --exact --nocapture", own.display());
     let program = run(&[]).get_program().to_string_lossy().into_owned();
     let whole = format!(
         "ip link set lo up && ip address add 192.0.2.1/32 dev lo || exit 77\n\
@@ -59,10 +59,9 @@ fn now_s() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
 }
 
-#[test]
-#[ignore = "a part of the tests below, which run it"]
-fn part() {
-    let Ok(part) = std::env::var("AFTERYOU_PART") else { return };
+/// Runs a part and returns true in a process that is one.
+fn is_a_part() -> bool {
+    let Ok(part) = std::env::var("AFTERYOU_PART") else { return false };
     match part.as_str() {
         "serve" => serve(),
         "download" => download(),
@@ -70,9 +69,10 @@ fn part() {
         "ends" => print_ends(),
         other => panic!("no part {other}"),
     }
+    true
 }
 
-/// Sends to whoever connects, until all is closed.
+/// Sends to every client, until the namespace is gone.
 fn serve() {
     let listener = TcpListener::bind(ADDRESS).expect("an address");
     for stream in listener.incoming() {
@@ -149,10 +149,14 @@ fn print_ends() {
 
 #[test]
 fn a_download_with_a_largest_rate_has_a_small_window_and_without_run_a_large_one() {
-    let Some(plain) = in_namespace("PART serve & PART download") else { return };
+    const TEST: &str = "a_download_with_a_largest_rate_has_a_small_window_and_without_run_a_large_one";
+    if is_a_part() {
+        return;
+    }
+    let Some(plain) = in_namespace(TEST, "PART serve & PART download") else { return };
     let free = numbers(&plain, "clamp");
     assert!(free.iter().copied().fold(0.0, f64::max) > SMALL, "{plain}");
-    let Some(said) = in_namespace("PART serve & (RUN download --max-rate=8Mbit/s)") else { return };
+    let Some(said) = in_namespace(TEST, "PART serve & (RUN download --max-rate=8Mbit/s)") else { return };
     // On a busy machine it is found late.
     let pairs = numbers(&said, "at").into_iter().zip(numbers(&said, "clamp"));
     let clamps: Vec<f64> = pairs.filter(|(at, _)| *at > 1.5).map(|(_, clamp)| clamp).collect();
@@ -161,10 +165,14 @@ fn a_download_with_a_largest_rate_has_a_small_window_and_without_run_a_large_one
 
 #[test]
 fn whichever_of_the_two_processes_is_killed_the_window_is_restored_within_a_second() {
+    const TEST: &str = "whichever_of_the_two_processes_is_killed_the_window_is_restored_within_a_second";
+    if is_a_part() {
+        return;
+    }
     // The first process, whose child is the second.
     for victim in ["$!", "$(cat /proc/$!/task/$!/children)"] {
         let script = format!("PART serve &\n(RUN download) & sleep 1.5; kill -KILL {victim}; sleep 3; true");
-        let Some(said) = in_namespace(&script) else { return };
+        let Some(said) = in_namespace(TEST, &script) else { return };
         let late: Vec<f64> = numbers(&said, "at")
             .into_iter()
             .zip(numbers(&said, "clamp"))
@@ -177,7 +185,11 @@ fn whichever_of_the_two_processes_is_killed_the_window_is_restored_within_a_seco
 
 #[test]
 fn a_connection_ends_when_the_program_closes_it() {
-    let Some(said) = in_namespace("PART ends & server=$!; (RUN short); wait $server") else { return };
+    const TEST: &str = "a_connection_ends_when_the_program_closes_it";
+    if is_a_part() {
+        return;
+    }
+    let Some(said) = in_namespace(TEST, "PART ends & server=$!; (RUN short); wait $server") else { return };
     let (mut closed, mut ended) = (numbers(&said, "closed"), numbers(&said, "ended"));
     assert_eq!((closed.len(), ended.len()), (200, 200), "{said}");
     closed.sort_by(f64::total_cmp);
@@ -191,7 +203,11 @@ fn a_connection_ends_when_the_program_closes_it() {
 
 #[test]
 fn nobody_is_left_when_the_program_has_ended() {
+    const TEST: &str = "nobody_is_left_when_the_program_has_ended";
+    if is_a_part() {
+        return;
+    }
     let script = "PART serve & server=$!\n(RUN download); echo code=$?; sleep 0.2; echo left=$(cat /proc/[0-9]*/comm | grep -cx afteryou); kill $server";
-    let Some(said) = in_namespace(script) else { return };
+    let Some(said) = in_namespace(TEST, script) else { return };
     assert_eq!((numbers(&said, "code"), numbers(&said, "left")), (vec![0.0], vec![0.0]), "{said}");
 }

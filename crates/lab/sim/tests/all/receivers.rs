@@ -1,6 +1,6 @@
 //! Receivers that limit their senders: rLEDBAT (RFC 9840) beside LEDBAT++ at the sender, over several paths and loss rates.
 //!
-//! The bounds were set after [`figures`] had been printed, with some room on either side.
+//! The bounds were set after the figures of `bench/rledbat.rs`, with some room on either side.
 
 use crate::support::*;
 use afteryou_scenario::{Flow, Outcome, Probability, Receiver, Role, Scenario, Size, Traffic, Transport};
@@ -55,34 +55,6 @@ fn two(preset: &str, rtt_ms: u64, loss: f64) -> (f64, f64) {
     let outcome = on_20_mbit(flows, loss, false);
     let fairness = outcome.window("all").bottleneck().unwrap().fairness.expect("two flows");
     (share(&outcome, "b") + share(&outcome, "c"), fairness)
-}
-
-#[test]
-#[ignore = "prints the table of docs/src/rledbat.md"]
-fn figures() {
-    println!(
-        "| round trip | loss | rule | alone | delay, p95 | CUBIC keeps | beside it | two share | fairness |"
-    );
-    println!("|---|---|---|---|---|---|---|---|---|");
-    for (rtt_ms, loss) in RTTS_MS.iter().flat_map(|rtt_ms| [0.0, 0.1, 1.0, 5.0].map(|loss| (*rtt_ms, loss))) {
-        for preset in ["sender", "rfc", "apple", "uc3m"] {
-            let (alone, p95_ms) = alone(preset, rtt_ms, loss);
-            let (kept, taken) = beside_cubic(background("b", preset, rtt_ms), rtt_ms, loss);
-            let (both, fairness) = two(preset, rtt_ms, loss);
-            println!(
-                "| {rtt_ms} ms | {loss} % | {preset} | {alone:.3} | {p95_ms:.0} ms | {kept:.3} | {taken:.3} | {both:.3} | {fairness:.3} |"
-            );
-        }
-    }
-    for sender in ["newreno", "cubic", "bbr", "bbr3", "ledbat++"] {
-        let (kept, taken) = beside_cubic(from(sender, "b", "rfc", 50), 50, 0.0);
-        let outcome = on_20_mbit(vec![from(sender, "b", "rfc", 50)], 0.0, false);
-        println!(
-            "{sender}: keeps {kept:.3}, beside {taken:.3}, alone {:.3}, {:.0} ms",
-            share(&outcome, "b"),
-            p95_ms(&outcome)
-        );
-    }
 }
 
 #[test]

@@ -155,13 +155,12 @@ impl Bench {
     /// Runs a job.
     pub async fn run(&mut self, job: &Job) -> Result<Outcome, Error> {
         let options = std::mem::take(&mut self.options);
-        let kept =
-            (options.netrc.clone(), options.proxies.clone(), options.roots.clone(), options.hook.clone());
+        let kept = (options.netrc.clone(), options.proxies.clone(), options.roots.clone());
         let (backoff, read_timeout) = (options.backoff, options.read_timeout);
         let client = Client::new(options);
         let outcome = client.download(job, &|event| self.events.lock().unwrap().push(event)).await;
-        let (netrc, proxies, roots, hook) = kept;
-        self.options = Options { netrc, proxies, roots, hook, backoff, read_timeout, ..Options::default() };
+        let (netrc, proxies, roots) = kept;
+        self.options = Options { netrc, proxies, roots, backoff, read_timeout, ..Options::default() };
         outcome
     }
 

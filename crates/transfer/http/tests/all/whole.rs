@@ -1,11 +1,7 @@
 //! Files that come in one piece, and their names.
 
 use super::support::{reply, stored, Bench, Server};
-use afteryou_http::{Event, Outcome, Place, SocketHook};
-use std::any::Any;
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
-use tokio::net::{TcpSocket, TcpStream};
+use afteryou_http::{Event, Outcome, Place};
 
 #[tokio::test]
 async fn a_file_gets_the_name_of_its_url_and_nothing_else_is_left() {
@@ -68,50 +64,4 @@ async fn the_name_of_the_command_line_wins_and_its_directory_is_made() {
     job.place = Place::File(bench.path("new/y"));
     assert_eq!(bench.run(&job).await.unwrap(), Outcome::Stored(bench.path("new/y")));
     assert_eq!(std::fs::read(bench.path("new/y")).unwrap(), b"content");
-}
-
-/// Notes what happens to a socket.
-#[derive(Clone, Default)]
-struct Notes(Arc<Mutex<Vec<&'static str>>>);
-
-impl Notes {
-    fn add(&self, note: &'static str) {
-        self.0.lock().unwrap().push(note);
-    }
-}
-
-struct Held(Notes);
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        self.0.add("ended");
-    }
-}
-
-impl SocketHook for Notes {
-    fn opening(&self, socket: &TcpSocket) -> io::Result<()> {
-        self.add("opening");
-        socket.set_recv_buffer_size(65_536)
-    }
-
-    fn connected(&self, stream: &TcpStream) -> io::Result<Box<dyn Any + Send>> {
-        assert!(stream.peer_addr().is_ok());
-        self.add("connected");
-        Ok(Box::new(Held(self.clone())))
-    }
-}
-
-#[tokio::test]
-async fn a_hook_sees_the_socket_before_the_first_byte_and_until_the_last() {
-    let notes = Notes::default();
-    let seen = notes.clone();
-    let server = Server::start(move |_, _, stream| {
-        seen.add("asked");
-        _ = stream.flush();
-        reply(stream, "200 OK", "Content-Length: 2", b"ok");
-    });
-    let mut bench = Bench::new();
-    bench.options.hook = Arc::new(notes.clone());
-    bench.get(&server.url("/x")).await.unwrap();
-    assert_eq!(*notes.0.lock().unwrap(), ["opening", "connected", "asked", "ended"]);
 }

@@ -154,7 +154,7 @@ impl Front {
         let root = if self.has_program { own } else { self.program.unwrap_or(own) };
         restore(root, self.ledger.into_sockets());
         afteryou_terminal::output::complain(
-            "afteryou: the process that steers was killed: the program goes on without\n",
+            "afteryou: the steering process was killed; the program continues at its own rate\n",
         );
         if !self.has_program {
             return Ok(125);

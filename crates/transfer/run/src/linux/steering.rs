@@ -189,7 +189,7 @@ impl Steering {
             }
             self.obey();
             let front = &mut self.front;
-            self.steer.tick(&mut |note| front.tell(&Message::from(note)));
+            self.steer.tick(began, &mut |note| front.tell(&Message::from(note)));
             if !has_ended {
                 self.shown.tick(&self.steer);
             }
@@ -243,7 +243,7 @@ impl Steering {
     }
 }
 
-/// Lets go of the standard streams, which whoever started the run waits for: only processes in the background are left.
+/// Replaces the standard streams, whose end the caller of the run may wait for: only background processes are left.
 fn let_go_of_terminal() {
     let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") else { return };
     let replaced: [fn(File) -> io::Result<()>; 3] = [

@@ -6,6 +6,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
 /// Steers all TCP connections of this process to other machines until it is dropped.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ impl Own {
         let thread = thread::Builder::new().name("steering".to_owned()).spawn(move || {
             let mut steer = Steer::of_this_process(params, max_rate);
             while !until.load(Ordering::Relaxed) {
-                steer.tick(&mut |_| {});
+                steer.tick(Instant::now(), &mut |_| {});
                 thread::sleep(TICK);
             }
             steer.give_back();

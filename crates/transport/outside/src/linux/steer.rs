@@ -74,7 +74,8 @@ struct Connection {
 #[derive(Debug)]
 pub struct Steer {
     root: i32,
-    began: Instant,
+    /// Time of the first tick.
+    began: Option<Instant>,
     scan: Scan,
     connections: Vec<Connection>,
     down: Group,
@@ -95,7 +96,7 @@ impl Steer {
     pub fn new(root: i32, params: Params, max_rate: Option<f64>) -> Steer {
         Steer {
             root,
-            began: Instant::now(),
+            began: None,
             scan: Scan::without_own(),
             connections: Vec::new(),
             down: Group::new(Direction::Down, params),
@@ -147,8 +148,8 @@ impl Steer {
     }
 
     /// Finds connections, reads them, and sets their windows and rates.
-    pub fn tick(&mut self, note: &mut dyn FnMut(Note)) {
-        let now = Instant::now();
+    pub fn tick(&mut self, now: Instant, note: &mut dyn FnMut(Note)) {
+        let began = *self.began.get_or_insert(now);
         let first = self.down.first_window() as u32;
         let connections = &self.connections;
         let found = self
@@ -159,7 +160,7 @@ impl Steer {
         }
         // Duplicates live until the end of this function, and no longer.
         let held = self.hold(note);
-        let time = Time(u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        let time = Time(u64::try_from(now.duration_since(began).as_nanos()).unwrap_or(u64::MAX));
         let (downs, ups): (Vec<Reading>, Vec<Reading>) = held
             .iter()
             .filter_map(|held| {

@@ -3,4 +3,4 @@
 mod downloads;
 mod path;
 mod properties;
-mod uploads;
+mod rows;
