@@ -18,11 +18,13 @@ use std::error::Error;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::ops::ControlFlow;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::{Duration, Instant};
 
 const PORT: u16 = 7000;
+/// The host's own upload begins so late.
+const ALONE: Duration = Duration::from_secs(5);
 
 /// A network, a program, and bounds of its figures.
 #[derive(Clone, Copy)]
@@ -35,6 +37,8 @@ struct Row {
     rtt_ms: u32,
     buffer_ms: u32,
     queue: &'static str,
+    /// From [`ALONE`] on the program's host has an upload of CUBIC over the other direction.
+    has_own_upload: bool,
     /// Least use of the link alone.
     alone: f64,
     /// Largest 95th percentile of the queue alone, ms.
@@ -52,12 +56,15 @@ const DOWN: Row = Row {
     rtt_ms: 40,
     buffer_ms: 500,
     queue: "droptail",
+    has_own_upload: false,
     alone: 0.97,
     queue_ms: 30.0,
     kept: 0.97,
 };
 const BBR: Row = Row { congestion_control: "bbr", alone: 0.94, queue_ms: 50.0, kept: 0.95, ..DOWN };
 const UP: Row = Row { is_upload: true, kept: 0.96, ..DOWN };
+/// The other direction of a home link.
+const REVERSE: &str = "[link.reverse]\nrate = \"5 Mbit/s\"\nbuffer = \"300 ms\"\n";
 /// No bound.
 const ANY: Row = Row { alone: 0.0, queue_ms: f64::INFINITY, kept: 0.0, ..DOWN };
 
@@ -78,6 +85,7 @@ const ROWS: &[Row] = &[
     Row { name: "down-fq_codel", connections: 16, queue: "fq_codel", kept: 0.47, ..ANY },
     Row { name: "down-rtt-100", connections: 4, rtt_ms: 100, alone: 0.9, ..ANY },
     Row { name: "down-rtt-250", rtt_ms: 250, alone: 0.9, ..ANY },
+    Row { name: "down-own-upload", has_own_upload: true, alone: 0.33, kept: 0.9, ..ANY },
 ];
 
 /// Figures of a run, or medians of several.
@@ -97,18 +105,23 @@ impl Row {
         let afteryou = folder.join("afteryou");
         let own = own.display().to_string();
         let served = format!("[\"{own}\", \"serve\", \"{}\", \"{end_s}\"]", self.congestion_control);
+        let afteryou = afteryou.display().to_string();
+        let (connections, end) = (self.connections.to_string(), end_s.to_string());
         let peer = if self.is_upload { "send" } else { "fetch" };
-        let program = format!(
-            "[\"{}\", \"run\", \"--\", \"{own}\", \"{peer}\", \"{{peer}}\", \"{}\", \"{}\", \"{end_s}\"]",
-            afteryou.display(),
-            self.connections,
-            self.congestion_control
-        );
+        let steered =
+            [&afteryou, "run", "--", &own, peer, "{peer}", &connections, self.congestion_control, &end];
+        let beside = [&own, "beside", &afteryou, "{peer}", &connections, self.congestion_control, &end];
+        let upload = [&own, "send", "{peer}", "1", "cubic", &end];
+        let program = match (self.has_own_upload, has_program) {
+            (true, true) => format!("{beside:?}"),
+            (true, false) => format!("{upload:?}"),
+            (false, _) => format!("{steered:?}"),
+        };
         // Data go from `command` to `server`.
         let (command, server) = if self.is_upload { (program, served) } else { (served, program) };
         let program = format!("[[flow]]\nname = \"program\"\nrtt = \"{} ms\"\ntraffic = {{ command = {command}, server = {server} }}\n", self.rtt_ms);
         Ok(format!(
-            "duration = \"{end_s} s\"\n[link]\nrate = \"{} Mbit/s\"\nbuffer = \"{} ms\"\nqueue = \"{}\"\n\
+            "duration = \"{end_s} s\"\n[link]\nrate = \"{} Mbit/s\"\nbuffer = \"{} ms\"\nqueue = \"{}\"\n{}\
              [[flow]]\nname = \"cubic\"\nrole = \"foreground\"\ncontroller = \"cubic\"\ntransport = \"tcp\"\nrtt = \"{} ms\"\n\
              start = \"{thirds_s} s\"\nstop = \"{} s\"\n{}\
              [[measure]]\nname = \"alone\"\nfrom = \"{} s\"\nto = \"{thirds_s} s\"\n\
@@ -117,9 +130,10 @@ impl Row {
             self.mbit,
             self.buffer_ms,
             self.queue,
+            if self.has_own_upload { REVERSE } else { "" },
             self.rtt_ms,
             2.0 * thirds_s,
-            if has_program { program.as_str() } else { "" },
+            if has_program || self.has_own_upload { program.as_str() } else { "" },
             thirds_s / 2.0,
             2.0 * thirds_s,
             2.0 * thirds_s + 2.5,
@@ -242,6 +256,8 @@ fn judge(words: &[String]) -> Result<ExitCode, Box<dyn Error>> {
     println!("{:<18} {:>8} {:>9} {:>7} {:>7}", "row", "alone", "p95, ms", "kept", "back");
     let mut is_good = true;
     for row in rows {
+        // Trials take their time.
+        let thirds_s = if row.has_own_upload { 3.0 * thirds_s } else { thirds_s };
         let without = row.without(thirds_s)?;
         let figures = (0..runs).map(|_| row.figures(thirds_s, without)).collect::<Result<Vec<_>, _>>()?;
         let medians = Figures {
@@ -271,6 +287,18 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         ["serve", congestion_control, seconds] => serve(congestion_control, until(seconds)?)?,
         [what @ ("send" | "fetch"), peer, connections, congestion_control, seconds] => {
             go(peer, connections.parse()?, congestion_control, what == "send", until(seconds)?);
+        }
+        ["beside", afteryou, peer, connections, congestion_control, seconds] => {
+            let until = until(seconds)?;
+            let own = std::env::current_exe()?;
+            let mut steered = Command::new(afteryou)
+                .args(["run", "--"])
+                .arg(own)
+                .args(["fetch", peer, connections, congestion_control, seconds])
+                .spawn()?;
+            thread::sleep(ALONE);
+            go(peer, 1, "cubic", true, until);
+            steered.wait()?;
         }
         _ => return judge(&words),
     }

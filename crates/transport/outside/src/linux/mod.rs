@@ -9,6 +9,7 @@ mod scan;
 mod socket;
 mod steer;
 mod system;
+mod traffic;
 mod tree;
 
 pub use original::{restore, Original, Place};

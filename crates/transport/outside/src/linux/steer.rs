@@ -3,6 +3,7 @@
 use super::original::{Original, Place};
 use super::scan::{Found, Scan};
 use super::system::{self, TcpInfo};
+use super::traffic::Traffic;
 use crate::rule::group::{WAITING_DOWNLOAD, WAITING_UPLOAD_PER_S};
 use crate::rule::rate::rate;
 use crate::rule::{law, Direction, Granted, Group, Id, Params, Part, Reading};
@@ -77,6 +78,7 @@ pub struct Steer {
     /// Time of the first tick.
     began: Option<Instant>,
     scan: Scan,
+    traffic: Traffic,
     connections: Vec<Connection>,
     down: Group,
     up: Group,
@@ -98,6 +100,7 @@ impl Steer {
             root,
             began: None,
             scan: Scan::without_own(),
+            traffic: Traffic::default(),
             connections: Vec::new(),
             down: Group::new(Direction::Down, params),
             up: Group::new(Direction::Up, params),
@@ -169,6 +172,9 @@ impl Steer {
                 Some((down(connection, peer, &held.info), up(connection, peer, &held.info)))
             })
             .unzip();
+        self.traffic.read(now, self.root);
+        self.down.note_opposite_rate(time, self.traffic.sent_per_s());
+        self.up.note_opposite_rate(time, self.traffic.received_per_s());
         let windows = self.down.tick(time, &downs);
         let uploads: Vec<Reading> = ups.into_iter().filter(|reading| reading.bytes >= UPLOAD_FROM).collect();
         let shares = self.up.tick(time, &uploads);

@@ -12,6 +12,7 @@
 
 use super::law::{Law, Params, Seen, LATE};
 use super::members::{Direction, Id, Member, Members, Reading, USUAL_MSS};
+use super::opposite::Opposite;
 use super::recent::Largest;
 use super::turns::{Situation, Turns, IDLE, WAITING_IDLE};
 use afteryou_base::{Span, Time};
@@ -90,6 +91,7 @@ pub enum Part {
 pub struct Group {
     direction: Direction,
     law: Law,
+    opposite: Opposite,
     members: Members,
     turns: Turns,
     /// Since when the link has room, as far as the active ones say, and the window then, bytes.
@@ -110,6 +112,7 @@ impl Group {
         Group {
             direction,
             law: Law::new(params, QUIET_PACKETS * USUAL_MSS),
+            opposite: Opposite::default(),
             members: Members::default(),
             turns: Turns::new(direction),
             room_since: None,
@@ -156,6 +159,11 @@ impl Group {
         QUIET_PACKETS * USUAL_MSS
     }
 
+    /// Notes what the host moves the other way, bytes a second, without acknowledgements of this group.
+    pub fn note_opposite_rate(&mut self, now: Time, per_s: f64) {
+        self.opposite.note_rate(now, per_s);
+    }
+
     /// Takes in the readings of a tick and returns the window of each connection.
     pub fn tick(&mut self, now: Time, readings: &[Reading]) -> Vec<Granted> {
         self.members.read(now, readings);
@@ -166,10 +174,13 @@ impl Group {
             }
         }
         let floor = ACTIVE_PACKETS * self.mss();
-        if let Some(seen) = self.seen(now) {
+        let mut trying = None;
+        if let Some(mut seen) = self.seen(now) {
             // The least, since one that pauses has its pauses in it.
             let least = self.active().filter_map(|member| member.reading.rtt).min();
             self.round = least.unwrap_or(seen.base).max(seen.base);
+            let best = self.best.get().unwrap_or(0.0);
+            trying = self.opposite.tick(&mut seen, &mut self.law, best);
             let is_short = seen.queue.is_none_or(|queue| queue.as_secs_f64() < FREE * self.law.target());
             let has_room = is_short && self.law.last_loss().is_none_or(|at| now.since(at) >= SINCE_LOSS);
             // A window that grows will find out by itself.
@@ -181,7 +192,7 @@ impl Group {
         }
         self.last_tick = now;
         self.take_turns(now);
-        let window = self.law.window() - self.leaving(now);
+        let window = trying.unwrap_or(self.law.window()) - self.leaving(now);
         self.grant(window, floor)
     }
 

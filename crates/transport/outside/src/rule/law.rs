@@ -21,7 +21,7 @@
 //! losses). The differences were found by trial with kernel senders.
 //!
 //! # Not implemented
-//! One-way delays: an observer has none. So a busy opposite direction looks like a queue.
+//! One-way delays: an observer has none. So a busy opposite direction looks like a queue, but for what [`super::opposite`] explains.
 //!
 //! # Known bad cases
 //! Behind a fair queue the own delay says nothing of others: then only the number of active connections bounds the share. Jitter beyond
@@ -241,6 +241,17 @@ impl Law {
         !matches!(self.phase, Phase::Slowdown { .. })
             && self.highest.get().is_some_and(|highest| self.window < highest / 2.0)
             && self.queue().is_some_and(|queue| queue > self.whole_target() / 2.0)
+    }
+
+    /// Begins anew with a window, bytes, since the queue that kept it small is not its own.
+    pub fn resume(&mut self, window: f64) {
+        self.window = window;
+        self.phase = Phase::SlowStart;
+        self.threshold = f64::INFINITY;
+        self.samples = [f64::INFINITY; SAMPLES];
+        self.corrected_until = None;
+        self.free_since = None;
+        self.round.window = window;
     }
 
     /// Takes in a tick's reading; the window stays at `floor` bytes at least.

@@ -64,7 +64,18 @@ pub struct Path {
     /// One packet of so many is lost at random, by this counter.
     pub lose_every: u64,
     counter: u64,
+    /// An upload of the own host fills its uplink: it began at this time.
+    upload_began_ms: Option<u64>,
 }
+
+/// The uplink's queue swings between these, ms, as an upload of CUBIC fills 300 ms of buffer at 5 Mbit/s.
+const UPLINK_MS: (f64, f64) = (200.0, 300.0);
+/// … once in so long.
+const UPLINK_SWING_MS: u64 = 5000;
+/// It is full so long after it began.
+const UPLINK_FILLS_MS: u64 = 1500;
+/// Bytes a second.
+const UPLINK_PER_S: f64 = 625_000.0;
 
 impl Path {
     pub fn new(direction: Direction, mbit: f64, base_ms: u64, buffer_ms: f64, connections: usize) -> Path {
@@ -92,6 +103,7 @@ impl Path {
             highest_ms: 0.0,
             lose_every: 0,
             counter: 0,
+            upload_began_ms: None,
         }
     }
 
@@ -107,6 +119,24 @@ impl Path {
 
     pub fn stop_reno(&mut self) {
         self.reno.is_on = false;
+    }
+
+    /// Begins an upload of the own host, or ends it.
+    pub fn upload(&mut self, is_on: bool) {
+        self.upload_began_ms = is_on.then_some(self.now_ms);
+    }
+
+    /// Returns how long acknowledgements wait in the uplink, ms.
+    fn uplink_ms(&self) -> u64 {
+        let Some(began) = self.upload_began_ms else { return 0 };
+        let (least, most) = UPLINK_MS;
+        let passed = self.now_ms - began;
+        if passed < UPLINK_FILLS_MS {
+            return (most * passed as f64 / UPLINK_FILLS_MS as f64) as u64;
+        }
+        // CUBIC's curve: steep at first, flat where it was full before.
+        let part = ((passed - UPLINK_FILLS_MS) % UPLINK_SWING_MS) as f64 / UPLINK_SWING_MS as f64;
+        (most - (most - least) * (1.0 - part).powi(3)) as u64
     }
 
     pub fn now(&self) -> Time {
@@ -247,7 +277,7 @@ impl Path {
         while self.credit >= WIRE {
             let Some((of, sent_ms)) = self.queue.pop_front() else { return };
             self.credit -= WIRE;
-            self.returning.push_back((self.now_ms + self.base_ms, of, sent_ms));
+            self.returning.push_back((self.now_ms + self.base_ms + self.uplink_ms(), of, sent_ms));
         }
     }
 
@@ -268,6 +298,8 @@ impl Path {
                 in_flight: sender.in_flight,
             })
             .collect();
+        let opposite = if self.upload_began_ms.is_some() { UPLINK_PER_S } else { 0.0 };
+        self.group.note_opposite_rate(self.now(), opposite);
         let granted = self.group.tick(self.now(), &readings);
         let is_starting = self.group.law().phase() == law::Phase::SlowStart;
         for granted in granted {
