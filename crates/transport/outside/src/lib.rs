@@ -19,6 +19,7 @@
 //!
 //! - [`rule`] decides, without sockets and clocks: readings of connections go in, and what each may have under way comes out.
 //! - `linux` reads and sets the sockets of other processes.
+//! - [`hint`] asks macOS and Windows to do the same for a connection of this process, by their own means.
 //!
 //! # Design
 //! A download is bounded by the receive window that the kernel announces (RFC 9840), an upload by SO_MAX_PACING_RATE. Both follow one rule, whose
@@ -29,6 +30,7 @@
 //! `tests/all` runs the rule over a small model of a path. `afteryou run` is tested with real programs in `crates/afteryou`.
 #![warn(missing_docs)]
 
+pub mod hint;
 pub mod rule;
 
 #[cfg(target_os = "linux")]
