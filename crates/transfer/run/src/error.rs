@@ -6,10 +6,10 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The system is not Linux.
-    #[error("run steers the sockets of a program, which only Linux allows: start the program itself, with its own limit of rate")]
+    #[error("run steers the sockets of a program, which only Linux allows; here afteryou get URL downloads in the background, and programs do through afteryou proxy")]
     NotHere,
-    /// The kernel lacks what is needed.
-    #[error("this kernel has no pidfd_getfd, which Linux has since 5.6: start the program itself, with its own limit of rate")]
+    /// The kernel lacks what is needed, or a container's filter hides it.
+    #[error("run requires pidfd_getfd, which Linux has since 5.6, and which this kernel or this container's seccomp filter lacks; here afteryou get URL downloads in the background, and programs do through afteryou proxy")]
     OldKernel,
     /// The program was not found.
     #[error("there is no program {name}: give its path, or look at PATH")]

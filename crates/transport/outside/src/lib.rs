@@ -19,6 +19,7 @@
 //!
 //! - [`rule`] decides, without sockets and clocks: readings of connections go in, and what each may have under way comes out.
 //! - `linux` reads and sets the sockets of other processes.
+//! - [`probe`] finds what kind of sender a server is.
 //! - [`hint`] asks macOS and Windows to do the same for a connection of this process, by their own means.
 //!
 //! # Design
@@ -31,6 +32,7 @@
 #![warn(missing_docs)]
 
 pub mod hint;
+pub mod probe;
 pub mod rule;
 
 #[cfg(target_os = "linux")]

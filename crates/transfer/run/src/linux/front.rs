@@ -4,7 +4,7 @@ use super::message::{Ledger, Message};
 use super::HANDED_ON;
 use crate::args::RunArgs;
 use crate::error::Error;
-use afteryou_outside::linux::restore;
+use afteryou_outside::linux::{lacks_pidfd_getfd, restore};
 use nix::errno::Errno;
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 use nix::sys::signal::{kill, SigSet, Signal};
@@ -18,6 +18,9 @@ use std::process::Command;
 
 /// Runs the program by a second process; returns its exit code.
 pub fn run(args: RunArgs) -> Result<u8, Error> {
+    if lacks_pidfd_getfd() {
+        return Err(Error::OldKernel);
+    }
     // Descendants whose parent dies become children of this process, which then may touch their sockets.
     rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1)).map_err(|error| {
         Error::System {

@@ -11,9 +11,11 @@ mod steer;
 mod system;
 mod traffic;
 mod tree;
+mod tried;
 
 pub use original::{restore, Original, Place};
 pub use own::Own;
 pub use steer::{Note, Status, Steer, TICK};
 pub use system::{take_inherited, window_clamp};
 pub use tree::descendants;
+pub use tried::{lacks_pidfd_getfd, reach, Reach, Tried};

@@ -1,6 +1,6 @@
 //! Settings of a socket before it was steered, and their return.
 
-use super::socket;
+use super::socket::{self, Process};
 use super::system;
 use super::tree;
 use rustix::process::{pidfd_open, Pid, PidfdFlags};
@@ -72,7 +72,7 @@ pub fn restore(root: i32, mut sockets: Vec<(Place, Original)>) {
 fn restore_at(pid: i32, fd: i32, cookie: u64, original: &Original) -> bool {
     let Some(pid) = Pid::from_raw(pid) else { return false };
     let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { return false };
-    let Ok(socket) = socket::duplicate(process.as_fd(), fd, Some(cookie)) else { return false };
+    let Ok(socket) = socket::duplicate(&Process::Other(process), fd, Some(cookie)) else { return false };
     original.give_back(socket.as_fd());
     true
 }

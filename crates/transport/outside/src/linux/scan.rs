@@ -3,7 +3,7 @@
 //! A look at all descriptors takes longer the more there are, so looks are as far apart as keeps their time below [`SHARE`] of a core.
 
 use super::original::Place;
-use super::socket::{self, Kind};
+use super::socket::{self, Kind, Process};
 use super::tree;
 use rustix::process::{pidfd_open, Pid, PidfdFlags};
 use std::collections::{HashMap, HashSet};
@@ -29,7 +29,7 @@ pub struct Found {
 /// The processes of a tree.
 #[derive(Debug, Default)]
 pub struct Scan {
-    processes: HashMap<i32, OwnedFd>,
+    processes: HashMap<i32, Process>,
     next: Option<Instant>,
     /// Sockets that are none of ours to touch.
     excluded: HashSet<u64>,
@@ -51,13 +51,10 @@ impl Scan {
     /// them, too.
     pub fn without_own() -> Scan {
         let mut scan = Scan::default();
-        let own = std::process::id() as i32;
-        if let Some(process) = Pid::from_raw(own).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) {
-            let sockets = tree::sockets(own)
-                .into_iter()
-                .filter_map(|fd| socket::duplicate(process.as_fd(), fd, None).ok());
-            scan.excluded.extend(sockets.filter_map(|socket| socket::cookie(&socket).ok()));
-        }
+        let sockets = tree::sockets(own_pid())
+            .into_iter()
+            .filter_map(|fd| socket::duplicate(&Process::Own, fd, None).ok());
+        scan.excluded.extend(sockets.filter_map(|socket| socket::cookie(&socket).ok()));
         scan
     }
 
@@ -67,7 +64,7 @@ impl Scan {
     /// As [`socket::duplicate`].
     pub fn duplicate(&self, place: &Place) -> io::Result<OwnedFd> {
         let process = self.processes.get(&place.pid).ok_or(io::ErrorKind::NotFound)?;
-        socket::duplicate(process.as_fd(), place.fd, Some(place.cookie))
+        socket::duplicate(process, place.fd, Some(place.cookie))
     }
 
     /// Looks for connections that are not `known`, if it is time.
@@ -83,7 +80,7 @@ impl Scan {
     fn look_at_all(&mut self, root: i32, known: impl Fn(u64) -> bool) -> Vec<Found> {
         let tree = tree::descendants(root);
         self.processes.retain(|pid, _| tree.contains(pid));
-        let own = std::process::id() as i32;
+        let own = own_pid();
         let mut found: Vec<Found> = Vec::new();
         let has_own = self.has_own;
         for pid in tree.into_iter().filter(|pid| has_own || *pid != own) {
@@ -108,13 +105,22 @@ impl Scan {
 
     fn duplicate_new(&mut self, pid: i32, fd: i32) -> io::Result<OwnedFd> {
         if let std::collections::hash_map::Entry::Vacant(entry) = self.processes.entry(pid) {
-            let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?;
-            entry.insert(pidfd_open(pid, PidfdFlags::empty())?);
+            entry.insert(match pid == own_pid() {
+                true => Process::Own,
+                false => {
+                    let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?;
+                    Process::Other(pidfd_open(pid, PidfdFlags::empty())?)
+                }
+            });
         }
-        let socket = socket::duplicate(self.processes[&pid].as_fd(), fd, None);
+        let socket = socket::duplicate(&self.processes[&pid], fd, None);
         if socket.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied) {
             self.refused = Some(pid);
         }
         socket
     }
+}
+
+fn own_pid() -> i32 {
+    std::process::id() as i32
 }

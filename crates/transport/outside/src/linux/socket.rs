@@ -1,5 +1,6 @@
 //! A duplicate of another process's socket, and its kind.
 
+use super::system;
 use rustix::net::sockopt::{socket_cookie, socket_protocol};
 use rustix::net::{getpeername, ipproto, SocketAddrAny};
 use rustix::process::{pidfd_getfd, PidfdGetfdFlags};
@@ -18,12 +19,24 @@ pub enum Kind {
     Other,
 }
 
+/// The process of a socket.
+#[derive(Debug)]
+pub enum Process {
+    /// The caller, whose descriptors need no call of Linux 5.6, which containers may forbid.
+    Own,
+    /// Another process.
+    Other(OwnedFd),
+}
+
 /// Returns a duplicate of a socket of a process, to be held as short as possible. With `cookie`: if it is that socket still.
 ///
 /// # Errors
 /// The process or the descriptor is gone, means something else, or may not be touched.
-pub fn duplicate(process: BorrowedFd<'_>, fd: i32, cookie: Option<u64>) -> io::Result<OwnedFd> {
-    let socket = pidfd_getfd(process, fd, PidfdGetfdFlags::empty())?;
+pub fn duplicate(process: &Process, fd: i32, cookie: Option<u64>) -> io::Result<OwnedFd> {
+    let socket = match process {
+        Process::Own => system::duplicate_own(fd)?,
+        Process::Other(process) => pidfd_getfd(process, fd, PidfdGetfdFlags::empty())?,
+    };
     match cookie {
         Some(cookie) if socket_cookie(&socket)? != cookie => Err(io::ErrorKind::NotFound.into()),
         _ => Ok(socket),

@@ -181,6 +181,18 @@ pub fn take_inherited(descriptor: i32) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
+/// Returns a duplicate of a descriptor of this process.
+///
+/// # Errors
+/// It is not open.
+pub fn duplicate_own(descriptor: i32) -> io::Result<OwnedFd> {
+    if descriptor < 0 {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    // SAFETY: borrowed for one call, which fails if it is not open. Whatever it is by then, only the duplicate is used.
+    Ok(rustix::io::fcntl_dupfd_cloexec(unsafe { BorrowedFd::borrow_raw(descriptor) }, 0)?)
+}
+
 /// A number as the kernel takes it: any bits are valid.
 trait Number: Copy + Default {}
 impl Number for i32 {}
