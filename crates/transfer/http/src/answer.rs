@@ -87,7 +87,7 @@ fn contradiction(answer: &Answer, reason: &str) -> Error {
 }
 
 /// Returns the version that headers describe.
-fn version(named: &str, headers: &HeaderMap) -> Version {
+pub(crate) fn version(named: &str, headers: &HeaderMap) -> Version {
     let etag = text(headers, header::ETAG);
     // A weak tag may stand for several versions, and then a date must not be used, either (RFC 9110, section 13.1.5).
     let is_weak = etag.as_ref().is_some_and(|etag| etag.starts_with("W/"));
@@ -105,7 +105,7 @@ fn version(named: &str, headers: &HeaderMap) -> Version {
 }
 
 /// Parses `bytes 5-9/10` or `bytes 5-9/*`.
-fn satisfied(range: &str) -> Option<(u64, u64, Option<u64>)> {
+pub(crate) fn satisfied(range: &str) -> Option<(u64, u64, Option<u64>)> {
     let (part, length) = range.trim().strip_prefix("bytes ")?.split_once('/')?;
     let (first, last) = part.trim().split_once('-')?;
     let (first, last) = (number(first)?, number(last)?);

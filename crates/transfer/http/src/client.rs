@@ -2,6 +2,7 @@
 
 use crate::connect::Connector;
 use crate::digest::Digest;
+use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::netrc::Netrc;
 use crate::proxy::Proxies;
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use tokio::net::TcpStream;
 
 /// Holds the reader of a download back.
 pub trait Pacing: Send + Sync {
@@ -19,8 +21,13 @@ pub trait Pacing: Send + Sync {
     fn take(&self, bytes: u64) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }
 
+/// What is done with a socket.
+pub type Prepare = dyn Fn(&TcpStream) + Send + Sync;
+
 /// Options of a [`Client`].
 pub struct Options {
+    /// Called with each socket when it is connected, before anything is sent.
+    pub prepare: Option<Arc<Prepare>>,
     /// Limits the rate. Without it each byte is read as soon as it is there.
     pub pacing: Option<Arc<dyn Pacing>>,
     /// Proxies; by default none.
@@ -40,6 +47,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
+            prepare: None,
             pacing: None,
             proxies: Proxies::default(),
             netrc: Netrc::default(),
@@ -141,12 +149,18 @@ impl Client {
     /// Creates a client.
     pub fn new(mut options: Options) -> Client {
         let connector = Connector {
+            prepare: options.prepare.take(),
             proxies: std::mem::take(&mut options.proxies),
             roots: std::mem::take(&mut options.roots).into_iter().map(Into::into).collect(),
             timeout: options.connect_timeout,
             tls: OnceLock::new(),
         };
         Client { options, connector }
+    }
+
+    /// Returns whether a connection for `url` goes through a proxy.
+    pub(crate) fn is_proxied(&self, url: &Url) -> Result<bool, Error> {
+        Ok(self.connector.proxies.of(url)?.is_some())
     }
 
     pub(crate) fn exchange(&self) -> Exchange<'_> {

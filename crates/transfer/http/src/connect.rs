@@ -11,6 +11,7 @@
 //! | [`HEADERS`] | 64 KiB | more than any honest answer has; a server must not fill the memory |
 //! | [`WINDOW`] | 32 MiB | HTTP/2 must not hold back what TCP lets through: 1 Gbit/s over 250 ms |
 
+use crate::client::Prepare;
 use crate::error::Error;
 use crate::proxy::{Proxies, Proxy};
 use crate::tls;
@@ -43,6 +44,8 @@ const PROXY_ANSWER: usize = 16 << 10;
 
 /// Opens connections.
 pub(crate) struct Connector {
+    /// Called with each socket before anything is sent.
+    pub prepare: Option<Arc<Prepare>>,
     pub proxies: Proxies,
     /// Certificate authorities; without them, those of the system.
     pub roots: Vec<CertificateDer<'static>>,
@@ -108,6 +111,9 @@ impl Connector {
         let peer = stream.peer_addr().map_err(failed)?;
         // Requests are single packets; nothing is gained by waiting.
         _ = stream.set_nodelay(true);
+        if let Some(prepare) = &self.prepare {
+            prepare(&stream);
+        }
         if let (true, Some(proxy)) = (url.is_https(), proxy) {
             tunnel(&mut stream, url, proxy).await?;
         }

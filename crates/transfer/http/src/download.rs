@@ -161,7 +161,7 @@ impl Download<'_> {
         let validator = version.validator().filter(|_| is_same_url).map(str::to_owned);
         let has_digest = self.job.sha256.is_some() || (is_same_url && self.repr_digest().is_some());
         match validator.is_some() || (has_digest && *version != Version::default()) {
-            true => Wanted { from, validator },
+            true => Wanted { from, validator, ..Wanted::default() },
             false => Wanted::default(),
         }
     }
@@ -309,7 +309,7 @@ fn mismatch(of: &'static str, digest: &Digest, found: String) -> Error {
 }
 
 /// Returns the next data of a body.
-async fn next(body: &mut Incoming) -> Option<Result<Bytes, hyper::Error>> {
+pub(crate) async fn next(body: &mut Incoming) -> Option<Result<Bytes, hyper::Error>> {
     loop {
         match poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await? {
             Err(error) => return Some(Err(error)),

@@ -26,6 +26,8 @@ pub(crate) struct Wanted {
     pub from: u64,
     /// The version that it must belong to; with another one the server sends the whole file.
     pub validator: Option<String>,
+    /// Whether the server is to show what it can do: it is asked for all bytes as a range, and for a digest of the answer.
+    pub is_look: bool,
 }
 
 /// An answer whose body has not been read.
@@ -92,7 +94,10 @@ impl Exchange<'_> {
         if !connection.is_http2() {
             headers.push((header::HOST, at.authority()));
         }
-        if wanted.from > 0 {
+        if wanted.is_look {
+            headers.push((HeaderName::from_static("want-content-digest"), "sha-256=2, sha-512=1".to_owned()));
+        }
+        if wanted.from > 0 || wanted.is_look {
             headers.push((header::RANGE, format!("bytes={}-", wanted.from)));
             headers.extend(wanted.validator.clone().map(|validator| (header::IF_RANGE, validator)));
         }

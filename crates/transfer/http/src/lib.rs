@@ -18,6 +18,7 @@
 //! | `answer.rs` | the meaning of a server's answer for a partial file |
 //! | `exchange.rs` | a request and its redirects; who gets a password |
 //! | `connect.rs` | addresses, proxies, TLS, HTTP/1.1 and HTTP/2 |
+//! | `look.rs` | an answer that is looked at and not stored |
 //! | `sink.rs` | writing beside reading |
 //! | `partial.rs` | the partial file and its description |
 //! | `digest.rs`, `names.rs`, `netrc.rs`, `proxy.rs`, `url.rs` | what their names say |
@@ -31,6 +32,7 @@ mod digest;
 mod download;
 mod error;
 mod exchange;
+mod look;
 mod names;
 mod netrc;
 mod partial;
@@ -43,9 +45,10 @@ mod url;
 #[cfg(test)]
 mod hostile;
 
-pub use client::{Client, Event, Job, Listener, Options, Outcome, Pacing, Place};
+pub use client::{Client, Event, Job, Listener, Options, Outcome, Pacing, Place, Prepare};
 pub use digest::Digest;
 pub use error::Error;
+pub use look::{Look, Ranges};
 pub use netrc::Netrc;
 pub use proxy::Proxies;
 pub use tries::Backoff;
