@@ -3,6 +3,7 @@
 use super::{Check, Severity};
 use afteryou_bed::net::{is_root, opens_tun};
 use afteryou_bed::testbed::Ready;
+use afteryou_outside::linux::{reach, Reach};
 use std::fs;
 use std::net::UdpSocket;
 use std::path::PathBuf;
@@ -28,11 +29,41 @@ pub fn checks() -> Vec<Check> {
         system.controllers(),
         system.ebpf(),
         system.namespaces(),
+        programs(&reach()),
         match is_root() {
             true => testbed(afteryou_bed::testbed::ready()),
             false => testbed_of_user(system.namespaces().state == Severity::Ok, opens_tun()),
         },
     ]
+}
+
+/// Judges whether `afteryou run` reaches the sockets of programs.
+fn programs(reach: &Reach) -> Check {
+    const NAME: &str = "sockets of programs, for afteryou run";
+    let others = "afteryou get and afteryou proxy do without";
+    match reach {
+        Reach::Works => Check::ok(NAME, "can be reached: pidfd_getfd works with a child process"),
+        Reach::OldKernel { release } => Check::warn(
+            NAME,
+            format!("cannot be reached: Linux {release} has no pidfd_getfd"),
+            format!("use Linux 5.6 or newer; {others}"),
+        ),
+        Reach::Yama { scope } => Check::warn(
+            NAME,
+            format!("cannot be reached: kernel.yama.ptrace_scope is {scope}"),
+            format!("sudo sysctl kernel.yama.ptrace_scope=1 (3 stays until the next boot), or run as root; {others}"),
+        ),
+        Reach::Seccomp => Check::warn(
+            NAME,
+            "cannot be reached: a seccomp filter forbids pidfd_getfd, as those of containers do",
+            format!("allow it (docker run --cap-add SYS_PTRACE), or run outside of the container; {others}"),
+        ),
+        Reach::Failed(error) => Check::warn(
+            NAME,
+            format!("cannot be reached: {error}"),
+            format!("look for a security module that forbids ptrace (SELinux: deny_ptrace); {others}"),
+        ),
+    }
 }
 
 const TESTBED: &str = "testbed with the kernel's TCP";
@@ -284,6 +315,16 @@ fn way_out() -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refusal_comes_with_what_to_do() {
+        assert_eq!(programs(&Reach::Works).state, Severity::Ok);
+        let yama = programs(&Reach::Yama { scope: 2 });
+        assert!(yama.seen.contains("is 2") && yama.todo.unwrap().contains("ptrace_scope=1"));
+        let old = programs(&Reach::OldKernel { release: "5.4.0".into() });
+        assert!(old.seen.contains("5.4.0") && old.todo.unwrap().contains("afteryou proxy"));
+        assert!(programs(&Reach::Seccomp).todo.unwrap().contains("SYS_PTRACE"));
+    }
 
     fn system(files: &[(&str, &str)]) -> (tempfile::TempDir, System) {
         let root = tempfile::tempdir().unwrap();

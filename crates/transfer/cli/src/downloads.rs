@@ -36,7 +36,9 @@ pub async fn get(args: &GetArgs, mut asked: Downloads) -> Result<(), Failure> {
     // Without it the files come all the same, and only do not give way.
     #[cfg(target_os = "linux")]
     let _steered = afteryou_outside::linux::Own::begin(afteryou_outside::rule::Params::default(), None);
-    let client = Client::new(options(args, stage.pace.clone()));
+    let mut options = options(args, stage.pace.clone());
+    options.prepare = prepare(stage.listener());
+    let client = Client::new(options);
     let meter = Arc::new(Meter::new(stage.listener(), asked.jobs.len()));
     let outcome = tokio::select! {
         biased;
@@ -48,6 +50,25 @@ pub async fn get(args: &GetArgs, mut asked: Downloads) -> Result<(), Failure> {
     let verdict = summary::verdict(&summary, "the same command tries them again", args.common.strict, false);
     summary::with_output(verdict, events)?;
     output.map_or(Ok(()), |output| pipes::pour(&output, std::io::stdout().lock()))
+}
+
+/// Returns what makes a connection yield, reported once. On Linux [`afteryou_outside::linux::Own`] does that for all connections.
+#[cfg(target_os = "linux")]
+fn prepare(_: Listener) -> Option<Arc<http::Prepare>> {
+    None
+}
+
+/// Returns what makes a connection yield, reported once: the system's own means.
+#[cfg(not(target_os = "linux"))]
+fn prepare(listener: Listener) -> Option<Arc<http::Prepare>> {
+    let reported = std::sync::Once::new();
+    Some(Arc::new(move |stream| {
+        let text = match afteryou_outside::hint::background(stream) {
+            Ok(hinted) => hinted.to_string(),
+            Err(error) => error.to_string(),
+        };
+        reported.call_once(|| listener(Event::Notice { text }));
+    }))
 }
 
 fn options(args: &GetArgs, pace: Pace) -> Options {

@@ -119,7 +119,7 @@ impl Url {
     }
 
     /// Returns host and port; the scheme's own port is left out.
-    pub(crate) fn authority(&self) -> String {
+    pub fn authority(&self) -> String {
         match self.port == default_port(self.is_https) {
             true => self.host.clone(),
             false => format!("{}:{}", self.host, self.port),

@@ -47,6 +47,8 @@ const ABOVE: f64 = 3.0;
 const BELOW: f64 = 1.5;
 const FEW_LOSSES: u64 = 2;
 const MANY_LOSSES: u64 = 5;
+/// Shorter round trips cannot be counted by a clock of milliseconds.
+const NEAR: Span = Span::from_millis(3);
 /// A held window of which less than this part arrives was not what bounded the sender.
 const FILLED: f64 = 0.5;
 /// A sender that exceeds the window by more than this part did not obey, or the kernel did not announce it.
@@ -89,6 +91,8 @@ pub enum Reason {
     Losses,
     /// The growth is neither kind's.
     Between,
+    /// The server is so near that its round trips cannot be counted.
+    Near,
 }
 
 /// The window as it was held.
@@ -196,6 +200,7 @@ impl Probe {
         self.held = Some(held);
         match held.obeyed() {
             None => self.end(Sender::Unknown(Reason::Unfilled)),
+            Some(_) if base < NEAR => self.end(Sender::Unknown(Reason::Near)),
             Some(_) => self.phase = Phase::Released { since: now },
         }
     }

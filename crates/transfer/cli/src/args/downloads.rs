@@ -122,6 +122,14 @@ fn is_url(word: &OsStr) -> bool {
     !looks_like_ticket(word) && word.to_string_lossy().contains("://")
 }
 
+/// Parses a URL; `None` for another word.
+///
+/// # Errors
+/// A word with `://` that is no URL of HTTP or HTTPS.
+pub fn read_url(word: &OsStr) -> Result<Option<Url>, Failure> {
+    is_url(word).then(|| parse(word)).transpose()
+}
+
 fn parse(word: &OsStr) -> Result<Url, Failure> {
     Url::parse(&word.to_string_lossy()).map_err(Failure::usage)
 }

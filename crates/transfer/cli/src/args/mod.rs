@@ -15,7 +15,7 @@ mod urls;
 pub use choice::{Allowing, Choice, Keeping, Mirroring};
 pub use common::{controller, Common, Symlinks};
 pub use dialing::{is_standard, Dialing, GetArgs, SendArgs};
-pub use downloads::Downloads;
+pub use downloads::{read_url, Downloads};
 pub use foreign::answer as foreign_option;
 pub use listening::{Listening, ReceiveArgs, ServeArgs};
 pub use target::{looks_like_ticket, read_ticket, repeated, Target};
