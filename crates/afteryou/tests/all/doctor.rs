@@ -129,3 +129,46 @@ fn a_far_end_that_nobody_answers_for_is_a_failure_with_exit_code_1() {
     );
     assert!(String::from_utf8(output.stderr).unwrap().contains("1 check failed"));
 }
+
+/// Serves one request with these headers and four bytes, and returns the URL.
+fn web_server(status: &'static str, headers: &'static str) -> String {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let url = format!("http://{}/file", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 4096];
+        assert!(stream.read(&mut request).unwrap() > 0);
+        write!(stream, "HTTP/1.1 {status}\r\n{headers}Content-Length: 4\r\n\r\nabcd").unwrap();
+    });
+    url
+}
+
+#[test]
+fn a_web_server_is_looked_at() {
+    let good = web_server(
+        "206 Partial",
+        "ETag: \"1\"\r\nContent-Range: bytes 0-3/4\r\nRepr-Digest: sha-256=:AAAA:\r\n",
+    );
+    let output = doctor(&["--json", &good]);
+    let good = checks(&output);
+    assert_eq!(["server", "resuming", "digest"].map(|name| state(&good, name)), ["ok"; 3], "{good:?}");
+    if cfg!(target_os = "linux") {
+        let download = good.iter().find(|check| check["name"] == "download").unwrap();
+        assert!(download["seen"].as_str().unwrap().contains("within this machine"), "{good:?}");
+    }
+    let poor = checks(&doctor(&["--json", &web_server("200 OK", "")]));
+    assert_eq!(["server", "resuming", "digest"].map(|name| state(&poor, name)), ["ok", "warn", "warn"]);
+}
+
+#[test]
+fn a_web_server_that_refuses_is_a_failure_with_exit_code_1() {
+    let output = doctor(&[&web_server("404 Not Found", "")]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text.contains("404 Not Found") && text.contains("→ check the URL"), "{text}");
+    let other = doctor(&["ftp://me:secret@example.org/x"]);
+    let said = String::from_utf8(other.stderr).unwrap();
+    assert_eq!(other.status.code(), Some(2));
+    assert!(said.contains("use http or https") && !said.contains("secret"), "{said}");
+}

@@ -6,7 +6,8 @@
 use crate::quic_packet::PAYLOADS;
 use afteryou_scenario::support::Unsupported;
 #[cfg(target_os = "linux")]
-use afteryou_scenario::{Algorithm, Checked, Elements, Flow, Gaps, Record, Traffic, TransportKind};
+use afteryou_scenario::{Algorithm, Record};
+use afteryou_scenario::{Checked, Elements, Flow, Gaps, Traffic, TransportKind};
 
 /// Returns whether a checked scenario can be run over the relay.
 ///

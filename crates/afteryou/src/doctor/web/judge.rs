@@ -1,9 +1,30 @@
 //! What a watched download says about path, server and kernel.
 
-use super::watch::Measured;
 use crate::doctor::Check;
 use afteryou_base::Span;
-use afteryou_outside::probe::{Reason, Sender};
+use afteryou_outside::probe::{Held, Reason, Sender};
+use std::time::Duration;
+
+/// What a download showed.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// How the window was held.
+    pub held: Option<Held>,
+    /// The server's sender.
+    pub sender: Sender,
+    /// Shortest round trip.
+    pub least: Option<Span>,
+    /// Round trips while the download was steered, in ascending order.
+    pub loaded: Vec<Span>,
+    /// Rate meanwhile, bytes a second.
+    pub rate: f64,
+    /// Payload received, bytes.
+    pub bytes: u64,
+    /// Time from connection to end.
+    pub took: Duration,
+    /// What kept the kernel's options from being set.
+    pub failed: Option<String>,
+}
 
 /// Judges a download.
 pub fn checks(measured: &Measured, is_proxied: bool) -> Vec<Check> {
@@ -103,8 +124,6 @@ fn steering(measured: &Measured) -> Check {
 mod tests {
     use super::*;
     use crate::doctor::Severity;
-    use afteryou_outside::probe::Held;
-    use std::time::Duration;
 
     fn measured() -> Measured {
         Measured {

@@ -5,12 +5,17 @@
 mod judge;
 #[cfg(target_os = "linux")]
 mod watch;
+#[cfg(not(target_os = "linux"))]
+#[path = "hinted.rs"]
+mod watch;
 
 use super::Check;
-use afteryou_http::{Client, Error, Look, Options, Proxies, Ranges, Url};
+use afteryou_http::{Client, Error, Look, Netrc, Options, Prepare, Proxies, Ranges, Url};
 use afteryou_terminal::Failure;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::time::timeout_at;
+use watch::Watch;
 
 /// Longest time for everything.
 const TIME: Duration = Duration::from_secs(10);
@@ -26,7 +31,7 @@ pub fn checks(url: &Url) -> Result<Vec<Check>, Failure> {
 fn options() -> Options {
     Options {
         proxies: Proxies::from_env(),
-        netrc: afteryou_http::Netrc::of_user(),
+        netrc: Netrc::of_user(),
         connect_timeout: ANSWER,
         read_timeout: ANSWER,
         ..Options::default()
@@ -34,40 +39,17 @@ fn options() -> Options {
 }
 
 async fn look(url: &Url, end: Instant) -> Vec<Check> {
-    let mut options = options();
-    #[cfg(target_os = "linux")]
-    let watch = watch::Watch::begin(end);
-    #[cfg(target_os = "linux")]
-    {
-        let sockets = watch.sockets();
-        options.prepare = Some(std::sync::Arc::new(move |stream| sockets.take(stream)));
-    }
-    #[cfg(not(target_os = "linux"))]
-    let hinted = {
-        let hinted = std::sync::Arc::new(std::sync::Mutex::new(None));
-        let slot = hinted.clone();
-        options.prepare = Some(std::sync::Arc::new(move |stream| {
-            use afteryou_base::lock::EvenPoisoned;
-            *slot.lock().even_poisoned() = Some(afteryou_outside::hint::background(stream));
-        }));
-        hinted
-    };
-    let client = Client::new(options);
-    let mut look = match timeout_at((end - TIME + ANSWER).into(), client.look(url)).await {
+    let watch = Watch::begin(end);
+    let sockets = watch.sockets();
+    let prepare: Arc<Prepare> = Arc::new(move |stream| sockets.take(stream));
+    let client = Client::new(Options { prepare: Some(prepare), ..options() });
+    let look = match timeout_at((end - TIME + ANSWER).into(), client.look(url)).await {
         Ok(Ok(look)) => look,
         Ok(Err(error)) => return vec![refused(url, &error)],
         Err(_) => return vec![silent(url)],
     };
     let mut checks = vec![server(url, &look), resuming(&look), digest(&look)];
-    #[cfg(target_os = "linux")]
-    if look.peer().ip().to_canonical().is_loopback() {
-        checks.push(Check::ok("download", "not measured: a connection within this machine meets no queue"));
-    } else {
-        let measured = watch.finish(&mut look).await;
-        checks.extend(judge::checks(&measured, look.is_proxied()));
-    }
-    #[cfg(not(target_os = "linux"))]
-    checks.push(system(&hinted));
+    checks.extend(watch.finish(look).await);
     checks
 }
 
@@ -133,20 +115,5 @@ fn digest(look: &Look) -> Check {
         ref names => {
             Check::ok(NAME, format!("the server sends {} of the file {length}", names.join(" and ")))
         }
-    }
-}
-
-/// Judges the system's own background transfers.
-#[cfg(not(target_os = "linux"))]
-fn system(
-    hinted: &std::sync::Mutex<Option<Result<afteryou_outside::hint::Hinted, afteryou_outside::hint::Error>>>,
-) -> Check {
-    use afteryou_base::lock::EvenPoisoned;
-    const NAME: &str = "background downloads";
-    let todo = "limit the rate: afteryou get --max-rate";
-    match &*hinted.lock().even_poisoned() {
-        Some(Ok(hinted)) => Check::ok(NAME, hinted.to_string()),
-        Some(Err(error)) => Check::warn(NAME, error.to_string(), todo),
-        None => Check::warn(NAME, "no connection was made", todo),
     }
 }

@@ -4,11 +4,13 @@
 //! A thread reads and sets the connection each millisecond, from the moment it is connected. Each socket of a redirect takes the place of
 //! the one before. The body is read as fast as it comes and thrown away.
 
+use super::judge::{self, Measured};
+use crate::doctor::Check;
 use afteryou_base::lock::EvenPoisoned;
-use afteryou_base::{Span, Time};
+use afteryou_base::Time;
 use afteryou_http::Look;
 use afteryou_outside::linux::{Own, Tried};
-use afteryou_outside::probe::{Held, Probe, Reading, Sender};
+use afteryou_outside::probe::{Probe, Reading};
 use afteryou_outside::rule::Params;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,27 +30,6 @@ const LOADED: Duration = Duration::from_secs(2);
 const LOADED_LEAST: Duration = Duration::from_millis(600);
 /// The steering needs this long to find the connection.
 const FOUND: Duration = Duration::from_millis(200);
-
-/// What a download showed.
-#[derive(Clone, Debug)]
-pub struct Measured {
-    /// How the window was held.
-    pub held: Option<Held>,
-    /// The server's sender.
-    pub sender: Sender,
-    /// Shortest round trip.
-    pub least: Option<Span>,
-    /// Round trips while the download was steered, in ascending order.
-    pub loaded: Vec<Span>,
-    /// Rate meanwhile, bytes a second.
-    pub rate: f64,
-    /// Payload received, bytes.
-    pub bytes: u64,
-    /// Time from connection to end.
-    pub took: Duration,
-    /// What kept the kernel's options from being set.
-    pub failed: Option<String>,
-}
 
 /// Takes sockets from the client.
 #[derive(Default)]
@@ -104,8 +85,19 @@ impl Watch {
         Arc::clone(&self.sockets)
     }
 
-    /// Reads the body until enough was seen, or the file is over.
-    pub async fn finish(mut self, look: &mut Look) -> Measured {
+    /// Reads the body until enough was seen, or the file is over, and judges it.
+    pub async fn finish(self, mut look: Look) -> Vec<Check> {
+        if look.peer().ip().to_canonical().is_loopback() {
+            return vec![Check::ok(
+                "download",
+                "not measured: a connection within this machine meets no queue",
+            )];
+        }
+        let measured = self.measure(&mut look).await;
+        judge::checks(&measured, look.is_proxied())
+    }
+
+    async fn measure(mut self, look: &mut Look) -> Measured {
         self.sockets.is_answered.store(true, Ordering::Relaxed);
         tokio::select! {
             () = async { while let Ok(Some(_)) = look.next().await {} } => {}

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod checks;
+mod look;
 mod mirrors;
 mod proxies;
 mod redirects;
