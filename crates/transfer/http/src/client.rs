@@ -1,6 +1,6 @@
 //! The interface: options, jobs, events and outcomes.
 
-use crate::connect::Connector;
+use crate::connect::{Connector, Prepare};
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::exchange::Exchange;
@@ -13,16 +13,12 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tokio::net::TcpStream;
 
 /// Holds the reader of a download back.
 pub trait Pacing: Send + Sync {
     /// Returns when more may be read after `bytes`.
     fn take(&self, bytes: u64) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }
-
-/// What is done with a socket.
-pub type Prepare = dyn Fn(&TcpStream) + Send + Sync;
 
 /// Options of a [`Client`].
 pub struct Options {

@@ -11,7 +11,6 @@
 //! | [`HEADERS`] | 64 KiB | more than any honest answer has; a server must not fill the memory |
 //! | [`WINDOW`] | 32 MiB | HTTP/2 must not hold back what TCP lets through: 1 Gbit/s over 250 ms |
 
-use crate::client::Prepare;
 use crate::error::Error;
 use crate::proxy::{Proxies, Proxy};
 use crate::tls;
@@ -41,6 +40,9 @@ const READ_AT_ONCE: usize = 256 << 10;
 const WINDOW: u32 = 32 << 20;
 /// Most 1xx and other lines of a proxy's answer, bytes.
 const PROXY_ANSWER: usize = 16 << 10;
+
+/// A function that sets options of a socket.
+pub type Prepare = dyn Fn(&TcpStream) + Send + Sync;
 
 /// Opens connections.
 pub(crate) struct Connector {

@@ -45,7 +45,8 @@ mod url;
 #[cfg(test)]
 mod hostile;
 
-pub use client::{Client, Event, Job, Listener, Options, Outcome, Pacing, Place, Prepare};
+pub use client::{Client, Event, Job, Listener, Options, Outcome, Pacing, Place};
+pub use connect::Prepare;
 pub use digest::Digest;
 pub use error::Error;
 pub use look::{Look, Ranges};

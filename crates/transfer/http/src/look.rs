@@ -32,7 +32,7 @@ pub struct Look {
 }
 
 impl Client {
-    /// Requests a URL, following redirects, and returns the answer before its body.
+    /// Asks for a URL, following redirects, and returns the answer before its body.
     ///
     /// # Errors
     /// As of a download's first attempt.

@@ -5,7 +5,7 @@
 //! still has the congestion window that it began with, and slow start: it doubles with each round trip. BBR has measured the rate at which
 //! the held window lets packets through, paces by it, and grows by an eighth or so with each round trip.
 //!
-//! What counts is the flight: bytes received per shortest round trip, times the present round trip over the shortest. So a sender that fills
+//! The measure is the flight: bytes received per shortest round trip, times the present round trip over the shortest. So a sender that fills
 //! a queue counts, too. Packets that are lost reduce a loss-based window, and both kinds look alike at first. The flight is then
 //! compared with the one that a loss-based sender keeps at the loss rate seen (RFC 9438, section 5).
 //!
@@ -17,9 +17,9 @@ use afteryou_base::{Span, Time};
 
 /// Window that is held, packets: a loss-based sender begins with more than twice as many (RFC 6928).
 const HELD_PACKETS: u32 = 4;
-/// The window is held for so many round trips: BBR leaves its start-up after fewer, and its memory of rates is ten …
+/// Round trips for which the window is held: BBR leaves its start-up after fewer, and its memory of rates is ten …
 const HELD_TRIPS: u64 = 16;
-/// … and this long, since short round trips are few packets.
+/// … and at least this long, since short round trips are few packets.
 const HELD: Span = Span::from_millis(400);
 /// Round trips after the release that count: the first one brings what was under way.
 const TRIPS: (u64, u64) = (1, 5);
@@ -37,15 +37,17 @@ const FLAT: f64 = 1.2;
 const QUEUED: f64 = 2.5;
 /// … and by this much, since short round trips vary.
 const QUEUED_BY: Span = Span::from_millis(8);
-/// With losses the last four of so many round trips are judged …
+/// With losses the last four of this many round trips are judged …
 const LOSSY_TRIPS: u64 = 64;
 /// … or those after this long.
 const LOSSY: Span = Span::from_secs(4);
 /// A flight above this many times a loss-based one is BBR's …
 const ABOVE: f64 = 3.0;
-/// … and one below this many times is loss-based, after so many losses.
+/// … and one below this many times is loss-based.
 const BELOW: f64 = 1.5;
+/// The former requires this many losses …
 const FEW_LOSSES: u64 = 2;
+/// … and the latter this many.
 const MANY_LOSSES: u64 = 5;
 /// Shorter round trips cannot be counted by a clock of milliseconds.
 const NEAR: Span = Span::from_millis(3);
@@ -54,7 +56,7 @@ const FILLED: f64 = 0.5;
 /// A sender that exceeds the window by more than this part did not obey, or the kernel did not announce it.
 const OBEYED: f64 = 1.2;
 
-/// What a connection shows.
+/// State of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reading {
     /// Payload bytes received.
@@ -218,18 +220,20 @@ impl Probe {
         if trips < GROWN_TRIPS {
             return;
         }
+        let late = self.flight(since, base, trips - 4, trips);
+        let rtt = reading_at(&self.samples, now).rtt.unwrap_or(base);
+        let is_queue = rtt.as_secs_f64() >= QUEUED * base.as_secs_f64() && rtt >= Span(base.0 + QUEUED_BY.0);
+        if is_queue && late >= QUEUED {
+            return self.end(Sender::LossBased);
+        }
         if self.losses(base) > 0 {
             if trips >= LOSSY_TRIPS || now.since(since) >= LOSSY {
-                let sender = self.by_losses(since, base, trips);
+                let sender = self.by_losses(late, base, trips);
                 self.end(sender);
             }
             return;
         }
-        let late = self.flight(since, base, GROWN_TRIPS - 4, GROWN_TRIPS);
-        let rtt = reading_at(&self.samples, now).rtt.unwrap_or(base);
-        let is_queue = rtt.as_secs_f64() >= QUEUED * base.as_secs_f64() && rtt >= Span(base.0 + QUEUED_BY.0);
         self.end(match late / jump.max(f64::MIN_POSITIVE) {
-            _ if is_queue && late >= QUEUED => Sender::LossBased,
             growth if growth < FLAT => Sender::Unknown(Reason::Bounded),
             growth if growth >= GROWN && jump <= STAYED => Sender::ModelBased,
             _ => Sender::Unknown(Reason::Between),
@@ -237,20 +241,20 @@ impl Probe {
     }
 
     /// Compares the last flight with that of a loss-based sender at the loss rate seen.
-    fn by_losses(&self, since: Time, base: Span, trips: u64) -> Sender {
+    fn by_losses(&self, flight: f64, base: Span, trips: u64) -> Sender {
         let losses = self.losses(base);
         let last = self.samples.last().map_or(0, |last| last.reading.bytes);
         let packets = (last - self.samples[0].reading.bytes) as f64 / f64::from(self.mss);
         let rate = losses as f64 / packets.max(1.0);
         let usual = loss_based_packets(rate, base);
-        let found = self.flight(since, base, trips - 4, trips) * f64::from(HELD_PACKETS);
+        let found = flight * f64::from(HELD_PACKETS);
         let rtt = self.samples.last().and_then(|last| last.reading.rtt).unwrap_or(base);
+        // Losses of a queue that overflows follow another law.
         let is_path_full = rtt.as_secs_f64() > 1.1 * base.as_secs_f64() + 0.002;
         match found / usual {
+            _ if is_path_full => Sender::Unknown(Reason::Losses),
             ratio if ratio >= ABOVE && losses >= FEW_LOSSES => Sender::ModelBased,
-            ratio if ratio <= BELOW && losses >= MANY_LOSSES && trips >= LOSSY_TRIPS && !is_path_full => {
-                Sender::LossBased
-            }
+            ratio if ratio <= BELOW && losses >= MANY_LOSSES && trips >= LOSSY_TRIPS => Sender::LossBased,
             _ => Sender::Unknown(Reason::Losses),
         }
     }
@@ -366,6 +370,30 @@ mod tests {
         assert_eq!(of(25.0), Sender::LossBased, "it began with so many");
         let bbr = run(|trips| (4.0 * 1.13_f64.powi(trips as i32)).min(100.0), Some(100));
         assert_eq!(bbr.sender(), Sender::ModelBased);
+    }
+
+    #[test]
+    fn a_sender_that_fills_a_queue_beyond_the_path_is_loss_based_whether_or_not_packets_are_lost() {
+        for loses in [0, 1] {
+            let mut probe = Probe::new(MSS);
+            let (mut ms, mut released) = (0, None);
+            while !probe.is_over() && ms < 9000 {
+                if probe.window() > 1 << 20 {
+                    released.get_or_insert(ms);
+                }
+                // The link's rate is that of the held window, so that only the queue grows: by 5 ms in each round trip.
+                let queue = released.map_or(0, |at| (ms - at) / 8);
+                let reading = Reading {
+                    bytes: ms * 4 * u64::from(MSS) / 40,
+                    rtt: Some(Span(BASE.0 + Span::from_millis(queue).0)),
+                    least_rtt: Some(BASE),
+                    out_of_order: loses * u32::from(queue > 50),
+                };
+                probe.see(Time::from_millis(ms), reading);
+                ms += 1;
+            }
+            assert_eq!(probe.sender(), Sender::LossBased, "{loses}");
+        }
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! What a watched download says about path, server and kernel.
+//! Checks of path, server and kernel, by a download that was watched.
 
 use crate::doctor::Check;
 use afteryou_base::Span;
 use afteryou_outside::probe::{Held, Reason, Sender};
 use std::time::Duration;
 
-/// What a download showed.
+/// Measures of a download.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// How the window was held.
@@ -22,7 +22,7 @@ pub struct Measured {
     pub bytes: u64,
     /// Time from connection to end.
     pub took: Duration,
-    /// What kept the kernel's options from being set.
+    /// The reason, if the kernel refused an option.
     pub failed: Option<String>,
 }
 
@@ -79,20 +79,20 @@ fn sender(measured: &Measured, is_proxied: bool) -> Check {
     };
     let nothing = "nothing must be done: both kinds are steered";
     match reason {
-        Reason::Short => Check::warn(name, "cannot tell: the download was too short", "name a larger file"),
+        Reason::Short => Check::warn(name, "unknown: the download was too short", "name a larger file"),
         Reason::Unfilled => {
-            Check::warn(name, "cannot tell: the server sends less than a window of four packets", nothing)
+            Check::warn(name, "unknown: the server sends less than a window of four packets", nothing)
         }
         Reason::Bounded => Check::warn(
             name,
-            "cannot tell: server or path give little more than a window of four packets",
+            "unknown: server or path give little more than a window of four packets",
             nothing,
         ),
         Reason::Losses => {
-            Check::warn(name, "cannot tell: packets are lost, and the time was too short for that", nothing)
+            Check::warn(name, "unknown: packets are lost, and the time was too short for that", nothing)
         }
-        Reason::Between => Check::warn(name, "cannot tell: it grows unlike CUBIC, reno and BBR", nothing),
-        Reason::Near => Check::warn(name, "cannot tell: the server is nearer than 3 ms", nothing),
+        Reason::Between => Check::warn(name, "unknown: it grows unlike CUBIC, reno and BBR", nothing),
+        Reason::Near => Check::warn(name, "unknown: the server is nearer than 3 ms", nothing),
     }
 }
 

@@ -22,7 +22,7 @@ const TIME: Duration = Duration::from_secs(10);
 /// Longest time until the server answers.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Requests a URL and judges the answer, and on Linux its first seconds.
+/// Asks a server for a URL and judges the answer, and on Linux its first seconds.
 pub fn checks(url: &Url) -> Result<Vec<Check>, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     Ok(runtime.block_on(look(url, Instant::now() + TIME)))

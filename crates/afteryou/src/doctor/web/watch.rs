@@ -179,7 +179,7 @@ fn test(tried: &Tried, measured: &mut Measured, is_over: &dyn Fn() -> bool) {
     (measured.held, measured.sender) = (probe.held(), probe.sender());
 }
 
-/// Steers the download as `afteryou get` does, and notes round trips and rate.
+/// Notes round trips and rate while the download is steered as `afteryou get` does.
 fn load(tried: &Tried, measured: &mut Measured, is_over: &dyn Fn() -> bool) {
     let Ok(_own) = Own::begin(Params::default(), None) else { return };
     let began = Instant::now();

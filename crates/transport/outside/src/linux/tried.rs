@@ -1,4 +1,4 @@
-//! What of the steering works here: tried on a connection and on a child of the caller's own.
+//! Tries of the steering, on a connection and on a child of the caller's own.
 
 use super::system;
 use crate::probe::Reading;
@@ -24,8 +24,8 @@ pub struct Tried {
 }
 
 impl Tried {
-    /// Lifts the buffer of a connection before its first data, so that only the window bounds it. It keeps a duplicate of the socket, without
-    /// which the connection does not end.
+    /// Raises the buffer of a connection before its first data, so that only the window bounds it. A duplicate of the socket is kept, and
+    /// the connection ends only when that is dropped, too.
     ///
     /// # Errors
     /// It is no TCP socket, or the system refuses the options.
@@ -74,7 +74,7 @@ pub enum Reach {
     Works,
     /// The kernel is older than 5.6 and has no pidfd_getfd.
     OldKernel {
-        /// Its release.
+        /// The release, as `uname -r` prints it.
         release: String,
     },
     /// Yama's ptrace_scope refuses it.
@@ -108,7 +108,7 @@ pub fn lacks_pidfd_getfd() -> bool {
     matches!(duplicate_first(own), Err(Errno::NOSYS))
 }
 
-/// Duplicates the standard input of a process.
+/// Tries to duplicate the standard input of a process.
 fn duplicate_first(pid: i32) -> Result<(), Errno> {
     let process = pidfd_open(Pid::from_raw(pid).ok_or(Errno::SRCH)?, PidfdFlags::empty())?;
     pidfd_getfd(process, 0, PidfdGetfdFlags::empty()).map(drop)
