@@ -1,7 +1,7 @@
 //! Whether the sender of a download is loss-based (CUBIC, reno) or model-based (BBR), found by the receiver alone.
 //!
 //! # Model
-//! The receiver holds the window at [`HELD_PACKETS`] until a sender of either kind has adapted to it, and then opens it. A loss-based sender
+//! The receiver holds the window at four packets until a sender of either kind has adapted to it, and then opens it. A loss-based sender
 //! still has the congestion window that it began with, and slow start: it doubles with each round trip. BBR has measured the rate at which
 //! the held window lets packets through, paces by it, and grows by an eighth or so with each round trip.
 //!
