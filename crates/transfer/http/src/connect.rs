@@ -1,16 +1,15 @@
 //! Connections: addresses, sockets, proxies, TLS, and HTTP over them.
 //!
 //! # Model
-//! The addresses of a host are tried one after the other, each a quarter of a second after the one before (RFC 8305), and the first
-//! connection wins. ALPN chooses HTTP/2 or HTTP/1.1 over TLS; without TLS it is HTTP/1.1.
+//! ALPN chooses HTTP/2 or HTTP/1.1 over TLS; without TLS it is HTTP/1.1.
 //!
 //! # Constants
 //! | name | value | reason |
 //! |---|---|---|
-//! | [`STAGGER`] | 250 ms | RFC 8305, section 8 |
 //! | [`HEADERS`] | 64 KiB | more than any honest answer has; a server must not fill the memory |
 //! | [`WINDOW`] | 32 MiB | HTTP/2 must not hold back what TCP lets through: 1 Gbit/s over 250 ms |
 
+use crate::dial;
 use crate::error::Error;
 use crate::proxy::{Proxies, Proxy};
 use crate::tls;
@@ -29,9 +28,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
 
-const STAGGER: Duration = Duration::from_millis(250);
 /// Longest header section, bytes.
 const HEADERS: u32 = 64 << 10;
 /// Most that hyper reads at once, bytes: no less than the headers.
@@ -109,7 +107,7 @@ impl Connector {
     async fn open_over(&self, url: &Url, via: &Url, proxy: Option<&Proxy>) -> Result<Connection, Error> {
         let failed = |reason| Error::Connect { host: via.authority(), reason };
         let addresses = tokio::net::lookup_host((via.bare_host(), via.port())).await.map_err(failed)?;
-        let mut stream = first(addresses.collect()).await.map_err(failed)?;
+        let mut stream = dial::first(addresses.collect()).await.map_err(failed)?;
         let peer = stream.peer_addr().map_err(failed)?;
         // Requests are single packets; nothing is gained by waiting.
         _ = stream.set_nodelay(true);
@@ -186,39 +184,6 @@ fn spawn(connection: impl Future<Output = hyper::Result<()>> + Send + 'static) -
     })
 }
 
-/// Returns the first connection to one of `addresses`.
-async fn first(addresses: Vec<SocketAddr>) -> io::Result<TcpStream> {
-    let mut left = alternating(addresses).into_iter();
-    let mut attempts = JoinSet::new();
-    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
-    loop {
-        if let Some(address) = left.next() {
-            attempts.spawn(TcpStream::connect(address));
-        }
-        tokio::select! {
-            ended = attempts.join_next() => match ended {
-                None => return Err(last),
-                Some(Ok(Ok(stream))) => return Ok(stream),
-                Some(Ok(Err(error))) => last = error,
-                Some(Err(error)) => last = io::Error::other(error),
-            },
-            () = tokio::time::sleep(STAGGER), if left.len() > 0 => {}
-        }
-    }
-}
-
-/// Returns addresses of both families in turn, so that a family without a route costs one attempt.
-fn alternating(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
-    let first_is_v6 = addresses.first().is_some_and(SocketAddr::is_ipv6);
-    let (one, other): (Vec<_>, Vec<_>) =
-        addresses.into_iter().partition(|address| address.is_ipv6() == first_is_v6);
-    let mut other = other.into_iter();
-    let mut mixed: Vec<_> =
-        one.into_iter().flat_map(|address| [Some(address), other.next()]).flatten().collect();
-    mixed.extend(other);
-    mixed
-}
-
 /// Asks a proxy for a tunnel to the host of `url`.
 async fn tunnel(stream: &mut TcpStream, url: &Url, proxy: &Proxy) -> Result<(), Error> {
     let name = proxy.url.authority();
@@ -248,16 +213,4 @@ async fn tunnel(stream: &mut TcpStream, url: &Url, proxy: &Proxy) -> Result<(), 
 /// Returns the value of an Authorization of the scheme Basic.
 pub(crate) fn basic(user: &User) -> String {
     format!("Basic {}", BASE64.encode(format!("{}:{}", user.name, user.password).as_bytes()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn families_of_addresses_alternate() {
-        let address = |text: &str| text.parse::<SocketAddr>().unwrap();
-        let mixed = alternating(["[::1]:1", "[::2]:1", "[::3]:1", "1.1.1.1:1"].map(address).to_vec());
-        assert_eq!(mixed, ["[::1]:1", "1.1.1.1:1", "[::2]:1", "[::3]:1"].map(address));
-    }
 }

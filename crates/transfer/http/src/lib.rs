@@ -17,7 +17,7 @@
 //! | `download.rs` | a file's way from its URLs to its name; `tries.rs` has the attempts |
 //! | `answer.rs` | the meaning of a server's answer for a partial file |
 //! | `exchange.rs` | a request and its redirects; who gets a password |
-//! | `connect.rs` | addresses, proxies, TLS, HTTP/1.1 and HTTP/2 |
+//! | `connect.rs` | proxies, TLS, HTTP/1.1 and HTTP/2; `dial.rs` has the addresses |
 //! | `look.rs` | an answer that is looked at and not stored |
 //! | `sink.rs` | writing beside reading |
 //! | `partial.rs` | the partial file and its description |
@@ -28,6 +28,7 @@
 mod answer;
 mod client;
 mod connect;
+pub mod dial;
 mod digest;
 mod download;
 mod error;

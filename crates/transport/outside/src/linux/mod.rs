@@ -5,6 +5,7 @@
 
 mod original;
 mod own;
+mod roster;
 mod scan;
 mod socket;
 mod steer;
@@ -12,10 +13,13 @@ mod system;
 mod traffic;
 mod tree;
 mod tried;
+mod unread;
 
 pub use original::{restore, Original, Place};
 pub use own::Own;
+pub use roster::Roster;
 pub use steer::{Note, Status, Steer, TICK};
 pub use system::{take_inherited, window_clamp};
 pub use tree::descendants;
 pub use tried::{lacks_pidfd_getfd, reach, Reach, Tried};
+pub use unread::{bound_unread, unbound_unread};

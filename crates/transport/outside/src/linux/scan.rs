@@ -35,6 +35,8 @@ pub struct Scan {
     excluded: HashSet<u64>,
     /// Its own sockets count, too.
     has_own: bool,
+    /// Nothing is looked for.
+    is_off: bool,
     /// A connection that does not use TCP was seen.
     pub has_udp: bool,
     /// A process whose sockets may not be touched.
@@ -47,6 +49,11 @@ impl Scan {
         Scan { has_own: true, ..Scan::default() }
     }
 
+    /// Creates a scan that looks for nothing.
+    pub fn off() -> Scan {
+        Scan { is_off: true, ..Scan::default() }
+    }
+
     /// Creates a scan that leaves the sockets alone that the caller itself has: the tree's processes may have inherited them, and others use
     /// them, too.
     pub fn without_own() -> Scan {
@@ -54,7 +61,7 @@ impl Scan {
         let sockets = tree::sockets(own_pid())
             .into_iter()
             .filter_map(|fd| socket::duplicate(&Process::Own, fd, None).ok());
-        scan.excluded.extend(sockets.filter_map(|socket| socket::cookie(&socket).ok()));
+        scan.excluded.extend(sockets.filter_map(|socket| socket::cookie(socket.as_fd()).ok()));
         scan
     }
 
@@ -69,7 +76,7 @@ impl Scan {
 
     /// Looks for connections that are not `known`, if it is time.
     pub fn look(&mut self, now: Instant, root: i32, known: impl Fn(u64) -> bool) -> Vec<Found> {
-        if self.next.is_some_and(|next| now < next) {
+        if self.is_off || self.next.is_some_and(|next| now < next) {
             return Vec::new();
         }
         let found = self.look_at_all(root, known);
@@ -86,7 +93,7 @@ impl Scan {
         for pid in tree.into_iter().filter(|pid| has_own || *pid != own) {
             for fd in tree::sockets(pid) {
                 let Ok(socket) = self.duplicate_new(pid, fd) else { continue };
-                let Ok(cookie) = socket::cookie(&socket) else { continue };
+                let Ok(cookie) = socket::cookie(socket.as_fd()) else { continue };
                 if known(cookie)
                     || self.excluded.contains(&cookie)
                     || found.iter().any(|found| found.place.cookie == cookie)

@@ -6,7 +6,7 @@ use rustix::net::{getpeername, ipproto, SocketAddrAny};
 use rustix::process::{pidfd_getfd, PidfdGetfdFlags};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 /// Kinds of sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,6 @@ fn address(address: SocketAddrAny) -> Option<IpAddr> {
 ///
 /// # Errors
 /// As getsockopt.
-pub fn cookie(socket: &OwnedFd) -> io::Result<u64> {
-    Ok(socket_cookie(socket.as_fd())?)
+pub fn cookie(socket: BorrowedFd<'_>) -> io::Result<u64> {
+    Ok(socket_cookie(socket)?)
 }

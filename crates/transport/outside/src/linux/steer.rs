@@ -1,23 +1,24 @@
 //! Steers the connections of a process tree: reads them, asks the rule, and sets windows and rates.
 
 use super::original::{Original, Place};
+use super::roster::{lift, Roster, Socket};
 use super::scan::{Found, Scan};
+use super::socket;
 use super::system::{self, TcpInfo};
 use super::traffic::Traffic;
-use crate::rule::group::{WAITING_DOWNLOAD, WAITING_UPLOAD_PER_S};
+use crate::rule::group::{FIRST_WINDOW, WAITING_DOWNLOAD, WAITING_UPLOAD_PER_S};
 use crate::rule::rate::rate;
 use crate::rule::{law, Direction, Granted, Group, Id, Params, Part, Reading};
 use afteryou_base::{Span, Time};
 use rustix::net::sockopt::{set_tcp_congestion, tcp_congestion};
 use std::io;
 use std::net::IpAddr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 /// Time between two ticks: the lag of the rule, and what the kernel's own measures resolve.
 pub const TICK: Duration = Duration::from_millis(10);
-/// A socket's low-water mark that lifts its buffer to the system's maximum.
-const LIFT: i32 = 1 << 30;
 /// States of TCP.
 const ESTABLISHED: u8 = 1;
 const SYN_SENT: u8 = 2;
@@ -58,9 +59,10 @@ pub struct Status {
 }
 
 /// A connection that is steered.
-#[derive(Debug)]
 struct Connection {
     place: Place,
+    /// The socket itself, if it is on the roster.
+    own: Option<Weak<dyn Socket>>,
     peer: Option<IpAddr>,
     original: Original,
     /// Smoothed round-trip time, µs, and packets received, of the last tick.
@@ -71,10 +73,10 @@ struct Connection {
     rate: u64,
 }
 
-/// Steers a process tree.
-#[derive(Debug)]
+/// Steers a process tree, and the sockets of a roster.
 pub struct Steer {
     root: i32,
+    roster: Roster,
     /// Time of the first tick.
     began: Option<Instant>,
     scan: Scan,
@@ -93,11 +95,22 @@ impl Steer {
         Steer { scan: Scan::with_own(), ..Steer::new(own, params, max_rate) }
     }
 
+    /// Creates the steering of the sockets of a roster and of no others.
+    pub fn of_roster(roster: Roster, params: Params, max_rate: Option<f64>) -> Steer {
+        Steer { scan: Scan::off(), roster, ..Steer::new(0, params, max_rate) }
+    }
+
+    /// Adds the sockets of a roster.
+    pub fn with_roster(self, roster: Roster) -> Steer {
+        Steer { roster, ..self }
+    }
+
     /// Creates the steering of `root` and its descendants but for this process, from now on. `max_rate` is a bound of each direction, bytes
     /// a second.
     pub fn new(root: i32, params: Params, max_rate: Option<f64>) -> Steer {
         Steer {
             root,
+            roster: Roster::default(),
             began: None,
             scan: Scan::without_own(),
             traffic: Traffic::default(),
@@ -144,7 +157,7 @@ impl Steer {
     /// Gives every socket its settings back.
     pub fn give_back(&mut self) {
         for connection in std::mem::take(&mut self.connections) {
-            if let Ok(socket) = self.scan.duplicate(&connection.place) {
+            if let Ok(socket) = connection.socket(&self.scan) {
                 connection.original.give_back(socket.as_fd());
             }
         }
@@ -153,13 +166,15 @@ impl Steer {
     /// Finds connections, reads them, and sets their windows and rates.
     pub fn tick(&mut self, now: Instant, note: &mut dyn FnMut(Note)) {
         let began = *self.began.get_or_insert(now);
-        let first = self.down.first_window() as u32;
         let connections = &self.connections;
         let found = self
             .scan
             .look(now, self.root, |cookie| connections.iter().any(|known| known.place.cookie == cookie));
         for found in found {
-            self.take_over(found, first, note);
+            self.take_found(found, note);
+        }
+        for own in self.roster.take() {
+            self.take_own(own, note);
         }
         // Duplicates live until the end of this function, and no longer.
         let held = self.hold(note);
@@ -184,31 +199,52 @@ impl Steer {
         }
     }
 
-    /// Begins to steer a connection, before its first data if it is found in time.
-    fn take_over(&mut self, found: Found, first_window: u32, note: &mut dyn FnMut(Note)) {
+    /// Begins to steer a connection of another program, before its first data if it is found in time.
+    fn take_found(&mut self, found: Found, note: &mut dyn FnMut(Note)) {
         let Ok(socket) = self.scan.duplicate(&found.place) else { return };
-        let socket = socket.as_fd();
+        // A program that waits for a certain number of bytes could wait for ever for a smaller window.
+        if system::receive_low_water(socket.as_fd()).map_or(true, |bytes| bytes > 1) {
+            return;
+        }
+        self.take_over(socket.as_fd(), found.place, found.peer, None, note);
+    }
+
+    /// Begins to steer a connection of the roster.
+    fn take_own(&mut self, own: Weak<dyn Socket>, note: &mut dyn FnMut(Note)) {
+        let Some(socket) = own.upgrade() else { return };
+        let fd = (*socket).as_fd();
+        let Ok(cookie) = socket::cookie(fd) else { return };
+        let pid = i32::try_from(std::process::id()).unwrap_or_default();
+        let place = Place { pid, fd: fd.as_raw_fd(), cookie };
+        self.take_over(fd, place, socket::peer(fd), Some(own), note);
+    }
+
+    fn take_over(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        place: Place,
+        peer: Option<IpAddr>,
+        own: Option<Weak<dyn Socket>>,
+        note: &mut dyn FnMut(Note),
+    ) {
         let Ok(info) = system::tcp_info(socket) else { return };
         if !matches!(info.state, ESTABLISHED | SYN_SENT | CLOSE_WAIT) {
             return;
         }
-        // A program that waits for a certain number of bytes could wait for ever for a smaller window.
-        if system::receive_low_water(socket).map_or(true, |bytes| bytes > 1) {
-            return;
-        }
         let Ok(original) = Original::of(socket) else { return };
-        note(Note::Steered(found.place, original.clone()));
+        note(Note::Steered(place, original.clone()));
         if original.window_clamp.is_none() {
-            let _ = system::set_receive_low_water(socket, LIFT);
-            let _ = system::set_receive_low_water(socket, 1);
+            lift(socket);
         }
-        let _ = system::set_window_clamp(socket, first_window);
+        let _ = system::set_window_clamp(socket, FIRST_WINDOW as u32);
+        let smoothed = (info.rtt, info.segs_in);
         self.connections.push(Connection {
-            place: found.place,
-            peer: found.peer,
+            place,
+            own,
+            peer,
             rate: original.pacing_rate,
             original,
-            smoothed: (info.rtt, info.segs_in),
+            smoothed,
             rtt: None,
         });
     }
@@ -267,12 +303,39 @@ impl Steer {
     }
 }
 
-/// A duplicate of a tick.
+/// A socket during a tick.
 struct Held {
     /// Of the connection.
     index: usize,
-    socket: OwnedFd,
+    socket: Handle,
     info: TcpInfo,
+}
+
+/// Access to a socket.
+enum Handle {
+    /// Of another process, or found by a search.
+    Duplicate(OwnedFd),
+    /// Of the roster.
+    Own(Arc<dyn Socket>),
+}
+
+impl AsFd for Handle {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Handle::Duplicate(socket) => socket.as_fd(),
+            Handle::Own(socket) => (**socket).as_fd(),
+        }
+    }
+}
+
+impl Connection {
+    /// Returns access to the socket if it is there still.
+    fn socket(&self, scan: &Scan) -> io::Result<Handle> {
+        match &self.own {
+            Some(own) => own.upgrade().map(Handle::Own).ok_or(io::ErrorKind::NotFound.into()),
+            None => scan.duplicate(&self.place).map(Handle::Duplicate),
+        }
+    }
 }
 
 fn of<'a>(granted: &'a [Granted], connection: &Connection) -> Option<&'a Granted> {
@@ -280,11 +343,11 @@ fn of<'a>(granted: &'a [Granted], connection: &Connection) -> Option<&'a Granted
 }
 
 /// Reads a connection, and its round-trip time from the smoothed one.
-fn read(scan: &Scan, connection: &mut Connection) -> io::Result<(OwnedFd, TcpInfo)> {
-    let socket = scan.duplicate(&connection.place)?;
+fn read(scan: &Scan, connection: &mut Connection) -> io::Result<(Handle, TcpInfo)> {
+    let socket = connection.socket(scan)?;
     let info = system::tcp_info(socket.as_fd())?;
     if connection.peer.is_none() {
-        connection.peer = super::socket::peer(socket.as_fd());
+        connection.peer = socket::peer(socket.as_fd());
     }
     let (before, packets) = connection.smoothed;
     let came = info.segs_in.wrapping_sub(packets);

@@ -150,6 +150,14 @@ pub fn has_own_receive_buffer(socket: BorrowedFd<'_>) -> bool {
     get::<i32>(socket, libc::SOL_SOCKET, SO_BUF_LOCK).is_ok_and(|locks| locks & RECEIVE != 0)
 }
 
+/// Lets the kernel size the receive buffer again.
+///
+/// # Errors
+/// The kernel is older than 5.15.
+pub fn unlock_receive_buffer(socket: BorrowedFd<'_>) -> io::Result<()> {
+    set(socket, libc::SOL_SOCKET, SO_BUF_LOCK, 0i32)
+}
+
 /// Sets the largest sending rate, bytes a second; all bits set: none.
 ///
 /// # Errors

@@ -17,6 +17,8 @@ use super::recent::Largest;
 use super::turns::{Situation, Turns, IDLE, WAITING_IDLE};
 use afteryou_base::{Span, Time};
 
+/// The window that a connection gets before anything is known of it, bytes.
+pub const FIRST_WINDOW: f64 = QUIET_PACKETS * USUAL_MSS;
 /// A download that waits has this window, bytes: the least that Linux has. A server sends it whole every 0.3 s or so, 32 kbit/s.
 pub const WAITING_DOWNLOAD: f64 = 1152.0;
 /// An upload that waits has this rate, bytes a second: 64 kbit/s, with which no server's timeout for reading ends.
@@ -111,7 +113,7 @@ impl Group {
     pub fn new(direction: Direction, params: Params) -> Group {
         Group {
             direction,
-            law: Law::new(params, QUIET_PACKETS * USUAL_MSS),
+            law: Law::new(params, FIRST_WINDOW),
             opposite: Opposite::default(),
             members: Members::default(),
             turns: Turns::new(direction),
@@ -152,11 +154,6 @@ impl Group {
     /// Returns the base of a connection's destination.
     pub fn base_of(&self, member: &Member) -> Option<Span> {
         self.members.base(member.reading.peer)
-    }
-
-    /// Returns the window that a connection gets before anything is known of it, bytes.
-    pub fn first_window(&self) -> f64 {
-        QUIET_PACKETS * USUAL_MSS
     }
 
     /// Notes what the host moves the other way, bytes a second, without acknowledgements of this group.

@@ -1,0 +1,54 @@
+//! Sockets of this process that are steered without a search: whoever opens one adds it.
+//!
+//! A search of thousands of descriptors takes long, and `pidfd_getfd`, which it uses, may be refused. A roster has neither problem, and a
+//! socket that is added before its first request has its small window from the first byte on.
+
+use super::socket::{self, Kind};
+use super::system;
+use crate::rule::group::FIRST_WINDOW;
+use afteryou_base::lock::EvenPoisoned;
+use std::fmt;
+use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex, Weak};
+
+/// A socket's low-water mark that lifts its buffer to the system's maximum.
+const LIFT: i32 = 1 << 30;
+
+/// A socket of this process.
+pub(super) trait Socket: AsFd + Send + Sync {}
+
+impl<S: AsFd + Send + Sync> Socket for S {}
+
+/// Sockets of this process that are to be steered. Clones are the same roster.
+#[derive(Clone, Default)]
+pub struct Roster(Arc<Mutex<Vec<Weak<dyn Socket>>>>);
+
+impl Roster {
+    /// Adds a connection, which is steered as long as its owner keeps it. Connections within this machine are left alone.
+    pub fn add<S: AsFd + Send + Sync + 'static>(&self, socket: &Arc<S>) {
+        if !matches!(socket::kind(socket.as_fd()), Kind::Tcp(Some(_))) {
+            return;
+        }
+        lift(socket.as_fd());
+        let _ = system::set_window_clamp(socket.as_fd(), FIRST_WINDOW as u32);
+        let weak: Weak<dyn Socket> = Arc::<S>::downgrade(socket);
+        self.0.lock().even_poisoned().push(weak);
+    }
+
+    /// Returns what was added since the last call.
+    pub(super) fn take(&self) -> Vec<Weak<dyn Socket>> {
+        std::mem::take(&mut self.0.lock().even_poisoned())
+    }
+}
+
+impl fmt::Debug for Roster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Roster")
+    }
+}
+
+/// Lifts the receive buffer to the system's maximum, which needs no right: then the clamp alone bounds the window.
+pub(super) fn lift(socket: std::os::fd::BorrowedFd<'_>) {
+    let _ = system::set_receive_low_water(socket, LIFT);
+    let _ = system::set_receive_low_water(socket, 1);
+}
