@@ -14,7 +14,7 @@ use crate::study::{self, StudyArgs};
 use crate::{demo, list};
 use afteryou_cc::list::Entry;
 use afteryou_notation::catalogue;
-use afteryou_run::RunArgs;
+use afteryou_run::{ProxyArgs, RunArgs};
 use afteryou_terminal::output;
 use afteryou_terminal::{redact, Failure};
 use afteryou_transfer_cli::TransferCommand;
@@ -44,6 +44,8 @@ pub enum Command {
     Transfer(TransferCommand),
     /// Run a program whose downloads and uploads give way to everybody else.
     Run(RunArgs),
+    /// Serve a proxy for HTTP and SOCKS5 whose downloads and uploads give way to everybody else.
+    Proxy(ProxyArgs),
     /// Watch a background transfer yield to an upload, with real packets on this machine.
     Demo(DemoArgs),
     /// Run scenario files with an engine of the lab.
@@ -108,6 +110,7 @@ impl Command {
         match self {
             Command::Transfer(command) => command.run(),
             Command::Run(args) => args.run(),
+            Command::Proxy(args) => args.run(),
             Command::Completions(args) => manual::completions(&args, Cli::command()),
             Command::Man(args) => manual::man(&args, Cli::command()),
             Command::Demo(args) => {

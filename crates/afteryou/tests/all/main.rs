@@ -7,6 +7,8 @@ mod doctor;
 mod fluid;
 mod generated;
 mod league;
+#[cfg(unix)]
+mod proxy;
 mod qlogs;
 #[cfg(target_os = "linux")]
 mod run;

@@ -25,6 +25,19 @@ pub fn raise_limit() {
     }
 }
 
+/// Returns how many files this process may have open; `None` is no limit.
+#[cfg(unix)]
+pub fn limit() -> Option<usize> {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    limit.and_then(|files| usize::try_from(files).ok())
+}
+
+/// Returns nothing: there is no such limit.
+#[cfg(not(unix))]
+pub fn limit() -> Option<usize> {
+    None
+}
+
 /// Fails unless a job can open as many files as it needs: better now than half-way.
 #[cfg(unix)]
 pub fn check() -> Result<(), Failure> {

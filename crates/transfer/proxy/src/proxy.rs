@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 
 /// Clients that wait to be let in.
@@ -100,25 +100,35 @@ impl Proxy {
         let mut tasks = JoinSet::new();
         tasks.spawn(self.backlogs.clone().watch());
         loop {
-            // It is never closed.
-            let Ok(permit) = self.permits.clone().acquire_owned().await else { return };
             let accepted = tokio::select! {
                 accepted = self.listener.accept() => accepted,
                 Some(_) = tasks.join_next() => continue,
             };
-            match accepted {
-                Ok((stream, peer)) => {
-                    let (socket, service) = (self.taken(stream), self.service.clone());
-                    tasks.spawn(async move {
-                        service.serve(Client::of(peer.ip()), socket).await;
-                        drop(permit);
-                    });
-                }
+            let (stream, peer) = match accepted {
+                Ok(accepted) => accepted,
                 // Too many files are open, for instance: that passes.
                 Err(error) => {
                     tracing::warn!("no client can be let in: {error}");
                     tokio::time::sleep(AFTER_ERROR).await;
+                    continue;
                 }
+            };
+            let Some(permit) = self.permit(&mut tasks).await else { return };
+            let (socket, service) = (self.taken(stream), self.service.clone());
+            tasks.spawn(async move {
+                service.serve(Client::of(peer.ip()), socket).await;
+                drop(permit);
+            });
+        }
+    }
+
+    /// Waits until there is room for a client.
+    async fn permit(&self, tasks: &mut JoinSet<()>) -> Option<OwnedSemaphorePermit> {
+        loop {
+            tokio::select! {
+                // It is never closed.
+                permit = self.permits.clone().acquire_owned() => return permit.ok(),
+                Some(_) = tasks.join_next() => {}
             }
         }
     }

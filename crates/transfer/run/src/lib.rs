@@ -15,16 +15,18 @@
 //!   changed.
 //! - `linux/steering.rs`: its child and the program's parent, which the kernel requires of one that touches sockets. It steers them.
 //!
-//! The lines between them are those of `linux/message.rs`.
+//! The lines between them are those of `linux/message.rs`. The folder `proxy` has `afteryou proxy`, which is steered in the same way.
 
 mod args;
 mod error;
+mod proxy;
 
 #[cfg(target_os = "linux")]
 mod linux;
 
 pub use args::RunArgs;
 pub use error::Error;
+pub use proxy::ProxyArgs;
 
 use afteryou_terminal::Failure;
 

@@ -1,6 +1,7 @@
 //! `afteryou run`, with programs of the system and of this test.
 
 mod ends;
+pub mod namespace;
 mod steered;
 
 use std::process::{Command, Output};

@@ -1,4 +1,4 @@
-//! Answers `afteryou ctl`: status, rates, pauses and the end of a run.
+//! Answers `afteryou ctl`: status, rates, pauses and the end of a run or a proxy.
 //!
 //! A thread answers at the socket, so that a slow client does not delay the steering, which looks at the shared state in each tick.
 
@@ -50,7 +50,7 @@ impl Requests {
     }
 }
 
-/// The socket of a run; it is gone with this.
+/// The socket; it is gone with this.
 #[derive(Debug)]
 pub struct Control {
     shared: Arc<Mutex<Shared>>,
@@ -65,9 +65,9 @@ struct Shared {
 }
 
 impl Control {
-    /// Answers for the run of process `pid` and its program. Without a place for sockets nobody can ask, and nothing else changes.
-    pub fn new(pid: u32, program: String, max_rate: Option<u64>) -> Control {
-        let status = Status { pid, command: "run".to_owned(), what: program, ..Status::default() };
+    /// Answers for process `pid`, a `command` of ours, and what it is about. Without a place for sockets nobody can ask, and nothing else changes.
+    pub fn new(pid: u32, command: &str, what: String, max_rate: Option<u64>) -> Control {
+        let status = Status { pid, command: command.to_owned(), what, ..Status::default() };
         let requests = Requests { max_rate, ..Requests::default() };
         let shared = Arc::new(Mutex::new(Shared { status, requests }));
         let socket = listen(pid, &shared);

@@ -1,9 +1,9 @@
 //! On Linux.
 
-mod control;
+pub mod control;
 pub mod front;
 pub mod message;
-mod shown;
+pub mod shown;
 mod steering;
 
 use crate::args::RunArgs;

@@ -64,7 +64,7 @@ fn control(args: &RunArgs) -> Control {
         None => args.command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "),
     };
     let max_rate = args.max_rate.map(|rate| rate.bytes_per_second());
-    Control::new(front, output::printable(&program), max_rate)
+    Control::new(front, "run", output::printable(&program), max_rate)
 }
 
 /// Starts the program, or finds the one that runs.
