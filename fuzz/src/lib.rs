@@ -6,6 +6,7 @@ pub mod bodies {
     pub mod connection;
     pub mod ebb;
     pub mod packet;
+    pub mod proxy;
     pub mod quantities;
     pub mod scenario_file;
     pub mod transfer_control;

@@ -32,6 +32,11 @@ fn every_event_leaves_ebb_within_its_bounds() {
 }
 
 #[test]
+fn every_client_of_the_proxy_is_refused_or_read_in_one_way() {
+    replay("proxy", bodies::proxy::run);
+}
+
+#[test]
 fn every_quantity_is_refused_or_reads_back() {
     replay("quantities", bodies::quantities::run);
 }

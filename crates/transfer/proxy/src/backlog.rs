@@ -10,11 +10,11 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 
 /// Time between two looks.
-const APART: Duration = Duration::from_millis(50);
+const APART: Duration = Duration::from_millis(100);
 /// So much unread is a backlog, bytes: a reader that is merely busy for a moment has less, or only once.
 const BACKLOG: u64 = 128 << 10;
 /// Looks in a row that decide.
-const LOOKS: u32 = 3;
+const LOOKS: u32 = 2;
 /// Payload that a slow reader's buffer is bounded to, bytes. Kernels before 6.17 allow 208 KiB without rights.
 const BOUND: usize = 192 << 10;
 

@@ -13,8 +13,9 @@ Examples:
   afteryou run --pid 4711
 
 TCP connections to other machines yield in both directions, those of all processes that COMMAND starts
-included. Connections over UDP (QUIC) are not steered, which is said once. No root is needed, no change of the
-program, and no proxy: its sockets are set from outside, and have what they had before when run ends.
+included. Connections over UDP (QUIC) are not steered, which is said once. No root is needed, and no change of the
+program: its sockets are set from outside, and have what they had before when run ends. Where the system forbids
+that, a private proxy takes its place for programs that honour http_proxy and https_proxy.
 
 Exit codes:
   COMMAND's own, or 128 and the number of the signal that ended it
@@ -38,6 +39,13 @@ pub struct RunArgs {
     /// Steer a process that runs already, and its descendants, until it ends
     #[arg(long, value_name = "N", conflicts_with = "command", value_parser = clap::value_parser!(i32).range(1..))]
     pub pid: Option<i32>,
+
+    /// Send downloads through a private proxy, which COMMAND finds in http_proxy and https_proxy
+    ///
+    /// It is used without this option where the sockets of COMMAND may not be touched. Programs that do not honour
+    /// these variables are not steered by it.
+    #[arg(long, conflicts_with = "pid")]
+    pub proxy: bool,
 
     /// The second process of a run: the descriptor to the first
     #[arg(long, hide = true, value_name = "FD")]

@@ -3,7 +3,7 @@
 //! ```no_run
 //! use afteryou_run::RunArgs;
 //!
-//! let args = RunArgs { max_rate: None, status: true, pid: None, steering: None, command: vec!["wget".into(), "-r".into()] };
+//! let args = RunArgs { max_rate: None, status: true, pid: None, proxy: false, steering: None, command: vec!["wget".into(), "-r".into()] };
 //! args.run()?;
 //! # Ok::<(), afteryou_terminal::Failure>(())
 //! ```

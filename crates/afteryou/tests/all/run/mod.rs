@@ -2,6 +2,7 @@
 
 mod ends;
 pub mod namespace;
+mod private;
 mod steered;
 
 use std::process::{Command, Output};

@@ -107,7 +107,7 @@ async fn little_lies_in_the_kernel_for_a_client_that_does_not_read_and_all_of_it
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         socket2::SockRef::from(&stream).set_send_buffer_size(64 << 10).unwrap();
-        // Slowly enough that the bound, which takes 150 ms, is there in time.
+        // Slowly enough that the bound, which takes 200 ms, is there in time.
         while (counted.load(std::sync::atomic::Ordering::Relaxed) as usize) < ALL {
             stream.write_all(&[7; 20_000]).await.unwrap();
             let now = counted.fetch_add(20_000, std::sync::atomic::Ordering::Relaxed);

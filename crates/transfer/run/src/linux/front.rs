@@ -64,6 +64,9 @@ fn start(args: &RunArgs, theirs: OwnedFd) -> Result<Pid, Error> {
     if args.status {
         command.arg("--status");
     }
+    if args.proxy {
+        command.arg("--proxy");
+    }
     match args.pid {
         Some(pid) => command.arg(format!("--pid={pid}")),
         None => command.arg("--").args(&args.command),

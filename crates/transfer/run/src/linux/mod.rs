@@ -3,6 +3,7 @@
 pub mod control;
 pub mod front;
 pub mod message;
+mod private;
 pub mod shown;
 mod steering;
 

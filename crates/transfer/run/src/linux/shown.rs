@@ -22,14 +22,14 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Creates it; `has_status`: with a line a second.
-    pub fn new(has_status: bool) -> Shown {
+    /// Creates it; `has_status`: with a line a second; `has_proxy`: it is said already what a private proxy does not steer.
+    pub fn new(has_status: bool, has_proxy: bool) -> Shown {
         Shown {
             has_status,
             next: Instant::now() + APART,
             line: String::new(),
-            has_said_udp: false,
-            has_said_refused: false,
+            has_said_udp: has_proxy,
+            has_said_refused: has_proxy,
         }
     }
 
@@ -45,7 +45,7 @@ impl Shown {
         if let (Some(pid), false) = (steer.refused(), self.has_said_refused) {
             self.has_said_refused = true;
             output::complain(&format!(
-                "afteryou: the sockets of process {pid} may not be touched: it is not steered\n"
+                "afteryou: the sockets of process {pid} may not be touched: it is not steered; with --proxy it is, if it honours http_proxy\n"
             ));
         }
         if self.has_status {

@@ -2,6 +2,7 @@
 
 use super::control::Control;
 use super::message::Message;
+use super::private::{self, Private};
 use super::shown::{in_words, Shown};
 use super::HANDED_ON;
 use crate::args::RunArgs;
@@ -40,7 +41,7 @@ pub fn run(args: RunArgs, descriptor: i32) -> Result<u8, Error> {
             Steering {
                 steer: program.steer(&args),
                 control: control(&args),
-                shown: Shown::new(args.status),
+                shown: Shown::new(args.status, program.private.is_some()),
                 program,
                 front,
                 has_told_end: false,
@@ -79,17 +80,29 @@ fn begin(args: &RunArgs) -> Result<Program, Error> {
     if let Some(pid) = args.pid {
         // Signal 0 asks whether the process is there and ours.
         kill(Pid::from_raw(pid), None).map_err(|error| Error::Process { pid, source: error.into() })?;
-        return Ok(Program { pid, child: None });
+        return Ok(Program { pid, child: None, private: None });
     }
     let Some((name, rest)) = args.command.split_first() else {
         return Err(Error::NotFound { name: String::new() });
     };
     let shown = output::printable(&name.to_string_lossy());
-    let child = Command::new(name).args(rest).spawn().map_err(|error| match error.kind() {
-        ErrorKind::NotFound => Error::NotFound { name: shown },
-        _ => Error::NotStarted { name: shown, reason: error.to_string() },
-    })?;
-    Ok(Program { pid: i32::try_from(child.id()).unwrap_or_default(), child: Some(child) })
+    let private = private::reason(args).map(private_proxy).transpose()?;
+    let variables = private.iter().flat_map(|private| private.variables.clone());
+    let child =
+        Command::new(name).args(rest).envs(variables).spawn().map_err(|error| match error.kind() {
+            ErrorKind::NotFound => Error::NotFound { name: shown },
+            _ => Error::NotStarted { name: shown, reason: error.to_string() },
+        })?;
+    Ok(Program { pid: i32::try_from(child.id()).unwrap_or_default(), child: Some(child), private })
+}
+
+/// Starts a private proxy, and prints what is steered with it and what is not.
+fn private_proxy(why: &str) -> Result<Private, Error> {
+    let private = Private::begin()?;
+    output::complain(&format!(
+        "afteryou: a private proxy steers what honours http_proxy and https_proxy ({why}); other programs, other users' and UDP (QUIC) are not steered by it\n"
+    ));
+    Ok(private)
 }
 
 /// Catches the signals that are for the program. One that is caught is as usual in a program that is started; one that was ignored, as by
@@ -136,6 +149,7 @@ struct Program {
     pid: i32,
     /// If this process has started it.
     child: Option<Child>,
+    private: Option<Private>,
 }
 
 impl Program {
@@ -146,7 +160,11 @@ impl Program {
             None => self.pid,
         };
         let max_rate = args.max_rate.map(|rate| rate.bytes_per_second() as f64);
-        Steer::new(root, Params::default(), max_rate)
+        let steer = Steer::new(root, Params::default(), max_rate);
+        match &self.private {
+            Some(private) => steer.with_roster(private.roster.clone()),
+            None => steer,
+        }
     }
 }
 

@@ -44,7 +44,7 @@ impl Steering {
         let max_rate = args.max_rate.map(|rate| rate.bytes_per_second());
         let control = Control::new(std::process::id(), "proxy", address.to_string(), max_rate);
         let steer = Steer::of_roster(roster, Params::default(), None);
-        let shown = Shown::new(args.status);
+        let shown = Shown::new(args.status, false);
         let is_over = Arc::new(AtomicBool::new(false));
         let until = is_over.clone();
         let work = Work { control, steer, shown, clients, stop, next_note: Instant::now() };

@@ -1,0 +1,89 @@
+//! A proxy of one run, for programs whose sockets may not be touched.
+//!
+//! It listens at a port of its own and serves whoever has the password, which is in the program's variables alone.
+
+use crate::args::RunArgs;
+use crate::error::Error;
+use afteryou_outside::linux::{refused, Roster};
+use afteryou_proxy::{variables, Credentials, Options, Proxy};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::runtime::{Builder, Runtime};
+
+/// Bits of a mode that start a program as another user or group.
+const SET_ID: u32 = 0o6000;
+
+/// A proxy that runs until this is dropped.
+pub struct Private {
+    /// Its connections to servers.
+    pub roster: Roster,
+    /// Variables for the program.
+    pub variables: Vec<(&'static str, String)>,
+    // Ends with this, and its tasks with it.
+    _runtime: Runtime,
+}
+
+impl Private {
+    /// Starts a proxy.
+    ///
+    /// # Errors
+    /// No port is free, or no thread can be started.
+    pub fn begin() -> Result<Private, Error> {
+        let failed = Error::system("no private proxy can be started");
+        Private::started().map_err(failed)
+    }
+
+    fn started() -> io::Result<Private> {
+        let mut random = [0; 16];
+        File::open("/dev/urandom")?.read_exact(&mut random)?;
+        let password: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let credentials = Credentials::parse(&format!("afteryou:{password}")).map_err(io::Error::other)?;
+        let roster = Roster::default();
+        let added = roster.clone();
+        let options = Options {
+            credentials: Some(credentials.clone()),
+            opened: Some(Arc::new(move |socket| added.add(socket))),
+            ..Options::default()
+        };
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_io().enable_time().build()?;
+        let proxy =
+            runtime.block_on(Proxy::listen(([127, 0, 0, 1], 0).into(), options)).map_err(io::Error::other)?;
+        let no_proxy = ["no_proxy", "NO_PROXY"].iter().find_map(|name| std::env::var(name).ok());
+        let variables = variables(proxy.address(), Some(&credentials), no_proxy.as_deref());
+        runtime.spawn(proxy.run());
+        Ok(Private { roster, variables, _runtime: runtime })
+    }
+}
+
+/// Returns why a run has a private proxy, as the end of a sentence, if it is to have one.
+pub fn reason(args: &RunArgs) -> Option<&'static str> {
+    if args.pid.is_some() {
+        return None;
+    }
+    if args.proxy {
+        return Some("--proxy asks for it");
+    }
+    let is_changing = || args.command.first().is_some_and(|name| changes_user(Path::new(name)));
+    refused().or_else(|| is_changing().then_some("the program runs as another user or group"))
+}
+
+/// Returns whether a program starts as another user than this one.
+fn changes_user(name: &Path) -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    !is_root
+        && found(name)
+            .and_then(|path| fs::metadata(path).ok())
+            .is_some_and(|metadata| metadata.permissions().mode() & SET_ID != 0)
+}
+
+/// Returns the file that a shell would start.
+fn found(name: &Path) -> Option<PathBuf> {
+    if name.components().count() > 1 {
+        return Some(name.to_owned());
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+}
