@@ -48,7 +48,7 @@ fn main() -> Result<ExitCode> {
     }
 }
 
-/// Is the process between: a relay to a server, or the proxy. Prints its address.
+/// Runs the process between, a relay to a server or the proxy, and prints its address.
 fn between(server: Option<SocketAddr>) -> Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     runtime.block_on(async {

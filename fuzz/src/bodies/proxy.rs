@@ -8,9 +8,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 const HELD: usize = 64 << 10;
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
 
+/// The bytes that each server was sent.
+type Seen = Arc<Mutex<Vec<(Target, Vec<u8>)>>>;
+
 /// Servers in memory, which note what they are sent.
 #[derive(Default)]
-struct Servers(Arc<Mutex<Vec<(Target, Vec<u8>)>>>);
+struct Servers(Seen);
 
 impl Dial for Servers {
     fn dial<'a>(&'a self, _: Client, target: &'a Target) -> Dialing<'a> {
@@ -20,7 +23,7 @@ impl Dial for Servers {
     }
 }
 
-async fn serve(mut stream: DuplexStream, target: Target, seen: Arc<Mutex<Vec<(Target, Vec<u8>)>>>) {
+async fn serve(mut stream: DuplexStream, target: Target, seen: Seen) {
     let (mut all, mut buffer) = (Vec::new(), vec![0; HELD]);
     while let Ok(bytes @ 1..) = stream.read(&mut buffer).await {
         all.extend_from_slice(&buffer[..bytes]);

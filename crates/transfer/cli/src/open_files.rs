@@ -39,6 +39,9 @@ pub fn limit() -> Option<usize> {
 }
 
 /// Fails unless a job can open as many files as it needs: better now than half-way.
+///
+/// # Errors
+/// The limit of open files is too low.
 #[cfg(unix)]
 pub fn check() -> Result<(), Failure> {
     use rustix::io::Errno;
@@ -58,6 +61,9 @@ pub fn check() -> Result<(), Failure> {
 pub fn raise_limit() {}
 
 /// Succeeds: there is no such limit.
+///
+/// # Errors
+/// None.
 #[cfg(not(unix))]
 pub fn check() -> Result<(), Failure> {
     Ok(())

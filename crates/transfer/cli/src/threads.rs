@@ -24,6 +24,9 @@ const SOON: Duration = Duration::from_secs(10);
 
 /// Builds a runtime whose threads all run. Its workers have half of the cores: the job's own threads hash, encode and decode
 /// meanwhile. On two cores one worker needs a tenth less processor time than two, which wake each other up for every packet.
+///
+/// # Errors
+/// The system refuses a thread.
 pub fn runtime() -> Result<Runtime, Failure> {
     let workers = std::thread::available_parallelism().map_or(1, |cores| usize::from(cores).div_ceil(2));
     check(workers + BLOCKING + OTHERS)?;

@@ -1,7 +1,7 @@
 //! Bounds what lies unread in the kernel when a reader is slow.
 //!
 //! The kernel takes what a sender sends until its buffer is full, 6 MB a connection or more, since whoever steers it has lifted the bound: the window is as large as the network allows.
-//! A proxy whose client is slow reads no faster than the client, so the rest would lie there. So all sockets are looked at a few
+//! A proxy whose client is slow reads no faster than the client, so the rest would stay in the kernel. So all sockets are looked at a few
 //! times a second. Where much was unread each time, the buffer is bounded: from then on the window opens as the client reads, and the sender
 //! has the client's rate. When a socket was empty some times, the kernel may size its buffer again.
 
@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 
 /// Time between two looks.
 const APART: Duration = Duration::from_millis(100);
-/// So much unread is a backlog, bytes: a reader that is merely busy for a moment has less, or only once.
+/// Unread bytes that are a backlog: a reader that is merely busy for a moment has fewer, or only once.
 const BACKLOG: u64 = 128 << 10;
 /// Looks in a row that decide.
 const LOOKS: u32 = 2;

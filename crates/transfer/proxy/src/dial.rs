@@ -61,6 +61,7 @@ impl Tcp {
         }
         let stream =
             afteryou_http::dial::first(allowed).await.map_err(|source| Error::Unreachable { source })?;
+        tracing::debug!("connected to {target}");
         let socket = Socket::new(stream);
         if let Some(opened) = &self.opened {
             opened(&socket.0);

@@ -27,7 +27,7 @@ pub enum Error {
     /// The request names no host and port.
     #[error("the target is no host and port: {reason}")]
     Target {
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// The request breaks a rule of HTTP.

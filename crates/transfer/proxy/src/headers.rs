@@ -1,4 +1,4 @@
-//! What a proxy changes in headers (RFC 9110, sections 7.6 and 11.7).
+//! The changes that a proxy makes in headers (RFC 9110, sections 7.6 and 11.7).
 
 use crate::error::Error;
 use hyper::header::{

@@ -8,7 +8,7 @@ use crate::body::Body;
 use crate::error::Error;
 use crate::headers;
 use crate::rules::Client;
-use crate::service::{Shared, WRONG_PASSWORD};
+use crate::shared::{Shared, WRONG_PASSWORD};
 use crate::stream::{Counted, Stream};
 use crate::target::Target;
 use crate::tunnel;
@@ -40,7 +40,7 @@ struct Session {
     client: Client,
     /// The server of the last request.
     route: tokio::sync::Mutex<Option<Route>>,
-    /// What becomes of the connection after its last answer.
+    /// The protocol after the last answer, if the connection goes on.
     next: Mutex<Option<Next>>,
 }
 

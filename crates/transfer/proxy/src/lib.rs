@@ -15,7 +15,7 @@
 //! | file | has |
 //! |---|---|
 //! | `proxy.rs` | the socket, and the bound on the number of clients |
-//! | `service.rs` | a client's connection on any stream, with its time limits |
+//! | `service.rs` | a client's connection on any stream; `shared.rs` has its time limits |
 //! | `http.rs` | requests that are passed on, and CONNECT; `headers.rs`, `body.rs` |
 //! | `socks.rs` | SOCKS5 |
 //! | `tunnel.rs` | copying both ways |
@@ -36,6 +36,7 @@ mod http;
 mod proxy;
 mod rules;
 mod service;
+mod shared;
 mod socks;
 mod stream;
 mod target;
@@ -47,7 +48,8 @@ pub use dial::{Dial, Dialing, Opened};
 pub use error::Error;
 pub use proxy::{Clients, Options, Proxy};
 pub use rules::{Client, Rules};
-pub use service::{Limits, Service};
+pub use service::Service;
+pub use shared::Limits;
 pub use stream::Stream;
 pub use target::Target;
 pub use variables::variables;

@@ -3,6 +3,7 @@
 use crate::credentials::Credentials;
 use crate::dial::Dial;
 use crate::rules::Client;
+use crate::shared::{Limits, Shared};
 use crate::stream::{Counted, Moved, Stream};
 use crate::{http, socks};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -15,34 +16,8 @@ use tokio::io::AsyncReadExt;
 const SOCKS5: u8 = 5;
 /// The first byte of SOCKS4, which has no passwords and, as a rule, no names.
 const SOCKS4: u8 = 4;
-/// An answer to a wrong password takes this long, so that few can be tried.
-pub(crate) const WRONG_PASSWORD: Duration = Duration::from_millis(500);
 /// Looks at whether a connection moves, within its longest silence.
 const LOOKS: u32 = 16;
-
-/// Longest times.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Until a client has sent a request's headers, and until it sends the next request.
-    pub head: Duration,
-    /// Without a byte in either direction.
-    pub idle: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { head: Duration::from_secs(20), idle: Duration::from_secs(15 * 60) }
-    }
-}
-
-/// What all connections of a proxy share.
-pub(crate) struct Shared {
-    pub credentials: Option<Credentials>,
-    pub limits: Limits,
-    pub dialer: Arc<dyn Dial>,
-    /// The proxy's name in Via.
-    pub pseudonym: String,
-}
 
 /// Serves clients on streams of any kind.
 #[derive(Clone)]

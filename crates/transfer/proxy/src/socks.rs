@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::rules::Client;
-use crate::service::{Shared, WRONG_PASSWORD};
+use crate::shared::{Shared, WRONG_PASSWORD};
 use crate::stream::Stream;
 use crate::target::Target;
 use crate::tunnel;

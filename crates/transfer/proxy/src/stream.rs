@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 /// Unsent bytes that the kernel keeps of a stream: enough to fill a packet train, and no more for a slow reader.
 const UNSENT: u32 = 256 << 10;
 
-/// What a client or a server is connected by.
+/// A connection to a client or a server.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}

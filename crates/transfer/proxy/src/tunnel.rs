@@ -1,7 +1,7 @@
 //! Copies bytes both ways until both ends have closed.
 //!
 //! A direction has a buffer only while it has bytes in it: a thousand idle tunnels need no memory for their content. Buffers are kept for
-//! the next one, a few of each thread. An end that closes its sending side closes that of the other side, too, and may go on receiving.
+//! the next one, a few of each thread. An end may stop sending and still receive: its end of data is passed on, and the tunnel stays.
 
 use crate::stream::Stream;
 use std::cell::RefCell;

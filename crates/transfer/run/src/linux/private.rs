@@ -66,8 +66,18 @@ pub fn reason(args: &RunArgs) -> Option<&'static str> {
     if args.proxy {
         return Some("--proxy asks for it");
     }
+    // It may be the only way out of this network.
+    if has_other() {
+        return None;
+    }
     let is_changing = || args.command.first().is_some_and(|name| changes_user(Path::new(name)));
     refused().or_else(|| is_changing().then_some("the program runs as another user or group"))
+}
+
+/// Returns whether programs have a proxy already.
+fn has_other() -> bool {
+    let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+    names.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
 }
 
 /// Returns whether a program starts as another user than this one.

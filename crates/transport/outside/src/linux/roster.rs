@@ -47,7 +47,7 @@ impl fmt::Debug for Roster {
     }
 }
 
-/// Lifts the receive buffer to the system's maximum, which needs no right: then the clamp alone bounds the window.
+/// Raises the receive buffer to the system's maximum, which needs no right: then the clamp alone bounds the window.
 pub(super) fn lift(socket: std::os::fd::BorrowedFd<'_>) {
     let _ = system::set_receive_low_water(socket, LIFT);
     let _ = system::set_receive_low_water(socket, 1);

@@ -5,8 +5,8 @@ use super::system;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-/// Bounds what the kernel keeps for a reader, bytes: about `bytes` of payload. What has been announced to the sender and has no room is
-/// dropped, and sent again.
+/// Bounds what the kernel keeps for a reader, bytes: about `bytes` of payload. Bytes that were announced to the sender
+/// and have no room are dropped, and sent again.
 ///
 /// # Errors
 /// As setsockopt.
