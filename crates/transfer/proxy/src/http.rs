@@ -40,7 +40,7 @@ struct Session {
     client: Client,
     /// The server of the last request.
     route: tokio::sync::Mutex<Option<Route>>,
-    /// The protocol after the last answer, if the connection goes on.
+    /// The protocol after the last answer, if the connection remains.
     next: Mutex<Option<Next>>,
 }
 
