@@ -19,7 +19,7 @@ use hyper::client::conn::http1::{self as client, SendRequest};
 use hyper::header::{
     HeaderValue, CONNECTION, CONTENT_TYPE, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TRANSFER_ENCODING,
 };
-use hyper::http::uri::{PathAndQuery, Scheme, Uri};
+use hyper::http::uri::{Scheme, Uri};
 use hyper::server::conn::http1 as server;
 use hyper::service::service_fn;
 use hyper::upgrade::OnUpgrade;
@@ -184,7 +184,7 @@ impl Session {
         let host = uri.authority().map_or("", |authority| authority.as_str());
         let host = HeaderValue::from_str(host)
             .map_err(|_| Error::Target { reason: "it has characters that no host has" })?;
-        *request.uri_mut() = origin_form(uri, request.method());
+        *request.uri_mut() = origin_form(&uri, request.method())?;
         *request.version_mut() = Version::HTTP_11;
         let all = request.headers_mut();
         headers::remove_hop(all);
@@ -291,17 +291,15 @@ fn addressed(request: &Request<Incoming>) -> Result<Target, Error> {
     Target::parse(uri.authority().map_or("", |authority| authority.as_str()), Some(80))
 }
 
-/// Returns path and query alone, as a server expects them.
-fn origin_form(uri: Uri, method: &Method) -> Uri {
-    let parts = uri.into_parts();
-    let asterisk = PathAndQuery::from_static("*");
-    let is_of_server =
-        |path: &PathAndQuery| *method == Method::OPTIONS && path.as_str() == "/" && path.query().is_none();
-    match parts.path_and_query {
-        Some(path) if !is_of_server(&path) => Uri::from(path),
-        _ if *method == Method::OPTIONS => Uri::from(asterisk),
-        _ => Uri::from(PathAndQuery::from_static("/")),
-    }
+/// Returns path and query alone, as a server expects them; `*` for OPTIONS of a whole server.
+fn origin_form(uri: &Uri, method: &Method) -> Result<Uri, Error> {
+    // `Uri` itself may have an empty path, if there was a fragment; its `path()` is `/` then.
+    let text = match (uri.path(), uri.query()) {
+        ("/", None) if *method == Method::OPTIONS => "*".to_owned(),
+        (path, Some(query)) => format!("{path}?{query}"),
+        (path, None) => path.to_owned(),
+    };
+    text.parse().map_err(|_| Error::Request { reason: "its path has characters that no path has" })
 }
 
 /// Returns the proxy's own answer.
@@ -315,4 +313,24 @@ fn refusal(error: &Error) -> Response<Body> {
         headers.insert(PROXY_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"afteryou\""));
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_gets_path_and_query_alone() {
+        for (method, uri, target) in [
+            (Method::GET, "http://h", "/"),
+            (Method::GET, "http://h#fragment", "/"),
+            (Method::GET, "http://h?a=b", "/?a=b"),
+            (Method::GET, "http://h/a/../b?c#d", "/a/../b?c"),
+            (Method::OPTIONS, "http://h", "*"),
+            (Method::OPTIONS, "http://h/a", "/a"),
+        ] {
+            let uri: Uri = uri.parse().unwrap();
+            assert_eq!(origin_form(&uri, &method).unwrap().to_string(), target, "{uri}");
+        }
+    }
 }
