@@ -9,7 +9,7 @@ pub enum Error {
     #[error("run steers the sockets of a program, which only Linux allows; here afteryou get URL downloads in the background, and programs do through afteryou proxy")]
     NotHere,
     /// The kernel lacks what is needed, or a container's filter hides it.
-    #[error("run requires pidfd_getfd, which Linux has since 5.6, and which this kernel or this container's seccomp filter lacks; here afteryou get URL downloads in the background, and programs do through afteryou proxy")]
+    #[error("run --pid requires pidfd_getfd, which Linux has since 5.6, and which this kernel or this container's seccomp filter lacks; here afteryou get URL downloads in the background, and programs do through afteryou proxy")]
     OldKernel,
     /// The program was not found.
     #[error("there is no program {name}: give its path, or look at PATH")]

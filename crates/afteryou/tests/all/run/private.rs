@@ -135,9 +135,10 @@ fn where_a_filter_forbids_to_touch_sockets_a_private_proxy_takes_their_place() {
     };
     let (printed, errors) = text(&output);
     assert!(value(&printed, "http").starts_with("http://afteryou:"), "{printed}{errors}");
-    assert!(errors.contains("(a filter of system calls (seccomp) forbids it)"), "{errors}");
+    assert!(errors.contains("(a filter of system calls (seccomp) forbids to touch sockets)"), "{errors}");
     assert_eq!(errors.lines().count(), 1, "{errors}");
     // Another proxy may be the only way out.
-    let (printed, _) = text(&filtered("http://other.example:3128").expect("as before"));
+    let (printed, errors) = text(&filtered("http://other.example:3128").expect("as before"));
+    assert!(errors.contains("the program is not steered") && errors.contains("--proxy"), "{errors}");
     assert_eq!(value(&printed, "http"), "http://other.example:3128");
 }

@@ -18,7 +18,7 @@ use std::process::Command;
 
 /// Runs the program by a second process; returns its exit code.
 pub fn run(args: RunArgs) -> Result<u8, Error> {
-    if lacks_pidfd_getfd() {
+    if args.pid.is_some() && lacks_pidfd_getfd() {
         return Err(Error::OldKernel);
     }
     // Descendants whose parent dies become children of this process, which then may touch their sockets.

@@ -4,7 +4,7 @@
 
 use crate::args::RunArgs;
 use crate::error::Error;
-use afteryou_outside::linux::{refused, Roster};
+use afteryou_outside::linux::{reach, Reach, Roster};
 use afteryou_proxy::{variables, Credentials, Options, Proxy};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -58,20 +58,44 @@ impl Private {
     }
 }
 
-/// Returns why a run has a private proxy, as the end of a sentence, if it is to have one.
-pub fn reason(args: &RunArgs) -> Option<&'static str> {
+/// Whether a run has a private proxy.
+pub enum Decision {
+    /// Sockets can be touched.
+    Unneeded,
+    /// It has one, for this reason.
+    Needed(String),
+    /// It would need one for this reason, and another proxy is set, which may be the only way out of this network.
+    HasOther(String),
+}
+
+/// Decides by trying to touch the sockets of a child.
+pub fn decide(args: &RunArgs) -> Decision {
     if args.pid.is_some() {
-        return None;
+        return Decision::Unneeded;
     }
     if args.proxy {
-        return Some("--proxy asks for it");
+        return Decision::Needed("--proxy asks for it".to_owned());
     }
-    // It may be the only way out of this network.
-    if has_other() {
-        return None;
+    match reason(args) {
+        None => Decision::Unneeded,
+        Some(why) if has_other() => Decision::HasOther(why),
+        Some(why) => Decision::Needed(why),
     }
-    let is_changing = || args.command.first().is_some_and(|name| changes_user(Path::new(name)));
-    refused().or_else(|| is_changing().then_some("the program runs as another user or group"))
+}
+
+/// Returns why the sockets of the program may not be touched, if that is known before it starts.
+fn reason(args: &RunArgs) -> Option<String> {
+    match reach() {
+        Reach::OldKernel { release } => {
+            Some(format!("Linux {release} has no pidfd_getfd, which is there since 5.6"))
+        }
+        Reach::Yama { scope } => Some(format!("the kernel's ptrace_scope is {scope}")),
+        Reach::Seccomp => Some("a filter of system calls (seccomp) forbids to touch sockets".to_owned()),
+        Reach::Works | Reach::Failed(_) => {
+            let changes = args.command.first().is_some_and(|name| changes_user(Path::new(name)));
+            changes.then(|| "the program runs as another user or group".to_owned())
+        }
+    }
 }
 
 /// Returns whether programs have a proxy already.

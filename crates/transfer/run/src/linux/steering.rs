@@ -2,7 +2,7 @@
 
 use super::control::Control;
 use super::message::Message;
-use super::private::{self, Private};
+use super::private::{decide, Decision, Private};
 use super::shown::{in_words, Shown};
 use super::HANDED_ON;
 use crate::args::RunArgs;
@@ -86,7 +86,7 @@ fn begin(args: &RunArgs) -> Result<Program, Error> {
         return Err(Error::NotFound { name: String::new() });
     };
     let shown = output::printable(&name.to_string_lossy());
-    let private = private::reason(args).map(private_proxy).transpose()?;
+    let private = private_proxy(args)?;
     let variables = private.iter().flat_map(|private| private.variables.clone());
     let child =
         Command::new(name).args(rest).envs(variables).spawn().map_err(|error| match error.kind() {
@@ -96,13 +96,24 @@ fn begin(args: &RunArgs) -> Result<Program, Error> {
     Ok(Program { pid: i32::try_from(child.id()).unwrap_or_default(), child: Some(child), private })
 }
 
-/// Starts a private proxy, and prints what is steered with it and what is not.
-fn private_proxy(why: &str) -> Result<Private, Error> {
-    let private = Private::begin()?;
-    output::complain(&format!(
-        "afteryou: a private proxy steers what honours http_proxy and https_proxy ({why}); other programs, other users' and UDP (QUIC) are not steered by it\n"
-    ));
-    Ok(private)
+/// Starts a private proxy if it is needed, and prints what is steered with it and what is not.
+fn private_proxy(args: &RunArgs) -> Result<Option<Private>, Error> {
+    match decide(args) {
+        Decision::Unneeded => Ok(None),
+        Decision::HasOther(why) => {
+            output::complain(&format!(
+                "afteryou: the program is not steered ({why}), and http_proxy or https_proxy names a proxy already; with --proxy a private one replaces it\n"
+            ));
+            Ok(None)
+        }
+        Decision::Needed(why) => {
+            let private = Private::begin()?;
+            output::complain(&format!(
+                "afteryou: a private proxy steers what honours http_proxy and https_proxy ({why}); other programs, other users' and UDP (QUIC) are not steered by it\n"
+            ));
+            Ok(Some(private))
+        }
+    }
 }
 
 /// Catches the signals that are for the program. One that is caught is as usual in a program that is started; one that was ignored, as by

@@ -42,6 +42,8 @@ async fn serve(args: &ProxyArgs, options: Options) -> Result<(), Failure> {
     let watching = tokio::spawn(signals::watch(stop.clone()));
     #[cfg(target_os = "linux")]
     let (options, roster) = steered::with_roster(options);
+    #[cfg(not(target_os = "linux"))]
+    let options = hinted(options);
     let proxy = Proxy::listen(args.listen, options).await.map_err(|error| match error {
         afteryou_proxy::Error::Open { .. } => Failure::usage(error),
         error => error.into(),
@@ -49,8 +51,6 @@ async fn serve(args: &ProxyArgs, options: Options) -> Result<(), Failure> {
     let address = proxy.address();
     #[cfg(target_os = "linux")]
     let _steering = steered::Steering::begin(args, roster, address, proxy.clients(), stop.clone())?;
-    #[cfg(not(target_os = "linux"))]
-    output::complain("afteryou: transfers do not yield on this system: only Linux lets a proxy steer them\n");
     output::complain(&format!(
         "afteryou: proxy at {address} (HTTP and SOCKS5); `afteryou proxy --env` prints the variables\n"
     ));
@@ -63,6 +63,20 @@ async fn serve(args: &ProxyArgs, options: Options) -> Result<(), Failure> {
     ready::stopping();
     watching.abort();
     Ok(())
+}
+
+/// Returns options by which each connection to a server is the system's own background transfer, which is reported once.
+#[cfg(not(target_os = "linux"))]
+fn hinted(options: Options) -> Options {
+    let reported = std::sync::Once::new();
+    let opened = move |socket: &std::sync::Arc<tokio::net::TcpStream>| {
+        let text = match afteryou_outside::hint::background(&**socket) {
+            Ok(hinted) => hinted.to_string(),
+            Err(error) => error.to_string(),
+        };
+        reported.call_once(|| output::complain(&format!("afteryou: {text}\n")));
+    };
+    Options { opened: Some(std::sync::Arc::new(opened)), ..options }
 }
 
 /// Returns how many connections there may be, and prints it if that is less than were asked for.

@@ -5,7 +5,6 @@
 
 mod original;
 mod own;
-mod refused;
 mod roster;
 mod scan;
 mod socket;
@@ -18,7 +17,6 @@ mod unread;
 
 pub use original::{restore, Original, Place};
 pub use own::Own;
-pub use refused::refused;
 pub use roster::Roster;
 pub use steer::{Note, Status, Steer, TICK};
 pub use system::{take_inherited, window_clamp};
