@@ -11,7 +11,7 @@
 //! group has much less than the link: otherwise the own queue would explain itself.
 //!
 //! # States
-//! idle → (busy, crowded) → [`Step::Grow`] → four times [`Step::Hold`] → explained, or idle for a while.
+//! idle → (busy, crowded) → [`Step::Grow`] → some times [`Step::Hold`] → explained, or idle for a while.
 //!
 //! # Constants
 //! See below, each with its unit and reason.
@@ -46,20 +46,24 @@ const STEP: f64 = 1.5;
 /// A trial begins with this many packets: as few as a window may always have.
 const LEAST_PACKETS: f64 = 4.0;
 /// Steps until a trial is given up: from two packets to a quarter of 100 Mbit/s at 250 ms.
-const STEPS_MAX: u32 = 16;
+const STEPS_MAX: u32 = 24;
 /// The round trip follows if it grows by this part of what the link's rate lets expect.
 const FOLLOWS: f64 = 0.5;
 /// Weights of the four means. A queue that swings by itself cancels out: a constant, a slope and a parabola have no part in the sum, and the
 /// difference of the two windows has the part 1.
 const WEIGHTS: [f64; 4] = [-0.25, 0.75, -0.75, 0.25];
+/// The round trip must not follow this many times: once may be chance, and a wrong answer costs others more than a late one costs the group.
+const UNMOVED: u32 = 2;
 /// An expected growth below this is none.
 const LEAST_EXPECTED_S: f64 = 0.006;
 /// A round trip that moves by this many times more from step to step says nothing: a queue has just lost packets. The steps before do not count.
 const SWINGS: f64 = 5.0;
 /// The first trial comes so long after trouble began …
 const WAIT_MIN: Span = Span::from_secs(2);
-/// … and after a failure this many times later: the same upload beside the same download seldom ends within seconds …
-const WAIT_GROWTH: u64 = 4;
+/// … and the next one so long after a failure, since the same upload beside the same download seldom ends within seconds …
+const WAIT_FAILED: Span = Span::from_secs(16);
+/// … which grows by this factor …
+const WAIT_GROWTH: u64 = 2;
 /// … up to this.
 const WAIT_MAX: Span = Span::from_secs(64);
 /// The explained part grows by this at most, seconds a second: a loss-based upload fills a home uplink more slowly …
@@ -95,6 +99,8 @@ struct Trial {
     low: f64,
     /// Most bytes that came in a round trip of this step.
     came: f64,
+    /// How often the round trip did not follow.
+    unmoved: u32,
     /// Mean round trips of the latest steps, seconds, with both windows by turns.
     means: Vec<f64>,
     /// Sum, number and least of the readings of this step's second half, seconds.
@@ -119,7 +125,7 @@ impl Default for Opposite {
             explained_s: 0.0,
             trial: None,
             next_trial: Time::ZERO,
-            wait: WAIT_MIN,
+            wait: WAIT_FAILED,
         }
     }
 }
@@ -169,7 +175,7 @@ impl Opposite {
                 wait
             }
             Ended::Explained { rtt_s, window } => {
-                self.wait = WAIT_MIN;
+                self.wait = WAIT_FAILED;
                 self.explained_s = (rtt_s - seen.base.as_secs_f64()).max(0.0);
                 law.resume(window);
                 WAIT_MIN
@@ -221,6 +227,7 @@ impl Trial {
             steps: 0,
             low: window,
             came: 0.0,
+            unmoved: 0,
             means: Vec::with_capacity(WEIGHTS.len()),
             sum: 0.0,
             readings: 0,
@@ -249,7 +256,17 @@ impl Trial {
         }
         self.means.push(mean);
         if self.means.len() == WEIGHTS.len() {
-            return self.judge(expected);
+            if expected < LEAST_EXPECTED_S {
+                return Ended::Unclear;
+            }
+            if self.has_grown(expected) {
+                return Ended::Follows;
+            }
+            self.unmoved += 1;
+            self.means.clear();
+        }
+        if self.unmoved == UNMOVED {
+            return Ended::Explained { rtt_s: self.least, window: self.low * STEP };
         }
         self.steps += 1;
         if self.steps > STEPS_MAX {
@@ -298,16 +315,11 @@ impl Trial {
         self.least = f64::INFINITY;
     }
 
-    fn judge(&self, expected: f64) -> Ended {
-        if expected < LEAST_EXPECTED_S {
-            return Ended::Unclear;
-        }
+    /// Returns whether the round trip has grown with the window in the latest steps.
+    fn has_grown(&self, expected: f64) -> bool {
         let sum: f64 = self.means.iter().zip(WEIGHTS).map(|(mean, weight)| mean * weight).sum();
         // The weights are those of a trial whose last window is the larger.
         let grown = if self.is_larger() { sum } else { -sum };
-        match grown < FOLLOWS * expected {
-            true => Ended::Explained { rtt_s: self.least, window: self.low * STEP },
-            false => Ended::Follows,
-        }
+        grown >= FOLLOWS * expected
     }
 }
