@@ -5,6 +5,9 @@
 //! times a second. Where much was unread each time, the buffer is bounded: from then on the window opens as the client reads, and the sender
 //! has the client's rate. When a socket was empty some times, the kernel may size its buffer again.
 
+use afteryou_base::lock::EvenPoisoned;
+use afteryou_outside::linux::{bound_unread, unbound_unread};
+use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -30,60 +33,41 @@ struct Watched {
     is_bounded: bool,
 }
 
-#[cfg(target_os = "linux")]
-mod linux {
-    use super::*;
-    use afteryou_base::lock::EvenPoisoned;
-    use afteryou_outside::linux::{bound_unread, unbound_unread};
-    use std::os::fd::AsFd;
-
-    impl Backlogs {
-        /// Watches a socket as long as its owner keeps it.
-        pub fn add(&self, socket: &Arc<TcpStream>) {
-            let watched = Watched { socket: Arc::downgrade(socket), looks: 0, is_bounded: false };
-            self.0.lock().even_poisoned().push(watched);
-        }
-
-        /// Looks at the sockets from time to time, indefinitely.
-        pub async fn watch(self) {
-            let mut ticks = tokio::time::interval(APART);
-            ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-            loop {
-                ticks.tick().await;
-                self.0.lock().even_poisoned().retain_mut(Watched::look);
-            }
-        }
+impl Backlogs {
+    /// Watches a socket as long as its owner keeps it.
+    pub fn add(&self, socket: &Arc<TcpStream>) {
+        let watched = Watched { socket: Arc::downgrade(socket), looks: 0, is_bounded: false };
+        self.0.lock().even_poisoned().push(watched);
     }
 
-    impl Watched {
-        /// Looks at the socket; returns whether it is there still.
-        fn look(&mut self) -> bool {
-            let Some(socket) = self.socket.upgrade() else { return false };
-            let Ok(unread) = rustix::io::ioctl_fionread(socket.as_fd()) else { return true };
-            let speaks_for_change = match self.is_bounded {
-                false => unread >= BACKLOG,
-                true => unread == 0,
-            };
-            self.looks = if speaks_for_change { self.looks + 1 } else { 0 };
-            if self.looks >= LOOKS {
-                self.looks = 0;
-                self.is_bounded = match self.is_bounded {
-                    false => bound_unread(socket.as_fd(), BOUND).is_ok(),
-                    true => unbound_unread(socket.as_fd()).is_err(),
-                };
-            }
-            true
+    /// Looks at the sockets from time to time, indefinitely.
+    pub async fn watch(self) {
+        let mut ticks = tokio::time::interval(APART);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            self.0.lock().even_poisoned().retain_mut(Watched::look);
         }
     }
 }
 
-#[cfg(not(target_os = "linux"))]
-impl Backlogs {
-    /// Does nothing: the kernel's own bound holds.
-    pub fn add(&self, _: &Arc<TcpStream>) {}
-
-    /// Waits indefinitely.
-    pub async fn watch(self) {
-        std::future::pending().await
+impl Watched {
+    /// Looks at the socket; returns whether it is there still.
+    fn look(&mut self) -> bool {
+        let Some(socket) = self.socket.upgrade() else { return false };
+        let Ok(unread) = rustix::io::ioctl_fionread(socket.as_fd()) else { return true };
+        let speaks_for_change = match self.is_bounded {
+            false => unread >= BACKLOG,
+            true => unread == 0,
+        };
+        self.looks = if speaks_for_change { self.looks + 1 } else { 0 };
+        if self.looks >= LOOKS {
+            self.looks = 0;
+            self.is_bounded = match self.is_bounded {
+                false => bound_unread(socket.as_fd(), BOUND).is_ok(),
+                true => unbound_unread(socket.as_fd()).is_err(),
+            };
+        }
+        true
     }
 }

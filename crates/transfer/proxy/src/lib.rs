@@ -20,12 +20,13 @@
 //! | `socks.rs` | SOCKS5 |
 //! | `tunnel.rs` | copying both ways |
 //! | `dial.rs` | names and connections; `rules.rs` says where a client may go |
-//! | `backlog.rs` | the bound on what lies unread for slow readers |
+//! | `backlog.rs` | the bound on what lies unread for slow readers; `no_backlog.rs` where there is none |
 //! | `stream.rs` | sockets and counted streams |
 //! | `credentials.rs`, `target.rs`, `variables.rs` | what their names say |
 //!
 //! That transfers yield is not this crate's: [`Options::opened`] hands each connection to whoever steers it.
 
+#[cfg_attr(not(target_os = "linux"), path = "no_backlog.rs")]
 mod backlog;
 mod body;
 mod credentials;

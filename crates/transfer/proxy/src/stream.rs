@@ -10,6 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 /// Unsent bytes that the kernel keeps of a stream: enough to fill a packet train, and no more for a slow reader.
+#[cfg(target_os = "linux")]
 const UNSENT: u32 = 256 << 10;
 
 /// A connection to a client or a server.
@@ -26,7 +27,7 @@ impl Socket {
     pub fn new(stream: TcpStream) -> Socket {
         // Requests and the ends of answers wait for nothing. An option that is not there bounds less.
         _ = stream.set_nodelay(true);
-        #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
+        #[cfg(target_os = "linux")]
         let _ = socket2::SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT);
         Socket(Arc::new(stream))
     }
