@@ -59,15 +59,17 @@ fn of_flow_by_relay(flow: &Flow) -> Vec<Unsupported> {
     let host = flow.host.as_ref().map(|_| ("host".to_owned(), "the hosts of flows"));
     let element =
         flow.elements.first().map(|element| (element.to_owned(), "elements of a flow, noise among them,"));
-    let tcp = tcp.into_iter().chain(receiver(flow));
+    let tcp = tcp.into_iter().chain(ends(flow));
     let all = tcp.chain(settings).chain(packet).chain(traffic).chain(active).chain(host).chain(element);
     all.map(|(key, what)| Unsupported::of_flow(flow, key, not_yet(&format!("{what} (flow {:?})", flow.name))))
         .collect()
 }
 
-/// Returns a receiver's own rule, which neither uTP nor the kernel has.
-fn receiver(flow: &Flow) -> Option<(String, &'static str)> {
-    flow.receiver.as_ref().map(|_| ("receiver".to_owned(), "congestion control at the receiver"))
+/// Returns the rules of a flow's ends that neither uTP nor the kernel has: of the kernel's sockets only what they report and let be set is known.
+fn ends(flow: &Flow) -> Vec<(String, &'static str)> {
+    let ends = [("receiver", &flow.receiver), ("sender", &flow.sender)];
+    let own = ends.into_iter().filter(|(_, rule)| rule.as_ref().is_some_and(|rule| !rule.is_outside()));
+    own.map(|(key, _)| (key.to_owned(), "congestion control at the receiver")).collect()
 }
 
 /// Returns whether a checked scenario can be run in the testbed.
@@ -132,7 +134,7 @@ fn of_flow_in_testbed(flow: &Flow) -> Vec<Unsupported> {
         );
         Unsupported::of_flow(flow, "packet", reason)
     });
-    let all = skew.chain(controller).chain(receiver(flow));
+    let all = skew.chain(controller).chain(ends(flow));
     all.map(|(key, what)| Unsupported::of_flow(flow, key, not_yet(&format!("{what} (flow {:?})", flow.name))))
         .chain(packet)
         .collect()

@@ -34,9 +34,14 @@ pub fn of_transport(name: &str) -> Vec<&'static str> {
     knowing("flow.probe.transport", "droptail", &format!("transport = {name:?}\n{load}"))
 }
 
-/// Returns the names of the engines that have a receiver's controller; nothing if there is no such controller.
+/// Returns the names of the engines that have a receiver's rule; nothing if there is no such rule.
 pub fn of_receiver(name: &str) -> Vec<&'static str> {
     knowing("flow.probe.receiver", "droptail", &format!("controller = \"cubic\"\nreceiver = {name:?}"))
+}
+
+/// Returns the names of the engines that have a rule of senders' hosts; nothing if there is no such rule.
+pub fn of_sender(name: &str) -> Vec<&'static str> {
+    knowing("flow.probe.sender", "droptail", &format!("controller = \"cubic\"\nsender = {name:?}"))
 }
 
 /// Returns the engines that have nothing against `key` in a scenario with this queue and this flow.

@@ -90,12 +90,14 @@ fn of_flow(flow: &Flow) -> Vec<Unsupported> {
         );
         reasons.push(Unsupported::of_flow(flow, "direction", reason));
     }
-    if flow.receiver.is_some() {
-        let reason = format!(
-            "flow {:?}: receiver: the fluid model has no window of receivers: leave it out, or run the scenario in the simulator",
-            flow.name
-        );
-        reasons.push(Unsupported::of_flow(flow, "receiver", reason));
+    for (key, rule) in [("receiver", &flow.receiver), ("sender", &flow.sender)] {
+        if rule.is_some() {
+            let reason = format!(
+                "flow {:?}: {key}: the fluid model has no rules of ends: leave it out, or run the scenario in the simulator",
+                flow.name
+            );
+            reasons.push(Unsupported::of_flow(flow, key, reason));
+        }
     }
     if let Some(element) = flow.elements.first() {
         let reason = format!(

@@ -5,8 +5,8 @@ use crate::keys::NOT_YET_CONTROLLERS;
 use crate::read::{at, text, wanted, Result};
 use crate::tree::{Node, Value};
 use afteryou_notation::{catalogue, Algorithm, Error};
-use afteryou_scenario::receiver::RECEIVERS;
-use afteryou_scenario::{discipline, Receiver, Transport};
+use afteryou_scenario::end_rule::{RECEIVERS, SENDERS};
+use afteryou_scenario::{discipline, EndRule, Transport};
 
 /// Reads a controller.
 pub(crate) fn controller(node: &Node) -> Result<Algorithm> {
@@ -24,10 +24,16 @@ pub(crate) fn transport(node: &Node) -> Result<Transport> {
     at(node, Transport::try_from(choose(node, "transport", &[], check)?))
 }
 
-/// Reads a receiver's controller.
-pub(crate) fn receiver(node: &Node) -> Result<Receiver> {
-    let check = |algorithm: &Algorithm| Receiver::from(algorithm.clone()).tuned().map(drop);
+/// Reads a receiver's rule.
+pub(crate) fn receiver(node: &Node) -> Result<EndRule> {
+    let check = |algorithm: &Algorithm| EndRule::from(algorithm.clone()).at_receiver().map(drop);
     Ok(choose_by("controller", node, "receiver", &[], check)?.into())
+}
+
+/// Reads the rule of a sender's host.
+pub(crate) fn sender(node: &Node) -> Result<EndRule> {
+    let check = |algorithm: &Algorithm| EndRule::from(algorithm.clone()).at_sender().map(drop);
+    Ok(choose_by("controller", node, "sender", &[], check)?.into())
 }
 
 type Check = fn(&Algorithm) -> std::result::Result<(), Error>;
@@ -74,9 +80,12 @@ fn choose_by(by: &str, node: &Node, what: &str, not_yet: &[&str], check: Check) 
 /// Refuses planned words with "not yet", and a receiver's controller where a sender's is expected.
 fn planned(node: &Node, what: &str, kind: &str, not_yet: &[&str]) -> Result<()> {
     let is_receivers = RECEIVERS.iter().any(|about| about.name == kind);
+    let is_senders = SENDERS.iter().any(|about| about.name == kind);
     if what == "controller" && is_receivers {
-        let message =
-            format!("{kind} runs at the receiver: write receiver = {kind:?} beside the sender's controller");
+        let message = match is_senders {
+            true => format!("{kind} limits a controller from outside: write receiver = {kind:?} or sender = {kind:?} beside it"),
+            false => format!("{kind} runs at the receiver: write receiver = {kind:?} beside the sender's controller"),
+        };
         return Err(Problem::new(&node.place, message));
     }
     let known = match what {

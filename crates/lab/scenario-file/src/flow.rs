@@ -1,6 +1,6 @@
 //! Flows: one table may stand for many, with times and paths that are drawn.
 
-use crate::choice::{controller, receiver, transport};
+use crate::choice::{controller, receiver, sender, transport};
 use crate::distribution::distribution;
 use crate::element::elements_of_flow;
 use crate::error::Problem;
@@ -75,6 +75,7 @@ pub(crate) fn read<'a>(
         controller: chosen,
         transport,
         receiver: fields.get("receiver").map(receiver).transpose()?,
+        sender: fields.get("sender").map(sender).transpose()?,
         direction,
         path,
         hosts: between.map(|hosts| hosts.name.clone()),

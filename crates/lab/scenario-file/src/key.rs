@@ -82,8 +82,10 @@ pub enum Takes {
     Queue,
     /// A transport of the list, with its settings.
     Transport,
-    /// A receiver of the list, with its parameters.
+    /// A receiver's rule of the list, with its parameters.
     Receiver,
+    /// A rule of senders' hosts of the list, with its parameters.
+    Sender,
     /// "bulk", or a table that says how much.
     Traffic,
     /// A size, or a law of sizes.

@@ -6,7 +6,7 @@ use crate::range::MOST_PER_DECADE;
 use afteryou_aqm::list::QUEUES;
 use afteryou_base::param::{Kind, Param};
 use afteryou_cc::list::CONTROLLERS;
-use afteryou_scenario::receiver::RECEIVERS;
+use afteryou_scenario::end_rule::{RECEIVERS, SENDERS};
 use afteryou_scenario::traffic::Gaps;
 use afteryou_scenario::transport::TransportKind;
 use serde_json::{json, Map, Value};
@@ -107,6 +107,9 @@ fn takes(takes: Takes) -> Value {
         ),
         Takes::Receiver => {
             choices_by("controller", RECEIVERS.iter().map(|about| (about.name, about.summary, about.params)))
+        }
+        Takes::Sender => {
+            choices_by("controller", SENDERS.iter().map(|about| (about.name, about.summary, about.params)))
         }
         Takes::Traffic => json!({ "anyOf": [
             { "const": "bulk" },

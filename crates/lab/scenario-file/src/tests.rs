@@ -187,6 +187,25 @@ fn every_kind_of_mistake_is_answered_where_it_was_made() {
             "only the receiver of a tcp flow",
             10,
         ),
+        ("", "\n[[flow]]\ncontroller = \"outside\"\nrtt = \"40 ms\"\n", "write receiver = \"outside\" or sender =", 8),
+        (
+            "",
+            "\n[[flow]]\ncontroller = \"cubic\"\nsender = \"rledbat\"\nrtt = \"1 ms\"\n",
+            "there is no sender \"rledbat\"",
+            9,
+        ),
+        (
+            "",
+            "\n[[flow]]\ncontroller = \"cubic\"\nreceiver = \"rledbat\"\nsender = \"outside\"\nrtt = \"1 ms\"\n",
+            "leave one of the two out",
+            10,
+        ),
+        (
+            "",
+            "\n[[flow]]\ncontroller = \"cubic\"\ntransport = \"utp\"\nsender = \"outside\"\nrtt = \"1 ms\"\n",
+            "only the sender of a tcp flow",
+            10,
+        ),
         ("", "route = 3\n", "not built yet", 6),
         (
             "",

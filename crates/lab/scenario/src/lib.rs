@@ -29,6 +29,7 @@
 //! | `outcome/read.rs`, `schema1.rs`, `schema2.rs` | earlier formats, read into today's types |
 //! | `random.rs`, `draw.rs` | named PCG streams of one seed; times drawn from them, with `libm` |
 //! | [`passage`](Passage) | single packets at links, for files in other formats |
+//! | `end_rule.rs`, `jobs.rs` | rules of receivers and of senders' hosts, and the flows that share one |
 //! | `support.rs`, `runaway.rs` | what an engine cannot run, and windows that nothing stops |
 //!
 //! The content hash of an outcome is made of engine, version and scenario, the seed included.
@@ -40,10 +41,12 @@ pub mod content;
 mod discipline;
 pub mod draw;
 pub mod element;
+pub mod end_rule;
 mod fault;
 pub mod flow_set;
 pub mod fluid;
 pub mod hosts;
+mod jobs;
 pub mod law;
 mod named;
 pub mod network;
@@ -52,7 +55,6 @@ pub mod passage;
 pub mod path;
 pub mod points;
 pub mod random;
-pub mod receiver;
 pub mod record;
 mod route;
 pub mod route_change;
@@ -70,16 +72,17 @@ pub use buffer::Buffer;
 pub use checked::Checked;
 pub use discipline::discipline;
 pub use element::Elements;
+pub use end_rule::EndRule;
 pub use fault::{Fault, Part};
 pub use flow_set::FlowSet;
 pub use fluid::Fluid;
+pub use jobs::{jobs, Job, Member};
 pub use law::Law;
 pub use named::named;
 pub use network::Network;
 pub use outcome::Outcome;
 pub use passage::Passage;
 pub use path::{Direction, Path};
-pub use receiver::Receiver;
 pub use record::Record;
 pub use route_change::RouteChange;
 pub use scenario::{Flow, Link, Role, Scenario, Window};

@@ -57,8 +57,9 @@ fn reacts_to_loss_alone(flow: &Flow) -> bool {
     flow.controller.as_ref().is_some_and(|controller| LOSS_BASED.contains(&controller.kind.as_str()))
 }
 
+/// Returns whether a receive window or a rule of one of its ends limits a flow beside its controller.
 fn has_limit(flow: &Flow) -> bool {
-    flow.transport.params.contains_key("rwnd")
+    flow.transport.params.contains_key("rwnd") || flow.receiver.is_some() || flow.sender.is_some()
 }
 
 fn loses(link: &Link) -> bool {

@@ -6,12 +6,12 @@
 use crate::buffer::Buffer;
 use crate::discipline::discipline;
 use crate::element::Elements;
+use crate::end_rule::EndRule;
 use crate::flow_set::FlowSet;
 use crate::fluid::Fluid;
 use crate::hosts::Hosts;
 use crate::path::{Direction, Path};
 use crate::random;
-use crate::receiver::Receiver;
 use crate::record::Record;
 use crate::route_change::RouteChange;
 pub use crate::script::{Delay, Drop, Every};
@@ -127,7 +127,10 @@ pub struct Flow {
     pub transport: Transport,
     /// How its receiver limits the sender, over TCP; by its buffer alone if not given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub receiver: Option<Receiver>,
+    pub receiver: Option<EndRule>,
+    /// How its sender's host limits it, over TCP; not at all if not given.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sender: Option<EndRule>,
     /// Base round-trip time.
     pub rtt: Duration,
     /// Which direction of the short form's link its data cross.
@@ -331,6 +334,7 @@ impl Flow {
             controller: Some(Algorithm::named(controller)),
             transport: Transport::tcp(),
             receiver: None,
+            sender: None,
             rtt,
             direction: Direction::Up,
             path: None,

@@ -38,9 +38,11 @@ pub enum Kind {
     Application,
     /// A measurement is due.
     Measure,
+    /// A job is steered from outside.
+    Steering,
 }
 
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 9] = [
     Kind::Link,
     Kind::Line,
     Kind::Held,
@@ -49,6 +51,7 @@ const KINDS: [Kind; 8] = [
     Kind::Receiver,
     Kind::Application,
     Kind::Measure,
+    Kind::Steering,
 ];
 
 /// Bits of an index within its kind: four million flows, links or wires.

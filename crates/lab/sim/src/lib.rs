@@ -45,6 +45,7 @@
 //! | `net`, `link`, `element` | links, each one way with a meter of its own; delay lines; losses, jitter, changing rates |
 //! | `connection`, `tcp` | two protocol ends with their controllers and timers |
 //! | `application` | when to send and what, one file for each kind of traffic |
+//! | `steering` | jobs whose windows and rates the rule of `afteryou run` sets |
 //! | `instruments` | what links, senders and applications carry to be measured: meters, delays, logs |
 //! | `record`, `sample` | the recorder on top: it reads those at the edges of windows and steps |
 //! | [`live`], [`director`] | the network and the applications alone, for the testbed |
@@ -85,6 +86,7 @@ mod packet;
 mod record;
 mod sample;
 mod script;
+mod steering;
 mod tap;
 mod tcp;
 mod world;

@@ -264,7 +264,7 @@ impl<'a> Live<'a> {
                 self.net.calendar.finish(Some(again));
             }
             // Nobody here has timers.
-            Kind::Sender | Kind::Pacing | Kind::Receiver | Kind::Application => {
+            Kind::Sender | Kind::Pacing | Kind::Receiver | Kind::Application | Kind::Steering => {
                 self.net.calendar.finish(None)
             }
         }

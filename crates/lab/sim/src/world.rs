@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::net::Net;
 use crate::record::Recorder;
 use crate::sample::Sampler;
+use crate::steering::Steering;
 use crate::tap::Tap;
 use afteryou_base::{Span, Time};
 use afteryou_cc::Observers;
@@ -62,6 +63,7 @@ struct World<'a> {
     net: Net<'a>,
     connections: Connections,
     applications: Vec<Application>,
+    steering: Steering,
     end: Time,
 }
 
@@ -80,7 +82,9 @@ impl<'a> World<'a> {
         for application in &mut applications {
             application.prepare(&mut net, &mut connections);
         }
-        Ok(World { net, connections, applications, end: Time(scenario.duration.0 .0) })
+        let steering = Steering::new(scenario)?;
+        steering.prepare(&mut net.calendar);
+        Ok(World { net, connections, applications, steering, end: Time(scenario.duration.0 .0) })
     }
 
     fn go(
@@ -135,7 +139,7 @@ impl<'a> World<'a> {
     // Into the loop over events, which calls it for each.
     #[inline(always)]
     fn handle(&mut self, now: Time, kind: Kind, index: usize) -> Option<usize> {
-        let World { net, connections, applications, .. } = self;
+        let World { net, connections, applications, steering, .. } = self;
         match kind {
             Kind::Link => {
                 let again = net.link_free(now, index);
@@ -168,13 +172,17 @@ impl<'a> World<'a> {
                 net.calendar.finish(None);
                 applications[index].act(Stage { net, connections, now });
             }
+            Kind::Steering => {
+                let next = steering.tick(index, now, applications, connections);
+                net.calendar.finish(Some(next));
+            }
             Kind::Measure => net.calendar.finish(None),
         }
         None
     }
 
     fn finish(self, recorder: Recorder<'_>) -> Result<Run, Error> {
-        let World { mut net, connections, applications, end } = self;
+        let World { mut net, connections, applications, end, .. } = self;
         net.catch_up(end);
         let links: Vec<LinkTotals> = (0..net.number_of_links()).map(|link| net.totals(link)).collect();
         for LinkTotals { link, ledger, .. } in &links {

@@ -42,6 +42,8 @@ pub struct Congestion {
     packet: u64,
     /// Pace windows of one packet and more, too.
     paces_windows: bool,
+    /// Bound of the rate that somebody else has set, bytes per second; all bits set: none.
+    max_rate: u64,
     rtt: RttEstimator,
     departures: Departures,
     window_rate: WindowRate,
@@ -108,6 +110,7 @@ impl Congestion {
             controller,
             packet,
             paces_windows: true,
+            max_rate: u64::MAX,
             rtt: RttEstimator::default(),
             departures: Departures::new(TIMER_SLACK),
             window_rate: WindowRate::default(),
@@ -129,6 +132,23 @@ impl Congestion {
     /// Paces only windows below one packet and controllers that set a rate.
     pub fn pacing_small_windows_only(self) -> Congestion {
         Congestion { paces_windows: false, ..self }
+    }
+
+    /// Bounds the rate beside the controller, bytes per second; all bits set: not at all. Everything is paced then.
+    pub fn set_max_rate(&mut self, bytes_per_second: u64) {
+        self.max_rate = bytes_per_second;
+    }
+
+    /// Returns whether somebody else has bounded the rate.
+    fn has_max_rate(&self) -> bool {
+        self.max_rate != u64::MAX
+    }
+
+    /// Returns whether the bound that somebody else has set, and not the window, limits what leaves in a round trip.
+    pub fn is_held_by_max_rate(&self) -> bool {
+        let in_round = |rtt: Span| self.max_rate as f64 * rtt.as_secs_f64();
+        self.has_max_rate()
+            && self.rtt.smoothed().is_some_and(|rtt| in_round(rtt) < self.directive.cwnd as f64)
     }
 
     /// Sets the payload of full packets from here on, bytes.
@@ -214,7 +234,7 @@ impl Congestion {
 
     fn is_paced(&self) -> bool {
         let is_own = matches!(self.directive.pacing, Pacing::Rate(_) | Pacing::Together { .. });
-        let paced = self.paces_windows || is_own || self.directive.cwnd < self.packet;
+        let paced = self.paces_windows || is_own || self.has_max_rate() || self.directive.cwnd < self.packet;
         paced && self.rtt.smoothed().is_some()
     }
 
@@ -244,7 +264,7 @@ impl Congestion {
             Pacing::GrowingWindow => by_window(SLOW_START_GAIN),
             Pacing::Window => by_window(STEADY_GAIN),
         };
-        Some(rate.max(1))
+        Some(rate.min(self.max_rate).max(1))
     }
 
     /// Shortens the wait of a packet that was spaced by a small window, if it is longer than a round trip. The window may

@@ -21,6 +21,7 @@ pub(super) use tcp::Sample;
 pub(super) use thread::{Directed, Direction, Ended};
 
 use super::recorded::Logs;
+use super::steering::Steered;
 use crate::error::Error;
 use crate::net::{Family, Side, Topology};
 use crate::run::log::{Log, Timing};
@@ -51,6 +52,8 @@ pub(super) struct Shared {
     pub(super) routes: mpsc::Sender<Laid>,
     /// The logs of senders.
     pub(super) logs: Logs,
+    /// The sockets of jobs.
+    pub(super) steered: Steered,
 }
 
 /// The first failure of a flow.
@@ -99,6 +102,7 @@ impl Directable {
     ) -> Result<Directable, Error> {
         let addresses = topology.addresses(Family::V4, index);
         let listening = receiving::Listening {
+            index,
             flow: spec.name.clone(),
             log: Arc::clone(log),
             at: addresses.receiver,

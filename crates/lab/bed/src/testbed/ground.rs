@@ -1,21 +1,17 @@
 //! The ground of a run: namespaces, the kernel's queues, the threads of the applications, and the clock.
 
-use super::flows::{Broken, Shared};
-use super::recorded::Logs;
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::net::{KernelQueue, Plan, Topology};
 use crate::run::log::Timing;
 use crate::run::{Options, QueueBy};
 use crate::system::{self, Urgency};
-use crate::wire::{self, Laid, Outside, Wire};
+use crate::wire::{self, Outside, Wire};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::{Checked, Network};
-use afteryou_sim::director::Id;
 use nix::sys::resource::{getrlimit, setrlimit, Resource};
 use std::io;
 use std::ops::Range;
-use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
@@ -49,25 +45,6 @@ impl Ground {
         let clock = Clock::since(Instant::now() + SET_UP);
         let timing = Timing { clock, begins: Time::ZERO, from: Span::ZERO };
         Ok(Ground { queues, topology, runtime, timing })
-    }
-
-    /// Returns the state that all flows share.
-    pub(super) fn shared(
-        &self,
-        network: &Network,
-        news: Sender<Id>,
-        routes: Sender<Laid>,
-        recorded: &Logs,
-    ) -> Shared {
-        Shared {
-            runtime: self.runtime.handle().clone(),
-            timing: self.timing,
-            news,
-            broken: Broken::default(),
-            unsent_bytes: unsent_bytes(network),
-            routes,
-            logs: recorded.clone(),
-        }
     }
 
     /// Starts the wire between the namespaces, with the kernel's queues.
@@ -120,7 +97,7 @@ fn allow_sockets() {
 }
 
 /// Returns the bytes that the kernel may hold of a connection without having sent them: a turned-off flow still sends these.
-fn unsent_bytes(network: &Network) -> u32 {
+pub(super) fn unsent_bytes(network: &Network) -> u32 {
     let slowest = network.links.iter().map(|way| way.link.rate.bytes_per_second()).min().unwrap_or(0);
     let held = slowest as f64 * UNSENT.as_secs_f64();
     (held as u32).clamp(UNSENT_BYTES.start, UNSENT_BYTES.end)

@@ -4,7 +4,8 @@
 //! network. A run takes the scenario's duration. Its baseline, if there is one, runs after it.
 //!
 //! The simulator's applications decide when to send and how much (`flows`). A bulk or sized flow of uTP or QUIC is a transfer of
-//! [`mod@crate::run`] instead, whose bytes are compared at both ends.
+//! [`mod@crate::run`] instead, whose bytes are compared at both ends. Jobs of TCP flows are steered by the actuators of `afteryou run`
+//! (`steering`).
 //!
 //! # Not implemented
 //! Parameters of the kernel's congestion control. All hosts of a swarm are in the two namespaces, so connections between them are
@@ -18,6 +19,7 @@ mod programs;
 mod ready;
 mod recorded;
 mod shown;
+mod steering;
 mod watching;
 
 pub use crate::support::{by_kernel_queues, by_testbed as supports};
@@ -32,7 +34,7 @@ use crate::wire;
 use afteryou_scenario::outcome::{Outcome, Run, Transfer};
 use afteryou_scenario::{Checked, Scenario};
 use afteryou_sim::director::logs;
-use flows::{Directable, Direction};
+use flows::{Broken, Directable, Direction, Shared};
 use ground::Ground;
 use measure::Raw;
 use opening::{Opened, Opening};
@@ -45,6 +47,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicU64;
 use std::sync::{mpsc, Arc};
 use std::time::Duration;
+use steering::Steering;
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -107,7 +110,17 @@ fn run_one(
     let (news, received) = mpsc::channel();
     let (routes, laid) = mpsc::channel();
     let recorded = Logs::new(logs(scenario, network));
-    let shared = ground.shared(network, news, routes, &recorded);
+    let steering = Steering::start(scenario, &ground.topology)?;
+    let shared = Shared {
+        runtime: ground.runtime.handle().clone(),
+        timing,
+        news,
+        broken: Broken::default(),
+        unsent_bytes: ground::unsent_bytes(network),
+        routes,
+        logs: recorded.clone(),
+        steered: steering.steered.clone(),
+    };
     let logs: Vec<_> = scenario.flow.iter().map(|_| Arc::new(Log::default())).collect();
     let passed: Arc<[AtomicU64]> = scenario.flow.iter().map(|_| AtomicU64::new(0)).collect();
     let observers = recorded.observers(options.observers.as_ref().filter(|_| !is_baseline));
@@ -166,7 +179,7 @@ fn run_one(
     for (flow, started, stopped) in programs.times() {
         logs[flow].lasted(started, stopped);
     }
-    drop(programs);
+    drop((programs, steering));
     let transferred = collect(scenario, &ground.runtime, transfers)?;
     let report = ground.take_down(wire)?;
     shown.iter_mut().for_each(Shown::catch_up);

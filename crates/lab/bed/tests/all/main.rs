@@ -12,6 +12,8 @@ mod relay_timing;
 mod relay_tos;
 mod run;
 #[cfg(target_os = "linux")]
+mod steered;
+#[cfg(target_os = "linux")]
 mod testbed;
 #[cfg(target_os = "linux")]
 mod testbed_agreement;

@@ -38,9 +38,13 @@ fn the_bed_knows_every_transport_and_tcp_where_it_has_namespaces() {
 }
 
 #[test]
-fn only_the_simulator_has_receivers_that_limit_their_senders() {
-    for about in afteryou_scenario::receiver::RECEIVERS {
-        assert_eq!(coverage::of_receiver(about.name), ["sim"], "{}", about.name);
+fn only_the_simulator_has_receivers_with_rules_of_their_own_and_the_testbed_has_that_from_outside() {
+    for about in afteryou_scenario::end_rule::RECEIVERS {
+        let engines = if about.name == "outside" { &["sim", "bed"][..] } else { &["sim"] };
+        assert_eq!(coverage::of_receiver(about.name), engines, "{}", about.name);
+    }
+    for about in afteryou_scenario::end_rule::SENDERS {
+        assert_eq!(coverage::of_sender(about.name), ["sim", "bed"], "{}", about.name);
     }
     assert_eq!(coverage::of_receiver("cubic"), [""; 0]);
 }

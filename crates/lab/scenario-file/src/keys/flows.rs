@@ -22,6 +22,11 @@ pub const FLOW: &[Key] = joined!(
         Takes::Receiver,
         "over tcp: congestion control at the receiver, which limits the sender by the window that it announces; none by default",
     ),
+    key(
+        "sender",
+        Takes::Sender,
+        "over tcp: a rule that limits the sender's rate from outside; flows written together are one job; none by default",
+    ),
     key("rtt", Takes::Distribution, "round-trip time without queues; twice path.delay if only that is given"),
     key(
         "direction",

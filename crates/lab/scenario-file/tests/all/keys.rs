@@ -96,7 +96,8 @@ fn value(takes: Takes) -> String {
         Takes::Controller => "controller: `\"cubic\"`, `{ kind = \"ledbat++\", target = \"60 ms\" }`",
         Takes::Queue => "queue: `\"codel\"`, `{ kind = \"pie\", target = \"15 ms\" }`",
         Takes::Transport => "transport: `\"utp\"`, `{ kind = \"tcp\", iw = 2 }`",
-        Takes::Receiver => "receiver: `\"rledbat\"`, `{ controller = \"rledbat\", target = \"60 ms\" }`",
+        Takes::Receiver => "receiver: `\"rledbat\"`, `{ controller = \"outside\", target = \"40 ms\" }`",
+        Takes::Sender => "sender: `\"outside\"`, `{ controller = \"outside\", target = \"40 ms\" }`",
         Takes::Traffic => {
             "`\"bulk\"`, `{ size = … }`, `{ chunk = … }`, `{ on = …, off = … }`, `{ cbr = … }`, `{ arrivals = …, size = … }`, \
              `{ chunk = …, pause = …, persist = … }`, `{ web = { … } }` or `{ every = …, size = … }`"

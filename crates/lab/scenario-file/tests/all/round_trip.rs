@@ -3,7 +3,7 @@
 use crate::validator::Validator;
 use afteryou_scenario::scenario::{Delay, Drop, PacketFormat, Reverse};
 use afteryou_scenario::{
-    Algorithm, Buffer, Duration, Flow, Link, Probability, Rate, Receiver, Record, Role, Scenario, Size,
+    Algorithm, Buffer, Duration, EndRule, Flow, Link, Probability, Rate, Record, Role, Scenario, Size,
     Traffic, Transport, TransportKind, Window,
 };
 use afteryou_scenario_file::Experiment;
@@ -34,8 +34,12 @@ prop_compose! {
         controller in prop::sample::select(vec!["cubic", "ledbat++,target=40ms", "newreno,hystart=on"]),
         transport in prop::sample::select(vec![Transport::tcp(), Transport::utp(), Transport::tcp().with("iw", "3").with("ack", "every packet")]),
         receiver in prop::option::of(prop::sample::select(vec![
-            Receiver::named("rledbat"),
-            Receiver::named("rledbat").with("preset", "apple").with("target", "30 ms"),
+            EndRule::named("rledbat"),
+            EndRule::named("rledbat").with("preset", "apple").with("target", "30 ms"),
+        ])),
+        sender in prop::option::of(prop::sample::select(vec![
+            EndRule::named("outside"),
+            EndRule::named("outside").with("target", "30 ms"),
         ])),
         traffic in any_traffic(),
         rtt in 0u64..1000,
@@ -51,6 +55,7 @@ prop_compose! {
             0 => Flow::cbr(name, role, Rate::from_bits(64_000), Size::from_bytes(160), ms(rtt)),
             _ => Flow {
                 controller: Some(controller.parse::<Algorithm>().unwrap()),
+                sender: sender.filter(|_| transport.kind == TransportKind::Tcp && receiver.is_none()),
                 receiver: receiver.filter(|_| transport.kind == TransportKind::Tcp),
                 transport,
                 traffic,

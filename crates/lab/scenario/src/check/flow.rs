@@ -36,7 +36,7 @@ impl Flow {
     /// Checks the flow alone. Returns the first fault, with the setting that is to blame.
     pub(super) fn check_settings(&self, duration: Duration) -> Result<(), WrongSetting> {
         self.check_controller()?;
-        self.check_receiver()?;
+        self.check_ends()?;
         self.check_times()?;
         self.traffic.check(duration).map_err(|error| WrongSetting { key: "traffic", error })?;
         self.check_hosts()?;
@@ -61,12 +61,21 @@ impl Flow {
         }
     }
 
-    fn check_receiver(&self) -> Result<(), WrongSetting> {
-        let Some(receiver) = &self.receiver else { return Ok(()) };
+    fn check_ends(&self) -> Result<(), WrongSetting> {
+        let key = match (&self.receiver, &self.sender) {
+            (None, None) => return Ok(()),
+            (Some(_), Some(_)) => {
+                return wrong("sender", "the receiver limits the flow already: leave one of the two out")
+            }
+            (Some(_), None) => "receiver",
+            (None, Some(_)) => "sender",
+        };
         if self.transport.kind != TransportKind::Tcp || self.traffic.is_command() {
-            return wrong("receiver", "only the receiver of a tcp flow limits its sender: leave it out");
+            return wrong(key, format!("only the {key} of a tcp flow limits it: leave it out"));
         }
-        receiver.tuned().map(drop).map_err(|error| WrongSetting { key: "receiver", error })
+        let receiver = self.receiver.iter().map(|rule| rule.at_receiver().map(drop));
+        let mut both = receiver.chain(self.sender.iter().map(|rule| rule.at_sender().map(drop)));
+        both.try_for_each(|result| result.map_err(|error| WrongSetting { key, error }))
     }
 
     fn check_times(&self) -> Result<(), WrongSetting> {

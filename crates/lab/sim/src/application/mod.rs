@@ -388,6 +388,14 @@ impl Application {
         self.dialer.spec.role
     }
 
+    /// Returns the numbers of its open connections, once it has begun.
+    pub fn open(&self) -> &[usize] {
+        match self.started() {
+            Some(_) => &self.dialer.open,
+            None => &[],
+        }
+    }
+
     /// Returns the payload received, each byte once.
     pub fn received(&self, connections: &Connections) -> u64 {
         let open = self.dialer.open.iter().map(|open| connections.get(*open).received());

@@ -22,7 +22,10 @@ use crate::packet::{Body, Packet};
 use afteryou_aqm::Ecn;
 use afteryou_base::{Dscp, Span, Time};
 use afteryou_cc::Snapshot;
+use afteryou_outside::rule as steered;
+use afteryou_outside::rule::{Direction, Reading};
 use afteryou_scenario::outcome::{Quantiles, Totals};
+use std::net::IpAddr;
 
 /// The common properties of a connection's packets.
 #[derive(Clone, Copy, Debug)]
@@ -330,6 +333,31 @@ impl Connection {
         };
         if refilled > 0 {
             self.refilled(refilled);
+        }
+    }
+
+    /// Returns what the host at one end reports of the connection to a rule from outside: at the receiver's if the rule is of a download. None
+    /// unless it is steered there.
+    pub fn reading(&mut self, direction: Direction, id: steered::Id, peer: IpAddr) -> Option<Reading> {
+        match (&mut self.ends, direction) {
+            (_, _) if self.is_shut => None,
+            (Ends::Tcp(ends), Direction::Down) => ends.download(id, peer),
+            (Ends::Tcp(ends), Direction::Up) => Some(ends.upload(id, peer)),
+            _ => None,
+        }
+    }
+
+    /// Bounds the window that its receiver announces, bytes.
+    pub fn set_window(&mut self, bytes: u64) {
+        if let Ends::Tcp(ends) = &mut self.ends {
+            ends.set_window(bytes);
+        }
+    }
+
+    /// Bounds the rate of its sender, bytes per second.
+    pub fn set_max_rate(&mut self, bytes_per_second: u64) {
+        if let Ends::Tcp(ends) = &mut self.ends {
+            ends.set_max_rate(bytes_per_second);
         }
     }
 

@@ -108,6 +108,11 @@ impl Connections {
             && !matches!(self.places[id.number].ends, Ends::Closed)
     }
 
+    /// Returns how many connections a place has had before the present one, modulo 2^16.
+    pub fn generation(&self, index: usize) -> u16 {
+        self.generations[index]
+    }
+
     /// Returns the connection with this number.
     pub fn get(&self, index: usize) -> &Connection {
         &self.places[index]

@@ -5,14 +5,16 @@ use super::{Format, Timers};
 use crate::calendar::Kind;
 use crate::net::{Net, Way};
 use crate::packet::{Body, Packet, CWR, NO_SACK, NO_WINDOW};
-use crate::tcp::{Arrival, Incoming, ReceiveWindow, Receiver, Sender, Transmit};
+use crate::tcp::{After, Arrival, Incoming, ReceiveWindow, Receiver, Rule, Sender, Socket, Transmit};
 use afteryou_aqm::Ecn;
 use afteryou_base::Time;
 use afteryou_cc::{Setup, Snapshot};
+use afteryou_outside::rule::{group, Id, Reading};
+use afteryou_scenario::end_rule::{self, AtReceiver};
 use afteryou_scenario::outcome::Totals;
-use afteryou_scenario::receiver::Tuned;
 use afteryou_scenario::transport::TcpOptions;
 use afteryou_sender::expand;
+use std::net::IpAddr;
 
 /// The common properties of an application's connections.
 pub(super) struct Options {
@@ -20,7 +22,7 @@ pub(super) struct Options {
     pub(super) controllers: Controllers,
     pub(super) mss: u16,
     /// The rule of its receivers, if they have one.
-    pub(super) receiver: Option<Tuned>,
+    pub(super) receiver: Option<AtReceiver>,
 }
 
 /// The two ends of a connection.
@@ -48,9 +50,13 @@ impl Ends {
         let Options { options, controllers, mss, receiver } = options;
         let setup = Setup { mss: u32::from(*mss), seed, paced: options.pacing };
         let controller = controllers.build(setup, format.flow);
-        let window = receiver
-            .as_ref()
-            .map(|tuned| Box::new(ReceiveWindow::new(tuned.build(u32::from(*mss)), *mss, options.rwnd)));
+        let rule = receiver.as_ref().map(|rule| match rule {
+            AtReceiver::Rledbat(settings) => {
+                Rule::Rledbat(Box::new(end_rule::rledbat(settings, u32::from(*mss))))
+            }
+            AtReceiver::Outside(_) => Rule::Outside(Socket::new(group::FIRST_WINDOW as u64, *mss)),
+        });
+        let window = rule.map(|rule| Box::new(ReceiveWindow::new(rule, *mss, options.rwnd)));
         Ends {
             format,
             skew_ppm: options.skew_ppm,
@@ -121,7 +127,7 @@ impl Ends {
             Body::Syn { tsval, epoch } if epoch == self.epoch && !is_shut => {
                 self.receiver.on_syn(tsval);
                 let (tsecr, tsval) = (tsval, self.receivers_clock(now));
-                let window = self.window.as_mut().map_or(NO_WINDOW, |window| window.announce(0, tsval));
+                let window = self.window.as_mut().map_or(NO_WINDOW, |window| window.announce(tsval));
                 let answer = Body::SynAck { tsval, tsecr, window, epoch };
                 net.send(now, Way::Reverse, self.format.packet(0, answer));
             }
@@ -138,7 +144,7 @@ impl Ends {
         self.receiver.on_data(now, arrival);
         let (clock, is_new) = (self.receivers_clock(now), self.receiver.received > before);
         if let Some(window) = &mut self.window {
-            window.on_data(now, clock, &arrival, (tsecr, is_new));
+            window.on_data(now, &arrival, After { clock, tsecr, is_new, next: self.receiver.next() });
         }
     }
 
@@ -234,8 +240,7 @@ impl Ends {
         let mut acknowledgement = self.receiver.acknowledge();
         if let Some(window) = &mut self.window {
             let clock = now.as_micros_on_clock(self.skew_ppm.into()) as u32;
-            acknowledgement.sack.get_or_insert_default().window =
-                window.announce(acknowledgement.cumulative, clock);
+            acknowledgement.sack.get_or_insert_default().window = window.announce(clock);
         }
         let sack = match acknowledgement.sack {
             None => NO_SACK,
@@ -250,6 +255,35 @@ impl Ends {
             flags: acknowledgement.flags,
         };
         net.send(now, Way::Reverse, self.format.packet(0, body));
+    }
+
+    /// Returns what TCP_INFO of the receiver's socket reports, if its window is set from outside.
+    pub(super) fn download(&mut self, id: Id, peer: IpAddr) -> Option<Reading> {
+        let window = self.window.as_mut()?;
+        let bytes = window.in_order();
+        let socket = window.socket()?;
+        let (rtt, least_rtt) = socket.round_trips();
+        let (lost, mss) = (socket.out_of_order, self.sender.mss().into());
+        Some(Reading { id, peer, least_rtt, rtt, bytes, lost, mss, in_flight: 0 })
+    }
+
+    /// Returns what TCP_INFO of the sender's socket reports.
+    pub(super) fn upload(&self, id: Id, peer: IpAddr) -> Reading {
+        self.sender.reading(id, peer)
+    }
+
+    /// Bounds the window that the receiver announces, bytes.
+    pub(super) fn set_window(&mut self, bytes: u64) {
+        let Some(window) = self.window.as_mut() else { return };
+        let in_order = window.in_order();
+        if let Some(socket) = window.socket() {
+            socket.set_limit(bytes, in_order);
+        }
+    }
+
+    /// Bounds the sender's rate, bytes per second.
+    pub(super) fn set_max_rate(&mut self, bytes_per_second: u64) {
+        self.sender.set_max_rate(bytes_per_second);
     }
 
     pub(super) fn received(&self) -> u64 {

@@ -7,7 +7,8 @@ use afteryou_aqm::Ecn;
 use afteryou_base::{Dscp, Span};
 use afteryou_scenario::network::Route;
 use afteryou_scenario::transport::Protocol;
-use afteryou_scenario::{Error, Flow as Spec, Receiver, Traffic};
+use afteryou_scenario::{Algorithm, EndRule, Error, Flow as Spec, Traffic};
+use std::borrow::Cow;
 
 /// The common properties of all connections of an application.
 pub struct Template {
@@ -33,6 +34,16 @@ enum Which {
     },
 }
 
+/// Returns a flow with the controller that its sender has once it is steered from outside. For BBR a bounded rate is what the path has, so NewReno
+/// has its place.
+fn as_steered(spec: &Spec) -> Cow<'_, Spec> {
+    let is_bbr = |controller: &&Algorithm| controller.kind.starts_with("bbr");
+    match spec.controller.as_ref().filter(is_bbr).and(spec.sender.as_ref()) {
+        Some(_) => Cow::Owned(Spec { controller: Some(Algorithm::named("newreno")), ..spec.clone() }),
+        None => Cow::Borrowed(spec),
+    }
+}
+
 impl Template {
     /// Describes the connections of a flow; a packet of its full size crosses the empty routes in `empty`, `onlookers` see
     /// its senders.
@@ -53,12 +64,12 @@ impl Template {
             dscp: spec.dscp().0,
             ecn: if protocol.uses_ecn() { Ecn::Ect0 } else { Ecn::NotEct },
         };
-        let controllers = |iw| Controllers::new(spec, iw, onlookers);
+        let controllers = |iw| Controllers::new(&as_steered(spec), iw, onlookers);
         let kind = match protocol {
             Protocol::Tcp(options) => {
                 let mss = format.payload.min(u32::from(u16::MAX));
                 let controllers = controllers(Some(options.iw))?;
-                let receiver = spec.receiver.as_ref().map(Receiver::tuned).transpose()?;
+                let receiver = spec.receiver.as_ref().map(EndRule::at_receiver).transpose()?;
                 Which::Tcp(tcp::Options { options, controllers, mss: mss as u16, receiver })
             }
             Protocol::Utp(options) => Which::Utp(utp::Options::new(options, format, controllers(None)?)),

@@ -2,16 +2,18 @@
 //! segments, acknowledgements and handshake.
 
 mod acks;
+mod outside;
 mod receiver;
 mod sender;
 mod window;
 
 pub use acks::Incoming;
+pub use outside::Socket;
 #[cfg(test)]
 pub use receiver::Acknowledgement;
 pub use receiver::{Arrival, Receiver};
 pub use sender::{Sender, Transmit};
-pub use window::ReceiveWindow;
+pub use window::{After, ReceiveWindow, Rule};
 
 #[cfg(test)]
 mod tests;

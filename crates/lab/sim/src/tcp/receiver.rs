@@ -140,6 +140,11 @@ impl Receiver {
         }
     }
 
+    /// Returns the number below which every segment has arrived.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
     /// Returns when an acknowledgement is due; [`Time::NEVER`] if none is.
     pub fn ack_at(&self) -> Time {
         self.ack_at

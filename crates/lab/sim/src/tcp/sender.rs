@@ -17,12 +17,14 @@
 mod timers;
 
 use afteryou_cc::{Controller, Time};
+use afteryou_outside::rule::{Id, Reading};
 use afteryou_scenario::transport::{Recovery, TcpOptions};
 use afteryou_sender::board::Outgoing;
 use afteryou_sender::ecn::EchoAnswer;
 use afteryou_sender::reordering::Reordering;
 use afteryou_sender::tail::Tail;
 use afteryou_sender::{Board, Congestion, Flight};
+use std::net::IpAddr;
 use timers::Timers;
 
 /// The state of a connection.
@@ -136,6 +138,31 @@ impl Sender {
         self.counters
     }
 
+    /// Returns the payload of a full segment, bytes.
+    pub fn mss(&self) -> u16 {
+        self.mss
+    }
+
+    /// Bounds the rate, bytes per second.
+    pub fn set_max_rate(&mut self, bytes_per_second: u64) {
+        self.congestion.set_max_rate(bytes_per_second);
+    }
+
+    /// Returns what the kernel reports of such a sender (TCP_INFO).
+    pub fn reading(&self, id: Id, peer: IpAddr) -> Reading {
+        let rtt = self.congestion.rtt();
+        Reading {
+            id,
+            peer,
+            least_rtt: rtt.min(),
+            rtt: rtt.smoothed().map(|_| rtt.latest()),
+            bytes: self.board.delivered(),
+            lost: self.counters.retransmissions,
+            mss: self.mss.into(),
+            in_flight: self.board.in_flight() + self.board.sacked_bytes(),
+        }
+    }
+
     /// Returns the controller.
     pub fn controller(&self) -> &dyn Controller {
         self.congestion.controller()
@@ -182,13 +209,18 @@ impl Sender {
             self.note_unused_window();
             return self.send_unjudged(now);
         }
-        // A receive window below one packet still takes one at a time.
-        let fits = self.board.outstanding() + u64::from(len) <= self.rwnd || self.board.is_empty();
-        if !fits {
+        if self.board.outstanding() + u64::from(len) > self.rwnd {
             self.note_unused_window();
+            return self.send_into_small_window(now, len);
+        }
+        self.timers.persist = Time::NEVER;
+        if !self.window_has_room(len) {
             return None;
         }
-        if !self.window_has_room(len) || !self.congestion.pacing_allows(now) {
+        if !self.congestion.pacing_allows(now) {
+            if self.congestion.is_held_by_max_rate() {
+                self.note_unused_window();
+            }
             return None;
         }
         Some(self.send_new(now, len))
@@ -203,10 +235,30 @@ impl Sender {
         self.congestion.note_unused_window(&mut self.board);
     }
 
+    /// Sends what a receive window below one packet takes, each time that a timeout has passed (RFC 9293 §3.8.6.2.1 leaves its length open; as in
+    /// Linux). Into a window of nothing it sends a packet, since nothing else would ask for a new window.
+    fn send_into_small_window(&mut self, now: Time, len: u16) -> Option<Transmit> {
+        if !self.board.is_empty() {
+            return None;
+        }
+        if self.timers.persist == Time::NEVER {
+            self.timers.persist = now + self.rto();
+        }
+        if now < self.timers.persist {
+            return None;
+        }
+        self.timers.persist = Time::NEVER;
+        Some(self.send_next(now, if self.rwnd > 0 { len.min(self.rwnd as u16) } else { len }))
+    }
+
     fn send_new(&mut self, now: Time, len: u16) -> Transmit {
         if self.board.is_empty() {
             self.congestion.resume(now, self.board.delivered_at(), self.rto());
         }
+        self.send_next(now, len)
+    }
+
+    fn send_next(&mut self, now: Time, len: u16) -> Transmit {
         if self.available != u64::MAX {
             self.available -= u64::from(len);
         }

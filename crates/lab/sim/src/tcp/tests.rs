@@ -413,13 +413,23 @@ fn the_announced_window_limits_what_is_outstanding_and_an_older_ack_does_not_cha
         (8, 4_000, vec![10, 11]),
         (7, 64_000, vec![]),
         (11, 500, vec![]),
-        // A window below a packet still takes one at a time.
-        (12, 500, vec![12]),
-        (13, 3_000, vec![13, 14, 15]),
+        (12, 500, vec![]),
     ] {
         announce(&mut sender, 2 * RTT, cumulative, window);
         let now: Vec<u64> = drain(&mut sender, 2 * RTT).into_iter().flatten().collect();
         assert_eq!(now, sent, "{cumulative}, {window}");
+    }
+    // A window below a packet is used each time that a timeout has passed.
+    for packet in 12..15 {
+        let (at, acknowledged) = (sender.deadline(), sender.board.delivered_at());
+        let ms = at.as_micros() / 1000;
+        assert!(at.since(acknowledged) >= Span::from_millis(200), "{at:?} after {acknowledged:?}");
+        sender.on_timer(at);
+        let Some(Transmit::Data(sent, _)) = sender.poll(at) else { panic!("nothing") };
+        assert_eq!((sent.seq, sent.len, sender.poll(at)), (packet, 500, None));
+        announce(&mut sender, ms + RTT, packet as u32 + 1, if packet == 14 { 3_000 } else { 500 });
+        let after: Vec<u64> = drain(&mut sender, ms + RTT).into_iter().flatten().collect();
+        assert_eq!(after, if packet == 14 { vec![15, 16, 17] } else { vec![] });
     }
 }
 

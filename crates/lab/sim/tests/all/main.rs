@@ -17,6 +17,7 @@ mod handshakes;
 mod hystart;
 mod libutp_recovery;
 mod live;
+mod outside;
 mod paths;
 mod pie;
 mod proteus;

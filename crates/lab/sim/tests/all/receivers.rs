@@ -3,14 +3,14 @@
 //! The bounds were set after the figures of `bench/rledbat.rs`, with some room on either side.
 
 use crate::support::*;
-use afteryou_scenario::{Flow, Outcome, Probability, Receiver, Role, Scenario, Size, Traffic, Transport};
+use afteryou_scenario::{EndRule, Flow, Outcome, Probability, Role, Scenario, Size, Traffic, Transport};
 
 const PRESETS: [&str; 3] = ["rfc", "apple", "uc3m"];
 const RTTS_MS: [u64; 4] = [5, 50, 135, 250];
 
 /// Returns a background flow whose receiver has this preset, of a `sender` with this controller.
 fn from(sender: &str, name: &str, preset: &str, rtt_ms: u64) -> Flow {
-    let receiver = Some(Receiver::named("rledbat").with("preset", preset));
+    let receiver = Some(EndRule::named("rledbat").with("preset", preset));
     Flow { role: Role::Background, receiver, ..flow(name, sender, rtt_ms) }
 }
 
@@ -120,8 +120,7 @@ fn a_receiver_holds_back_any_sender_and_makes_none_faster() {
 
 #[test]
 fn every_transfer_ends_whatever_is_lost_and_however_small_the_window_is() {
-    let few =
-        |scale: &str| Receiver::named("rledbat").with("initial_window", "1").with("window_scale", scale);
+    let few = |scale: &str| EndRule::named("rledbat").with("initial_window", "1").with("window_scale", scale);
     for (loss, rtt_ms) in [(0.0, 5), (5.0, 50), (20.0, 135)] {
         for receiver in [few("0"), few("14"), few("7").with("preset", "apple")] {
             // With a receive buffer below a packet, too: a sender still sends one at a time.
@@ -147,7 +146,7 @@ fn every_transfer_ends_whatever_is_lost_and_however_small_the_window_is() {
 #[test]
 fn a_flow_whose_receiver_limits_nothing_sends_as_it_would_without_one() {
     // Apart from the window scale: the largest window is a gigabyte.
-    let wide = Receiver::named("rledbat")
+    let wide = EndRule::named("rledbat")
         .with("initial_window", "1000")
         .with("target", "100 ms")
         .with("window_scale", "14");

@@ -7,7 +7,7 @@ use super::socket;
 use super::system::{self, TcpInfo};
 use super::traffic::Traffic;
 use crate::rule::group::{FIRST_WINDOW, WAITING_DOWNLOAD, WAITING_UPLOAD_PER_S};
-use crate::rule::rate::rate;
+use crate::rule::rate::{rate, UPLOAD_FROM};
 use crate::rule::{law, Direction, Granted, Group, Id, Params, Part, Reading};
 use afteryou_base::{Span, Time};
 use rustix::net::sockopt::{set_tcp_congestion, tcp_congestion};
@@ -23,8 +23,6 @@ pub const TICK: Duration = Duration::from_millis(10);
 const ESTABLISHED: u8 = 1;
 const SYN_SENT: u8 = 2;
 const CLOSE_WAIT: u8 = 8;
-/// Uploads are limited after this many bytes: requests are none.
-const UPLOAD_FROM: u64 = 64 << 10;
 /// Rates are set anew if they change by more than a part in this many.
 const RATE_STEP: u64 = 32;
 /// TCP_INFO's least round-trip time before there is one.

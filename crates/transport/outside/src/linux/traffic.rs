@@ -28,13 +28,13 @@ struct Counters {
 }
 
 impl Traffic {
-    /// Reads the counters if it is time: those of the network of `pid`, or of this process if that one is gone.
+    /// Reads the counters if it is time: those of the network of `pid`, or of this thread if that one is gone.
     pub fn read(&mut self, now: Instant, pid: i32) {
         if self.last.as_ref().is_some_and(|(at, _)| now.duration_since(*at) < PERIOD) {
             return;
         }
         let text = fs::read_to_string(format!("/proc/{pid}/net/dev"))
-            .or_else(|_| fs::read_to_string("/proc/net/dev"));
+            .or_else(|_| fs::read_to_string("/proc/thread-self/net/dev"));
         self.note(now, &text.unwrap_or_default());
     }
 

@@ -3,7 +3,7 @@
 use super::recent::Count;
 use afteryou_base::{Span, Time};
 use afteryou_cc::base_delay::{BaseDelay, BASE_HISTORY};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 /// Which way the data go, seen from the program.
@@ -141,7 +141,7 @@ impl Member {
 #[derive(Clone, Debug, Default)]
 pub struct Members {
     members: Vec<(Id, Member)>,
-    bases: HashMap<IpAddr, BaseDelay>,
+    bases: BTreeMap<IpAddr, BaseDelay>,
 }
 
 impl Members {

@@ -4,6 +4,7 @@
 //! it, [`group`] what each connection gets, and [`rate`] makes a sender's rate of that. [`opposite`] takes the host's own traffic the other
 //! way off the queue.
 
+pub mod about;
 pub mod group;
 pub mod law;
 pub mod members;
@@ -12,6 +13,7 @@ pub mod rate;
 pub mod recent;
 pub mod turns;
 
+pub use about::ABOUT;
 pub use group::{Granted, Group, Part};
 pub use law::Params;
 pub use members::{Direction, Id, Reading};

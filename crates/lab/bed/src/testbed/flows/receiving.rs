@@ -8,15 +8,17 @@ use crate::run::ends::Server;
 use crate::run::log::Log;
 use crate::run::quic::Quic;
 use afteryou_base::lock::EvenPoisoned;
+use afteryou_outside::rule::Direction;
 use afteryou_utp::{Endpoint, EndpointConfig};
 use socket2::{Domain, Socket, Type};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::net::{TcpListener, UdpSocket};
+use tokio::net::{TcpListener, TcpStream, UdpSocket};
 
 /// Read at a time, bytes.
 const CHUNK: usize = 64 << 10;
@@ -34,6 +36,7 @@ pub(super) struct Receiver {
 
 /// A receiver to be opened.
 pub(super) struct Listening {
+    pub(super) index: usize,
     pub(super) flow: String,
     pub(super) log: Arc<Log>,
     pub(super) at: IpAddr,
@@ -70,7 +73,10 @@ impl Listening {
         self.shared.runtime.clone().spawn(async move {
             loop {
                 match listener.accept().await {
-                    Ok((stream, from)) => self.read(stream, accepted.take(from)),
+                    Ok((stream, from)) => {
+                        let steered = self.steered(&stream);
+                        self.read(stream, accepted.take(from), steered);
+                    }
                     Err(error) => self.shared.broken.set(&self.flow, error),
                 }
             }
@@ -86,7 +92,7 @@ impl Listening {
         self.shared.runtime.clone().spawn(async move {
             while let Ok(stream) = endpoint.accept().await {
                 let course = accepted.take(stream.peer_addr());
-                self.read(stream, course);
+                self.read(stream, course, None);
             }
         });
         Ok(receiver)
@@ -106,7 +112,7 @@ impl Listening {
                     let Ok(connection) = incoming.await else { return };
                     let course = accepted.take(connection.remote_address());
                     while let Ok(stream) = connection.accept_uni().await {
-                        listening.read(stream, course.clone());
+                        listening.read(stream, course.clone(), None);
                     }
                 });
             }
@@ -135,6 +141,17 @@ impl Listening {
         Ok(receiver)
     }
 
+    /// Hands over a connection's socket if the flow is steered at this end, for as long as what is returned lives.
+    fn steered(&self, stream: &TcpStream) -> Option<Arc<OwnedFd>> {
+        let steered = &self.shared.steered;
+        if !steered.has(self.index, Direction::Down) {
+            return None;
+        }
+        let socket = Arc::new(stream.as_fd().try_clone_to_owned().ok()?);
+        steered.take(self.index, Direction::Down, &socket);
+        Some(socket)
+    }
+
     /// Opens a socket in the receivers' namespace.
     fn inside<S: Send>(
         &self,
@@ -154,8 +171,13 @@ impl Listening {
         got.map_err(|source| Error::Socket { address: asked, source })
     }
 
-    /// Reads a connection to its end.
-    fn read<S: AsyncRead + Unpin + Send + 'static>(&self, mut stream: S, course: Option<Arc<Course>>) {
+    /// Reads a connection to its end, and keeps `steered` until then.
+    fn read<S: AsyncRead + Unpin + Send + 'static>(
+        &self,
+        mut stream: S,
+        course: Option<Arc<Course>>,
+        steered: Option<Arc<OwnedFd>>,
+    ) {
         let (log, timing) = (Arc::clone(&self.log), self.shared.timing);
         self.shared.runtime.spawn(async move {
             let mut buffer = vec![0; CHUNK];
@@ -166,6 +188,7 @@ impl Listening {
                     course.receive(bytes as u64);
                 }
             }
+            drop(steered);
         });
     }
 }

@@ -10,6 +10,7 @@ use crate::system::{self, TcpInfo};
 use crate::testbed::recorded::FlowLog;
 use afteryou_base::lock::EvenPoisoned;
 use afteryou_base::Span;
+use afteryou_outside::rule::Direction;
 use afteryou_scenario::outcome::Totals;
 use afteryou_scenario::{Flow, Traffic};
 use afteryou_sim::director::{Id, Remote};
@@ -176,10 +177,14 @@ impl Tcp {
         let begin = {
             let (course, shared, syns_again) = (Arc::clone(course), flow.shared.clone(), syns_again.clone());
             let (name, to, probe) = (flow.spec.name.clone(), flow.receiver.address, probe.try_clone());
+            let index = flow.index;
             move || {
                 let runtime = shared.runtime.clone();
                 runtime.spawn(async move {
-                    if let Err(error) = run(socket, probe, to, &course, &syns_again).await {
+                    let connected = |probe: &Arc<Socket>| {
+                        shared.steered.take(index, Direction::Up, probe);
+                    };
+                    if let Err(error) = run(socket, (probe, to), &course, &syns_again, connected).await {
                         shared.broken.set(&name, error);
                     }
                 })
@@ -205,15 +210,16 @@ fn lock(probes: &Mutex<Probes>) -> MutexGuard<'_, Probes> {
 
 async fn run(
     socket: Socket,
-    probe: io::Result<Socket>,
-    to: SocketAddr,
+    (probe, to): (io::Result<Socket>, SocketAddr),
     course: &Course,
     syns_again: &SynsAgain,
+    connected: impl FnOnce(&Arc<Socket>),
 ) -> io::Result<()> {
-    let probe = probe?;
+    let probe = Arc::new(probe?);
     let mut stream = TcpSocket::from_std_stream(socket.into()).connect(to).await?;
-    syns_again.note(&system::tcp_info(&probe)?);
-    course.send(&mut stream, |_: &TcpStream, _| Ok(system::unacknowledged(&probe)? == 0)).await
+    syns_again.note(&system::tcp_info(&*probe)?);
+    connected(&probe);
+    course.send(&mut stream, |_: &TcpStream, _| Ok(system::unacknowledged(&*probe)? == 0)).await
 }
 
 /// The director's hold on a connection.

@@ -12,7 +12,7 @@ const GRANULARITY: Span = Span::from_millis(1);
 const RTO_AFTER_SYN_LOSS: Span = Span::from_secs(3);
 
 /// All deadlines but the controller's and the pacer's.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::tcp) struct Timers {
     pub(in crate::tcp) loss: afteryou_sender::timers::Timers,
     pub(in crate::tcp) syn_due: bool,
@@ -20,6 +20,20 @@ pub(in crate::tcp) struct Timers {
     pub(in crate::tcp) has_news: bool,
     /// The SYN was lost: the first timeout of data is longer.
     pub(in crate::tcp) after_syn_loss: bool,
+    /// A receive window below one packet is used then.
+    pub(in crate::tcp) persist: Time,
+}
+
+impl Default for Timers {
+    fn default() -> Timers {
+        Timers {
+            loss: Default::default(),
+            syn_due: false,
+            has_news: false,
+            after_syn_loss: false,
+            persist: Time::NEVER,
+        }
+    }
 }
 
 impl Sender {
@@ -40,13 +54,14 @@ impl Sender {
     pub fn deadline(&self) -> Time {
         let waits_to_send = !self.board.is_empty() || self.pacing_deadline() != Time::NEVER;
         let wake = if waits_to_send { self.congestion.wake_at() } else { Time::NEVER };
-        self.timers.loss.next().min(wake)
+        self.timers.loss.next().min(wake).min(self.timers.persist)
     }
 
     /// Returns whether there may be something to do at `now`: a deadline has passed, the controller's included while nothing
     /// waits to be sent, or there is nothing to wait for.
     pub fn is_due(&self, now: Time) -> bool {
-        let next = self.timers.loss.next().min(self.congestion.wake_at()).min(self.pacing_deadline());
+        let next = self.timers.loss.next().min(self.congestion.wake_at());
+        let next = next.min(self.pacing_deadline()).min(self.timers.persist);
         next <= now || self.state != State::Established || self.is_flushed()
     }
 

@@ -1,0 +1,129 @@
+//! Jobs that are steered from outside, as by `afteryou run`: downloads at the receiver, uploads at the sender.
+//!
+//! The bounds are those of `bench/outside.rs`, which measures the command itself with kernel sockets.
+
+use crate::support::*;
+use afteryou_scenario::{EndRule, Flow, Outcome, Role, Scenario, Size, Traffic};
+
+/// The end at which a job is steered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum End {
+    Receiver,
+    Sender,
+}
+use End::{Receiver, Sender};
+
+/// Returns a job of `count` connections from or to one server.
+fn job(end: End, controller: &str, count: u32, rtt_ms: u64) -> Vec<Flow> {
+    let rule = Some(EndRule::named("outside"));
+    let (receiver, sender) = if end == Receiver { (rule, None) } else { (None, rule) };
+    let one = |index| Flow {
+        group: Some("job".to_owned()),
+        role: Role::Background,
+        receiver: receiver.clone(),
+        sender: sender.clone(),
+        ..flow(&format!("b{index}"), controller, rtt_ms)
+    };
+    (0..count).map(one).collect()
+}
+
+fn share(outcome: &Outcome) -> f64 {
+    let flows = &outcome.window("all").flows;
+    flows.iter().filter(|flow| flow.flow.starts_with('b')).map(|flow| flow.share_of_payload_capacity).sum()
+}
+
+fn p95_ms(outcome: &Outcome) -> f64 {
+    outcome.window("all").bottleneck().unwrap().queuing_delay.expect("packets").p95_ms
+}
+
+/// Runs flows over 20 Mbit/s with 500 ms of buffer, measured from 20 s to 60 s.
+fn on_20_mbit(flows: Vec<Flow>, baseline: bool) -> Outcome {
+    run(&Scenario { baseline, ..scenario(link("20 Mbit/s", "500 ms"), 60.0, 20.0, flows) })
+}
+
+/// Returns what a CUBIC flow keeps beside a job.
+fn kept(job: Vec<Flow>, rtt_ms: u64) -> f64 {
+    let flows = std::iter::once(flow("f", "cubic", rtt_ms)).chain(job).collect();
+    on_20_mbit(flows, true).comparison[0].kept.expect("a baseline")
+}
+
+#[test]
+fn alone_a_job_uses_the_link_and_keeps_the_queue_short() {
+    let mut misses = Vec::new();
+    for (end, controller, count, rtt_ms) in [
+        (Receiver, "cubic", 1, 40),
+        (Receiver, "cubic", 4, 40),
+        (Receiver, "cubic", 16, 40),
+        (Receiver, "bbr", 4, 40),
+        (Receiver, "cubic", 4, 5),
+        (Receiver, "cubic", 4, 100),
+        (Sender, "cubic", 1, 40),
+        (Sender, "cubic", 4, 40),
+        (Sender, "bbr", 4, 40),
+    ] {
+        let outcome = on_20_mbit(job(end, controller, count, rtt_ms), false);
+        let (share, p95_ms) = (share(&outcome), p95_ms(&outcome));
+        println!("{end:?} {controller} {count} {rtt_ms} ms: {share:.3}, {p95_ms:.1} ms");
+        let (least, most) = if controller == "bbr" && end == Receiver { (0.94, 50.0) } else { (0.93, 35.0) };
+        if share < least || p95_ms > most {
+            misses.push(format!("{end:?} {controller} {count} {rtt_ms} ms: {share}, {p95_ms} ms"));
+        }
+    }
+    assert!(misses.is_empty(), "{}", misses.join("\n"));
+}
+
+#[test]
+fn cubic_keeps_the_link_beside_a_job_however_many_connections_it_has() {
+    let mut misses = Vec::new();
+    for (end, count, least) in [
+        (Receiver, 1, 0.97),
+        (Receiver, 4, 0.97),
+        (Receiver, 16, 0.97),
+        (Sender, 1, 0.96),
+        (Sender, 4, 0.96),
+        (Sender, 16, 0.93),
+    ] {
+        let kept = kept(job(end, "cubic", count, 40), 40);
+        println!("{end:?} {count}: {kept:.3}");
+        if kept < least {
+            misses.push(format!("{end:?} {count}: {kept}"));
+        }
+    }
+    assert!(misses.is_empty(), "{}", misses.join("\n"));
+}
+
+#[test]
+fn flows_that_were_not_written_together_are_jobs_of_their_own() {
+    let mut flows = job(Receiver, "cubic", 2, 40);
+    let together = p95_ms(&on_20_mbit(flows.clone(), false));
+    flows.iter_mut().for_each(|flow| flow.group = None);
+    let apart = p95_ms(&on_20_mbit(flows, false));
+    println!("{together} ms together, {apart} ms apart");
+    assert!(together <= 35.0 && apart >= together, "{together} ms together, {apart} ms apart");
+}
+
+#[test]
+fn a_rate_that_does_not_bind_leaves_the_sender_its_window() {
+    // One packet of a thousand is lost: CUBIC by itself does not fill the link, so nothing has to be held back.
+    let alone = |flows| {
+        let mut link = link("20 Mbit/s", "500 ms");
+        link.loss = "0.1 %".parse().unwrap();
+        share(&run(&scenario(link, 120.0, 20.0, flows)))
+    };
+    let by_itself = alone(vec![flow("b", "cubic", 40)]);
+    let steered = alone(job(Sender, "cubic", 1, 40));
+    println!("{steered:.3} of {by_itself:.3}");
+    assert!(steered >= 0.8 * by_itself, "{steered} of {by_itself}");
+}
+
+#[test]
+fn every_transfer_ends_also_of_those_that_wait() {
+    for end in [Receiver, Sender] {
+        let mut flows = job(end, "cubic", 8, 40);
+        flows.iter_mut().for_each(|flow| flow.traffic = Traffic::Size(Size::from_bytes(1_000_001)));
+        let outcome = run(&scenario(link("20 Mbit/s", "500 ms"), 60.0, 0.0, flows));
+        for index in 0..8 {
+            assert_eq!(outcome.totals(&format!("b{index}")).received_bytes, 1_000_001, "{end:?} {index}");
+        }
+    }
+}
