@@ -15,6 +15,7 @@ use super::members::{Direction, Id, Member, Members, Reading, USUAL_MSS};
 use super::recent::Largest;
 use super::turns::{Situation, Turns, IDLE, WAITING_IDLE};
 use afteryou_base::{Span, Time};
+use std::collections::HashSet;
 
 /// A download that waits has this window, bytes: the least that Linux has. A server sends it whole every 0.3 s or so, 32 kbit/s.
 pub const WAITING_DOWNLOAD: f64 = 1152.0;
@@ -160,8 +161,8 @@ impl Group {
     pub fn tick(&mut self, now: Time, readings: &[Reading]) -> Vec<Granted> {
         self.members.read(now, readings);
         let (round, share) = (self.round, self.law.window() / self.turns.active().count().max(1) as f64);
-        for (id, member) in self.members.iter_mut() {
-            if self.turns.is_active(*id) {
+        for id in self.turns.active() {
+            if let Some(member) = self.members.get_mut(id) {
                 member.note_filling(now, share, round);
             }
         }
@@ -192,19 +193,20 @@ impl Group {
             Direction::Down => WAITING_DOWNLOAD,
             Direction::Up => WAITING_UPLOAD_PER_S * round.as_secs_f64(),
         };
-        let active = self.turns.active().count().max(1) as f64;
-        let share = (window / active).max(floor);
+        let count = self.turns.active().count().max(1) as f64;
+        let share = (window / count).max(floor);
         let newcomers: Vec<f64> =
             self.active().filter(|member| !member.has_filled).map(|member| member.per_round(round)).collect();
-        let settled = active - newcomers.len() as f64;
+        let settled = count - newcomers.len() as f64;
         let rest = ((window - newcomers.iter().sum::<f64>()) / settled.max(1.0)).max(floor);
         let usable =
             |member: &Member| (GROWTH * member.per_round(round)).max(NEWCOMER_PACKETS * member.reading.mss());
-        let (turns, wanting) = (&self.turns, &self.wanting);
+        let active: HashSet<Id> = self.turns.active().collect();
+        let wanting: HashSet<Id> = self.wanting.iter().copied().collect();
         let members = self.members.iter_mut();
         members
             .map(|(id, member)| {
-                let part = match (turns.is_active(*id), wanting.contains(id)) {
+                let part = match (active.contains(id), wanting.contains(id)) {
                     (true, _) => Part::Active,
                     (false, true) => Part::Waiting,
                     (false, false) => Part::Quiet,
@@ -281,16 +283,18 @@ impl Group {
     /// Finds the connections with more data than a trickle, and gives them places.
     fn take_turns(&mut self, now: Time) {
         let round = self.round;
-        let (members, turns) = (&self.members, &self.turns);
+        let members = &self.members;
+        let active: HashSet<Id> = self.turns.active().collect();
         self.wanting.retain(|id| {
-            let patience = if turns.is_active(*id) { IDLE.max(round * IDLE_ROUNDS) } else { WAITING_IDLE };
+            let patience = if active.contains(id) { IDLE.max(round * IDLE_ROUNDS) } else { WAITING_IDLE };
             members.get(*id).is_some_and(|member| now.since(member.last_moved) < patience)
         });
+        let known: HashSet<Id> = self.wanting.iter().copied().collect();
         for (id, member) in self.members.iter() {
             let is_small =
                 member.per_round(LATE) / LATE.as_secs_f64() < SMALL * self.best.get().unwrap_or(0.0);
             let fills = member.window > 0.0 && member.moved > 0 && member.fills_its_window(round);
-            if fills && !is_small && !self.wanting.contains(id) {
+            if fills && !is_small && !known.contains(id) {
                 self.wanting.push(*id);
             }
         }
@@ -310,8 +314,9 @@ impl Group {
         let has_filled = |id: Id| members.get(id).is_some_and(|member| member.has_filled);
         let begun = self.turns.tick(situation, &self.wanting, &has_filled);
         // Who gave a place back waits behind the others.
-        let turns = &self.turns;
-        let gave_back = |id: &Id| had_places.contains(id) && !turns.is_active(*id);
+        let had_place: HashSet<Id> = had_places.iter().copied().collect();
+        let active: HashSet<Id> = self.turns.active().collect();
+        let gave_back = |id: &Id| had_place.contains(id) && !active.contains(id);
         self.wanting.sort_by_key(gave_back);
         let left = had_places
             .iter()
