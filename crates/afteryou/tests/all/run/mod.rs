@@ -1,6 +1,9 @@
 //! `afteryou run`, with programs of the system and of this test.
 
 mod ends;
+mod harm;
+mod settings;
+mod space;
 mod steered;
 
 use std::process::{Command, Output};

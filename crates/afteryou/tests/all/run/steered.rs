@@ -1,76 +1,19 @@
 //! Sockets of a program under `afteryou run`, in a network namespace of the test's own.
 //!
-//! The test's program runs again as the parts of a script: with `AFTERYOU_PART`, the beginning of the same test is a server or a client. They
-//! use an address that is not loopback's, since connections within a machine are left alone.
-
-use super::run;
+use super::space::{connect, in_namespace, is_a_part, now_s, numbers, Part, ADDRESS};
 use afteryou_outside::linux::window_clamp;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener};
 use std::os::fd::AsFd;
-use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-const ADDRESS: &str = "192.0.2.1:7000";
 /// Windows of a steered and of a free connection differ by more than this, bytes.
 const LARGE: u32 = 1 << 20;
 /// … and the smallest one is two packets, of 64 KiB on this way, bytes.
 const SMALL: f64 = 150_000.0;
 
-/// Runs a script in a namespace and returns its output; `PART` runs a part, `RUN` one under `afteryou run`. `None`: no namespace can be made.
-fn in_namespace(test: &str, script: &str) -> Option<String> {
-    let own = std::env::current_exe().expect("a path");
-    let part = format!("'{}' run::steered::{test} --exact --nocapture", own.display());
-    let program = run(&[]).get_program().to_string_lossy().into_owned();
-    let whole = format!(
-        "ip link set lo up && ip address add 192.0.2.1/32 dev lo || exit 77\n\
-         PART() {{ AFTERYOU_PART=$1 {part}; }}\n\
-         RUN() {{ AFTERYOU_PART=$1 exec '{program}' run $2 -- {part}; }}\n{script}"
-    );
-    for private in [
-        &["--net", "--pid", "--fork", "--kill-child", "--mount-proc"][..],
-        &["--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"],
-    ] {
-        let Ok(output) = Command::new("unshare").args(private).args(["sh", "-c", &whole]).output() else {
-            continue;
-        };
-        let said =
-            format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        if output.status.success() {
-            return Some(said);
-        }
-        assert!(!said.contains("panicked"), "{said}");
-    }
-    println!("SKIPPED: this user may not make a network namespace, or ip is not here");
-    None
-}
-
-/// Returns the numbers behind a word in a text, in its order.
-fn numbers(said: &str, word: &str) -> Vec<f64> {
-    let marked = format!("{word}=");
-    said.split(marked.as_str())
-        .skip(1)
-        .filter_map(|rest| rest.split_whitespace().next()?.parse().ok())
-        .collect()
-}
-
-fn now_s() -> f64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
-}
-
-/// Runs a part and returns true in a process that is one.
-fn is_a_part() -> bool {
-    let Ok(part) = std::env::var("AFTERYOU_PART") else { return false };
-    match part.as_str() {
-        "serve" => serve(),
-        "download" => download(),
-        "short" => short(),
-        "ends" => print_ends(),
-        other => panic!("no part {other}"),
-    }
-    true
-}
+const PARTS: &[Part] = &[("serve", serve), ("download", download), ("short", short), ("ends", print_ends)];
 
 /// Sends to every client, until the namespace is gone.
 fn serve() {
@@ -78,17 +21,6 @@ fn serve() {
     for stream in listener.incoming() {
         let mut stream = stream.expect("a connection");
         thread::spawn(move || while stream.write_all(&[0; 1 << 16]).is_ok() {});
-    }
-}
-
-fn connect() -> TcpStream {
-    let until = Instant::now() + Duration::from_secs(10);
-    loop {
-        match TcpStream::connect(ADDRESS) {
-            Ok(stream) => return stream,
-            Err(error) => assert!(Instant::now() < until, "{error}"),
-        }
-        thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -149,8 +81,9 @@ fn print_ends() {
 
 #[test]
 fn a_download_with_a_largest_rate_has_a_small_window_and_without_run_a_large_one() {
-    const TEST: &str = "a_download_with_a_largest_rate_has_a_small_window_and_without_run_a_large_one";
-    if is_a_part() {
+    const TEST: &str =
+        "steered::a_download_with_a_largest_rate_has_a_small_window_and_without_run_a_large_one";
+    if is_a_part(PARTS) {
         return;
     }
     let Some(plain) = in_namespace(TEST, "PART serve & PART download") else { return };
@@ -165,8 +98,9 @@ fn a_download_with_a_largest_rate_has_a_small_window_and_without_run_a_large_one
 
 #[test]
 fn whichever_of_the_two_processes_is_killed_the_window_is_restored_within_a_second() {
-    const TEST: &str = "whichever_of_the_two_processes_is_killed_the_window_is_restored_within_a_second";
-    if is_a_part() {
+    const TEST: &str =
+        "steered::whichever_of_the_two_processes_is_killed_the_window_is_restored_within_a_second";
+    if is_a_part(PARTS) {
         return;
     }
     // The first process, whose child is the second.
@@ -185,8 +119,8 @@ fn whichever_of_the_two_processes_is_killed_the_window_is_restored_within_a_seco
 
 #[test]
 fn a_connection_ends_when_the_program_closes_it() {
-    const TEST: &str = "a_connection_ends_when_the_program_closes_it";
-    if is_a_part() {
+    const TEST: &str = "steered::a_connection_ends_when_the_program_closes_it";
+    if is_a_part(PARTS) {
         return;
     }
     let Some(said) = in_namespace(TEST, "PART ends & server=$!; (RUN short); wait $server") else { return };
@@ -203,8 +137,8 @@ fn a_connection_ends_when_the_program_closes_it() {
 
 #[test]
 fn nobody_is_left_when_the_program_has_ended() {
-    const TEST: &str = "nobody_is_left_when_the_program_has_ended";
-    if is_a_part() {
+    const TEST: &str = "steered::nobody_is_left_when_the_program_has_ended";
+    if is_a_part(PARTS) {
         return;
     }
     let script = "PART serve & server=$!\n(RUN download); echo code=$?; sleep 0.2; echo left=$(cat /proc/[0-9]*/comm | grep -cx afteryou); kill $server";

@@ -1,11 +1,15 @@
 //! Finds the connections of a process tree.
 //!
-//! A look at all descriptors takes longer the more there are, so looks are as far apart as keeps their time below [`SHARE`] of a core.
+//! A look at all descriptors takes longer the more there are, so looks are as far apart as keeps their time below [`SHARE`] of a core. A
+//! descriptor's name in /proc has the inode of its socket: one that was looked at before is not duplicated again.
 
 use super::original::Place;
 use super::socket::{self, Kind};
+use super::system::processor_time;
 use super::tree;
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::process::{pidfd_open, Pid, PidfdFlags};
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::net::IpAddr;
@@ -14,14 +18,16 @@ use std::time::{Duration, Instant};
 
 /// Looks follow each other after this at least …
 const APART_MIN: Duration = Duration::from_millis(10);
-/// … and this many times of what the last one took: 1.25 % of a core.
-const SHARE: u32 = 80;
+/// … and this many times of the processor time that the last one took: 0.6 % of a core.
+const SHARE: u32 = 160;
 
 /// A connection that was not known.
 #[derive(Debug)]
 pub struct Found {
     /// Process and descriptor.
     pub place: Place,
+    /// Inode of the socket.
+    pub inode: u64,
     /// The other end, if it is connected.
     pub peer: Option<IpAddr>,
 }
@@ -29,9 +35,13 @@ pub struct Found {
 /// The processes of a tree.
 #[derive(Debug, Default)]
 pub struct Scan {
+    /// Those that have a socket that was looked at.
     processes: HashMap<i32, OwnedFd>,
+    tree: HashSet<i32>,
     next: Option<Instant>,
-    /// Sockets that are none of ours to touch.
+    /// Inodes of sockets that need no other look: they are steered, or will never be.
+    settled: HashSet<u64>,
+    /// Inodes of sockets that are none of ours to touch.
     excluded: HashSet<u64>,
     /// Its own sockets count, too.
     has_own: bool,
@@ -50,15 +60,8 @@ impl Scan {
     /// Creates a scan that leaves the sockets alone that the caller itself has: the tree's processes may have inherited them, and others use
     /// them, too.
     pub fn without_own() -> Scan {
-        let mut scan = Scan::default();
         let own = std::process::id() as i32;
-        if let Some(process) = Pid::from_raw(own).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) {
-            let sockets = tree::sockets(own)
-                .into_iter()
-                .filter_map(|fd| socket::duplicate(process.as_fd(), fd, None).ok());
-            scan.excluded.extend(sockets.filter_map(|socket| socket::cookie(&socket).ok()));
-        }
-        scan
+        Scan { excluded: tree::sockets(own).map(|(_, inode)| inode).collect(), ..Scan::default() }
     }
 
     /// Returns a duplicate of the socket at a place, if it is there still.
@@ -70,50 +73,109 @@ impl Scan {
         socket::duplicate(process.as_fd(), place.fd, Some(place.cookie))
     }
 
-    /// Looks for connections that are not `known`, if it is time.
-    pub fn look(&mut self, now: Instant, root: i32, known: impl Fn(u64) -> bool) -> Vec<Found> {
-        if self.next.is_some_and(|next| now < next) {
-            return Vec::new();
-        }
-        let found = self.look_at_all(root, known);
-        self.next = Some(Instant::now() + (now.elapsed() * SHARE).max(APART_MIN));
-        found
+    /// Returns the processes of the last look.
+    pub fn tree(&self) -> &HashSet<i32> {
+        &self.tree
     }
 
-    fn look_at_all(&mut self, root: i32, known: impl Fn(u64) -> bool) -> Vec<Found> {
-        let tree = tree::descendants(root);
-        self.processes.retain(|pid, _| tree.contains(pid));
+    /// Notes that a socket needs no other look.
+    pub fn settle(&mut self, inode: u64) {
+        self.settled.insert(inode);
+    }
+
+    /// Notes that a socket is none of ours to touch.
+    pub fn exclude(&mut self, inode: u64) {
+        self.excluded.insert(inode);
+    }
+
+    /// Notes that a socket is no longer where it was: the next look may find it elsewhere.
+    pub fn unsettle(&mut self, inode: u64) {
+        self.settled.remove(&inode);
+    }
+
+    /// Looks for connections that are not settled, if it is time. `None` if it is not.
+    pub fn look(&mut self, now: Instant, root: i32) -> Option<Vec<Found>> {
+        if self.next.is_some_and(|next| now < next) {
+            return None;
+        }
+        let spent = processor_time();
+        let found = self.look_at_all(root);
+        let took = processor_time().saturating_sub(spent);
+        self.next = Some(Instant::now() + (took * SHARE).max(APART_MIN));
+        Some(found)
+    }
+
+    fn look_at_all(&mut self, root: i32) -> Vec<Found> {
+        self.forget_the_dead();
+        // One whose parent has ended is no descendant any more.
+        self.tree = tree::descendants(self.processes.keys().copied().chain([root]));
         let own = std::process::id() as i32;
-        let mut found: Vec<Found> = Vec::new();
-        let has_own = self.has_own;
-        for pid in tree.into_iter().filter(|pid| has_own || *pid != own) {
-            for fd in tree::sockets(pid) {
-                let Ok(socket) = self.duplicate_new(pid, fd) else { continue };
-                let Ok(cookie) = socket::cookie(&socket) else { continue };
-                if known(cookie)
-                    || self.excluded.contains(&cookie)
-                    || found.iter().any(|found| found.place.cookie == cookie)
-                {
+        if !self.has_own {
+            self.tree.remove(&own);
+        }
+        let tree = self.tree.clone();
+        let mut found: HashMap<u64, Found> = HashMap::new();
+        let mut present = HashSet::new();
+        for pid in tree {
+            for (fd, inode) in tree::sockets(pid) {
+                if self.excluded.contains(&inode) || !present.insert(inode) {
                     continue;
                 }
-                match socket::kind(socket.as_fd()) {
-                    Kind::Tcp(peer) => found.push(Found { place: Place { pid, fd, cookie }, peer }),
-                    Kind::Udp(_) => self.has_udp = true,
-                    Kind::Other => {}
+                if self.settled.contains(&inode) {
+                    continue;
+                }
+                if let Some(connection) = self.examine(pid, fd, inode) {
+                    found.insert(inode, connection);
                 }
             }
         }
-        found
+        self.settled.retain(|inode| present.contains(inode));
+        found.into_values().collect()
+    }
+
+    /// Forgets processes that have ended. Others may have their numbers.
+    fn forget_the_dead(&mut self) {
+        let mut asked: Vec<PollFd<'_>> =
+            self.processes.values().map(|process| PollFd::new(process, PollFlags::IN)).collect();
+        if poll(&mut asked, Some(&Timespec::default())).is_err() {
+            return;
+        }
+        let ended: Vec<i32> = self
+            .processes
+            .keys()
+            .zip(&asked)
+            .filter(|(_, process)| !process.revents().is_empty())
+            .map(|(pid, _)| *pid)
+            .collect();
+        ended.iter().for_each(|pid| drop(self.processes.remove(pid)));
+    }
+
+    /// Looks at a socket.
+    fn examine(&mut self, pid: i32, fd: i32, inode: u64) -> Option<Found> {
+        let socket = self.duplicate_new(pid, fd).ok()?;
+        let cookie = socket::cookie(&socket).ok()?;
+        match socket::kind(socket.as_fd()) {
+            Kind::Tcp(peer) => return Some(Found { place: Place { pid, fd, cookie }, inode, peer }),
+            Kind::Udp(_) => self.has_udp = true,
+            // It may get a peer.
+            Kind::UdpAlone => return None,
+            Kind::Other => {}
+        }
+        self.settle(inode);
+        None
     }
 
     fn duplicate_new(&mut self, pid: i32, fd: i32) -> io::Result<OwnedFd> {
-        if let std::collections::hash_map::Entry::Vacant(entry) = self.processes.entry(pid) {
+        if let Entry::Vacant(entry) = self.processes.entry(pid) {
             let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?;
             entry.insert(pidfd_open(pid, PidfdFlags::empty())?);
         }
         let socket = socket::duplicate(self.processes[&pid].as_fd(), fd, None);
-        if socket.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied) {
-            self.refused = Some(pid);
+        match &socket {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => self.refused = Some(pid),
+            // It has ended, and another one may have its number by now.
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => drop(self.processes.remove(&pid)),
+            _ => {}
         }
         socket
     }
