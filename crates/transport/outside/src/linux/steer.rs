@@ -270,9 +270,14 @@ impl Steer {
 
     /// Returns the window that a download may have, bytes.
     fn window(&self, connection: &Connection, granted: &Granted) -> f64 {
-        let (Some(max_rate), Part::Active) = (self.max_rate, granted.part) else { return granted.window };
+        let Some(max_rate) = self.max_rate else { return granted.window };
+        let active = match granted.part {
+            Part::Active => self.down.places().0.max(1) as f64,
+            // Left alone, also in a pause; but not more than all may have.
+            Part::Quiet if max_rate > 0.0 => 1.0,
+            Part::Quiet | Part::Waiting => return granted.window,
+        };
         let info = &connection.info;
-        let active = self.down.places().0.max(1) as f64;
         let rtt = f64::from(info.rcv_rtt.max(1)) * 1e-6;
         let least = if max_rate > 0.0 { 2.0 * f64::from(info.advmss) } else { WAITING_DOWNLOAD };
         granted.window.min((max_rate * rtt / active).max(least))
