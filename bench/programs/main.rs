@@ -34,7 +34,7 @@ const ALONE_S: f64 = 24.0;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// What the program does on a link.
+/// Whether the program is there, and how it is started.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum How {
     /// It is not there.

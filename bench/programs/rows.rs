@@ -7,12 +7,12 @@ use std::fs;
 /// A program, its server, and how long CUBIC is beside it.
 pub struct Row {
     pub name: &'static str,
-    /// What has to be installed.
+    /// Commands that have to be installed.
     needs: &'static [&'static str],
     pub is_upload: bool,
     /// nginx, or else sshd.
     is_http: bool,
-    /// What the shell runs. `RUN` is `afteryou run --` or nothing, `DATA` is `small` or `large`, `$F` the folder with the data, `$OUT` one
+    /// The shell's command. `RUN` is `afteryou run --` or nothing, `DATA` is `small` or `large`, `$F` the folder with the data, `$OUT` one
     /// to write into, `$WEB` the server, and `$SSH` an ssh client with its options.
     script: &'static str,
     pub beside_s: f64,

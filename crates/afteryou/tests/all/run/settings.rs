@@ -172,7 +172,7 @@ fn lending() -> PathBuf {
     PathBuf::from(std::env::var_os("AFTERYOU_CONTROL_DIR").expect("in a script")).join("lending")
 }
 
-/// Lends a connection to another process, and keeps it.
+/// Gives a connection to another process, and keeps it.
 fn lend() {
     let stream = connect();
     let listener = UnixListener::bind(lending()).expect("an address");
@@ -185,7 +185,7 @@ fn lend() {
     thread::sleep(Duration::from_secs(6));
 }
 
-/// Borrows it, and reads.
+/// Takes it, and reads.
 fn borrow() {
     let lender = UnixStream::connect(lending()).expect("a lender");
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

@@ -130,8 +130,8 @@ fn outlive_signals() -> Result<(), Error> {
     Ok(())
 }
 
-/// Blocks the signals that stop the program: what its other process groups do has to be steered meanwhile. After its start, since it would
-/// inherit that.
+/// Keeps this process running while the program is stopped: other process groups of it may continue. Called after its start, since it
+/// would inherit the blocked signals.
 fn go_on_while_stopped() {
     let stopping: SigSet = [Signal::SIGTSTP, Signal::SIGTTIN, Signal::SIGTTOU].into_iter().collect();
     let _ = stopping.thread_block();

@@ -32,7 +32,7 @@ const SMOOTHING: f64 = 7.0 / 8.0;
 /// A connection.
 #[derive(Debug)]
 pub struct Connection {
-    /// Where it is.
+    /// Its process and descriptor.
     pub place: Place,
     /// Inode of its socket.
     pub inode: u64,
@@ -66,7 +66,7 @@ pub struct Settings {
     pub rate: Option<f64>,
 }
 
-/// What a look at a socket says about its steering.
+/// Whether a socket can be steered.
 #[derive(Debug)]
 pub enum Fitness {
     /// It can be steered: its settings before.
@@ -249,8 +249,9 @@ impl Connection {
     }
 }
 
-/// Lifts the buffer of a socket. For a microsecond it is readable with many bytes only: a program that calls `recv` just then, and has a
-/// blocking socket, waits for as many as it has room for. So such a socket is lifted before it is connected, or when there is much to come.
+/// Raises the buffer of a socket to the system's largest. For a microsecond it is readable with many bytes only: a program that calls `recv`
+/// just then, and has a blocking socket, waits for as many as it has room for. So such a socket is lifted before it is connected, or when
+/// there is much to come.
 fn lift(socket: BorrowedFd<'_>) {
     let _ = system::set_receive_low_water(socket, LIFT);
     let _ = system::set_receive_low_water(socket, 1);

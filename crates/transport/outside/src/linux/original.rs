@@ -13,7 +13,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 const UNBOUNDED_WINDOW: u32 = 1 << 30;
 /// The kernel bounds a window by this at least while it connects, bytes: a window without a scale.
 const CONNECTING: u32 = 65_535;
-/// What uploads of BBR have meanwhile.
+/// The congestion control that replaces BBR meanwhile.
 pub const REPLACEMENT: &str = "reno";
 
 /// A descriptor of a process.

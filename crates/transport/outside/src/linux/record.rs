@@ -132,7 +132,7 @@ pub fn remove(file: &File) {
     }
 }
 
-/// What was left of runs that were killed.
+/// Returned by [`repair`]: connections of runs that were killed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Repaired {
     /// Connections that the files have had.

@@ -1,7 +1,8 @@
 //! Finds the connections of a process tree.
 //!
-//! A look at all descriptors takes longer the more there are, so looks are as far apart as keeps their time below [`SHARE`] of a core. A
-//! descriptor's name in /proc has the inode of its socket: one that was looked at before is not duplicated again.
+//! A look at all descriptors takes longer the more there are. So it is made in parts, which are as far apart as keeps their time below
+//! [`SHARE`] of a core; a few processes are one part. A descriptor's name in /proc has the inode of its socket: one that was looked at before
+//! is not duplicated again.
 
 use super::original::Place;
 use super::socket::{self, Kind};
@@ -16,10 +17,12 @@ use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// Looks follow each other after this at least …
+/// A part takes this processor time, and one process at least.
+const PART: Duration = Duration::from_micros(100);
+/// Parts follow each other after this at least …
 const APART_MIN: Duration = Duration::from_millis(10);
-/// … and this many times of the processor time that the last one took: 0.6 % of a core.
-const SHARE: u32 = 160;
+/// … and this many times of the processor time that the last one took: 0.7 % of a core.
+const SHARE: u32 = 140;
 
 /// A connection that was not known.
 #[derive(Debug)]
@@ -37,7 +40,15 @@ pub struct Found {
 pub struct Scan {
     /// Those that have a socket that was looked at.
     processes: HashMap<i32, OwnedFd>,
+    /// Processes of the last round.
     tree: HashSet<i32>,
+    /// Processes of this round …
+    seen: HashSet<i32>,
+    /// … those of them that it has still to visit …
+    left: Vec<i32>,
+    /// … and the inodes of their sockets.
+    present: HashSet<u64>,
+    rounds: u64,
     next: Option<Instant>,
     /// Inodes of sockets that need no other look: they are steered, or will never be.
     settled: HashSet<u64>,
@@ -73,7 +84,7 @@ impl Scan {
         socket::duplicate(process.as_fd(), place.fd, Some(place.cookie))
     }
 
-    /// Returns the processes of the last look.
+    /// Returns the processes of the last round.
     pub fn tree(&self) -> &HashSet<i32> {
         &self.tree
     }
@@ -93,44 +104,63 @@ impl Scan {
         self.settled.remove(&inode);
     }
 
-    /// Looks for connections that are not settled, if it is time. `None` if it is not.
-    pub fn look(&mut self, now: Instant, root: i32) -> Option<Vec<Found>> {
-        if self.next.is_some_and(|next| now < next) {
-            return None;
-        }
-        let spent = processor_time();
-        let found = self.look_at_all(root);
-        let took = processor_time().saturating_sub(spent);
-        self.next = Some(Instant::now() + (took * SHARE).max(APART_MIN));
-        Some(found)
+    /// Returns the number of complete rounds.
+    pub fn rounds(&self) -> u64 {
+        self.rounds
     }
 
-    fn look_at_all(&mut self, root: i32) -> Vec<Found> {
-        self.forget_the_dead();
-        // One whose parent has ended is no descendant any more.
-        self.tree = tree::descendants(self.processes.keys().copied().chain([root]));
-        let own = std::process::id() as i32;
-        if !self.has_own {
-            self.tree.remove(&own);
+    /// Looks on for connections that are not settled, if it is time.
+    pub fn look(&mut self, now: Instant, root: i32) -> Vec<Found> {
+        if self.next.is_some_and(|next| now < next) {
+            return Vec::new();
         }
-        let tree = self.tree.clone();
-        let mut found: HashMap<u64, Found> = HashMap::new();
-        let mut present = HashSet::new();
-        for pid in tree {
-            for (fd, inode) in tree::sockets(pid) {
-                if self.excluded.contains(&inode) || !present.insert(inode) {
-                    continue;
-                }
-                if self.settled.contains(&inode) {
-                    continue;
-                }
-                if let Some(connection) = self.examine(pid, fd, inode) {
-                    found.insert(inode, connection);
-                }
+        let began = processor_time();
+        let spent = || processor_time().saturating_sub(began);
+        if self.left.is_empty() {
+            self.begin_round(root);
+        }
+        let mut found = Vec::new();
+        while let Some(pid) = self.left.pop() {
+            self.visit(pid, &mut found);
+            if spent() >= PART {
+                break;
             }
         }
+        if self.left.is_empty() {
+            self.end_round();
+        }
+        self.next = Some(Instant::now() + (spent() * SHARE).max(APART_MIN));
+        found
+    }
+
+    fn begin_round(&mut self, root: i32) {
+        self.forget_the_dead();
+        // One whose parent has ended is no descendant any more.
+        self.seen = self.processes.keys().copied().chain([root]).collect();
+        self.left = self.seen.iter().copied().collect();
+        self.present.clear();
+    }
+
+    fn end_round(&mut self) {
+        self.rounds += 1;
+        self.tree = std::mem::take(&mut self.seen);
+        let present = &self.present;
         self.settled.retain(|inode| present.contains(inode));
-        found.into_values().collect()
+    }
+
+    /// Looks at a process: its children are next, and its sockets may be new.
+    fn visit(&mut self, pid: i32, found: &mut Vec<Found>) {
+        let seen = &mut self.seen;
+        self.left.extend(tree::children(pid).into_iter().filter(|child| seen.insert(*child)));
+        if !self.has_own && pid == std::process::id() as i32 {
+            return;
+        }
+        for (fd, inode) in tree::sockets(pid) {
+            let is_new = self.present.insert(inode) && !self.settled.contains(&inode);
+            if is_new && !self.excluded.contains(&inode) {
+                found.extend(self.examine(pid, fd, inode));
+            }
+        }
     }
 
     /// Forgets processes that have ended. Others may have their numbers.

@@ -1,6 +1,6 @@
 //! Sockets that processes outside the tree have, too: a program may have received one from another that still uses it.
 //!
-//! Nothing but a look at all other processes finds them. Such a look goes on in small parts, a part a tick, and only while there are
+//! Nothing but a look at all other processes finds them. Such a look is made in small parts, a part a tick, and only while there are
 //! connections that it has not asked about.
 
 use super::tree;

@@ -20,7 +20,8 @@ pub const TICK: Duration = Duration::from_millis(10);
 const SHARE: u32 = 80;
 /// Idle connections that a tick reads. Of many, each is read in its turn.
 const IDLE_READ: usize = 10;
-/// A connection that is not where it was has this long to be found elsewhere: its descriptor may be on its way to another process.
+/// A connection that is not where it was has this long to be found elsewhere, and two rounds of the scan: its descriptor may be in a message
+/// to another process.
 const LOST_KEPT: Duration = Duration::from_secs(2);
 /// Uploads are limited after this many bytes: requests are none.
 const UPLOAD_FROM: u64 = 64 << 10;
@@ -42,6 +43,15 @@ pub struct Status {
     pub is_yielding: bool,
 }
 
+/// A connection that is not where it was.
+#[derive(Debug)]
+struct Lost {
+    since: Instant,
+    /// Complete rounds of the scan by then.
+    rounds: u64,
+    connection: Connection,
+}
+
 /// Steers a process tree.
 #[derive(Debug)]
 pub struct Steer {
@@ -51,11 +61,11 @@ pub struct Steer {
     scan: Scan,
     shared: Shared,
     connections: Vec<Connection>,
-    /// Those that are not where they were, by cookie, and since when.
-    lost: HashMap<u64, (Instant, Connection)>,
+    /// Those that are not where they were, by cookie.
+    lost: HashMap<u64, Lost>,
     /// Where the next tick begins to read idle ones.
     next_idle: usize,
-    /// What others need to restore the sockets.
+    /// The list by which others can restore the sockets.
     record: Option<Record>,
     down: Group,
     up: Group,
@@ -153,18 +163,17 @@ impl Steer {
 
     /// Takes over connections that are new, and those that were lost and are elsewhere.
     fn find(&mut self, now: Instant) {
-        if let Some(found) = self.scan.look(now, self.root) {
-            for found in found {
-                // It may be gone again.
-                let _ = self.take_over(now, found);
-            }
-            let lost = std::mem::take(&mut self.lost);
-            for (cookie, (since, connection)) in lost {
-                match now.duration_since(since) < LOST_KEPT {
-                    true => drop(self.lost.insert(cookie, (since, connection))),
-                    false => self.forget(cookie),
-                }
-            }
+        for found in self.scan.look(now, self.root) {
+            // It may be gone again.
+            let _ = self.take_over(now, found);
+        }
+        let rounds = self.scan.rounds();
+        let over = |lost: &Lost| now.duration_since(lost.since) >= LOST_KEPT && rounds >= lost.rounds + 2;
+        let over: Vec<u64> =
+            self.lost.iter().filter(|(_, lost)| over(lost)).map(|(cookie, _)| *cookie).collect();
+        for cookie in over {
+            self.lost.remove(&cookie);
+            self.forget(cookie);
         }
         for inode in self.shared.look(now, self.scan.tree()) {
             self.scan.exclude(inode);
@@ -177,7 +186,7 @@ impl Steer {
 
     /// Begins to steer a connection, before its first data if it is found in time.
     fn take_over(&mut self, now: Instant, found: Found) -> io::Result<()> {
-        if let Some((_, mut connection)) = self.lost.remove(&found.place.cookie) {
+        if let Some(Lost { mut connection, .. }) = self.lost.remove(&found.place.cookie) {
             (connection.place, connection.inode) = (found.place, found.inode);
             self.scan.settle(found.inode);
             self.note(&connection);
@@ -223,7 +232,8 @@ impl Steer {
                 Ok(()) if connection.is_local() => self.leave_alone(&connection),
                 Err(error) if is_gone(&error) => {
                     self.scan.unsettle(connection.inode);
-                    self.lost.insert(connection.place.cookie, (now, connection));
+                    let lost = Lost { since: now, rounds: self.scan.rounds(), connection };
+                    self.lost.insert(lost.connection.place.cookie, lost);
                 }
                 // Too many files may be open: that passes.
                 Ok(()) | Err(_) => self.connections.push(connection),

@@ -1,21 +1,10 @@
-//! A process, its descendants, and their sockets, from /proc.
+//! Processes, their children and their sockets, from /proc.
 
-use std::collections::HashSet;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-/// Returns processes and their descendants, as far as they can be seen.
-pub fn descendants(roots: impl IntoIterator<Item = i32>) -> HashSet<i32> {
-    let mut found: HashSet<i32> = roots.into_iter().collect();
-    let mut next: Vec<i32> = found.iter().copied().collect();
-    while let Some(pid) = next.pop() {
-        next.extend(children(pid).into_iter().filter(|child| found.insert(*child)));
-    }
-    found
-}
-
 /// Returns the children of a process, each of which one of its threads has started.
-fn children(pid: i32) -> Vec<i32> {
+pub fn children(pid: i32) -> Vec<i32> {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
     let lists =
         threads.flatten().filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
@@ -71,7 +60,7 @@ mod tests {
         let own = std::process::id() as i32;
         assert!(sockets(own).any(|(fd, _)| fd == listener.as_raw_fd()));
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
-        let found = descendants([own]);
+        let found = children(own);
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(found.contains(&(child.id() as i32)));
