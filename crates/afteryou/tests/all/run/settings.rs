@@ -24,9 +24,14 @@ const PARTS: &[Part] = &[
     ("tuned", tuned),
     ("pass", pass),
     ("passed", passed),
+    ("quiet", quiet),
+    ("echo", echo),
+    ("cut", cut),
     ("lend", lend),
     ("borrow", borrow),
 ];
+/// Address of the part `echo`.
+const QUIET: &str = "192.0.2.1:7002";
 /// A connection with a largest rate has a smaller window than this, bytes …
 const SMALL: f64 = 150_000.0;
 /// … and one that is not steered has a larger one, bytes.
@@ -166,6 +171,72 @@ fn a_connection_that_goes_from_process_to_process_stays_steered_and_is_restored(
     let Some(said) = in_namespace(TEST, &killed("pass", "$front", "")) else { return };
     assert_small(&said, 0.7, 1.2);
     assert_large(&said, 3.0, 4.0);
+}
+
+/// Has one connection that moves much, and one that says a word now and then, and prints the window that this may have.
+fn quiet() {
+    thread::spawn(|| {
+        let mut buffer = vec![0; 1 << 20];
+        let mut stream = connect();
+        while stream.read(&mut buffer).is_ok_and(|length| length > 0) {}
+    });
+    let stream = TcpStream::connect(QUIET).expect("a listener");
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(4) {
+        thread::sleep(Duration::from_millis(100));
+        (&stream).write_all(&[1; 50]).expect("a connection");
+        (&stream).read_exact(&mut [0; 50]).expect("an answer");
+        let clamp = window_clamp(stream.as_fd()).expect("a socket");
+        println!("clamp={clamp} at={:.3}", began.elapsed().as_secs_f64());
+    }
+}
+
+/// Returns every word to the client of `quiet`.
+fn echo() {
+    let (mut stream, _) = TcpListener::bind(QUIET).expect("an address").accept().expect("a client");
+    let mut word = [0; 50];
+    while stream.read_exact(&mut word).is_ok() && stream.write_all(&word).is_ok() {}
+}
+
+#[test]
+fn a_connection_that_says_a_word_now_and_then_has_room_for_ten_packets_beside_a_large_transfer() {
+    const TEST: &str =
+        "settings::a_connection_that_says_a_word_now_and_then_has_room_for_ten_packets_beside_a_large_transfer";
+    if is_a_part(PARTS) {
+        return;
+    }
+    let script = "PART serve & server=$!\nPART echo &\nsleep 0.5\n(RUN quiet); kill $server";
+    let Some(said) = in_namespace(TEST, script) else { return };
+    // Packets of 1460 bytes at least: ten are what any sender begins with.
+    assert!(windows(&said, 0.5, 4.0).iter().all(|clamp| *clamp >= 14_600.0), "{said}");
+}
+
+/// Reads until nothing has come for a second, and ends as a program does whose peer is gone.
+fn cut() {
+    let mut stream = connect();
+    stream.set_read_timeout(Some(Duration::from_secs(1))).expect("a setting");
+    let mut buffer = vec![0; 1 << 20];
+    let error = loop {
+        match stream.read(&mut buffer) {
+            Ok(length) => assert!(length > 0),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
+    println!("waited=1");
+}
+
+#[test]
+fn a_program_whose_peer_is_gone_ends_by_its_own_patience() {
+    const TEST: &str = "settings::a_program_whose_peer_is_gone_ends_by_its_own_patience";
+    if is_a_part(PARTS) {
+        return;
+    }
+    let script = "PART serve & server=$!\n(RUN cut) & program=$!\nsleep 1.5\nip link set lo down\n\
+                  wait $program\nsleep 0.3\n\
+                  echo left=$(cat /proc/[0-9]*/comm | grep -cx afteryou)\nkill $server";
+    let Some(said) = in_namespace(TEST, script) else { return };
+    assert_eq!((numbers(&said, "waited"), numbers(&said, "left")), (vec![1.0], vec![0.0]), "{said}");
 }
 
 fn lending() -> PathBuf {
