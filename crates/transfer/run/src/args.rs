@@ -51,6 +51,10 @@ pub struct RunArgs {
     #[arg(long, hide = true, value_name = "FD")]
     pub steering: Option<i32>,
 
+    /// The second process of a run: the descriptor of the list of sockets
+    #[arg(long, hide = true, value_name = "FD", requires = "steering")]
+    pub record: Option<i32>,
+
     /// The program and its arguments
     #[arg(last = true, required_unless_present = "pid", value_name = "COMMAND")]
     pub command: Vec<OsString>,

@@ -3,7 +3,7 @@
 //! ```no_run
 //! use afteryou_run::RunArgs;
 //!
-//! let args = RunArgs { max_rate: None, status: true, pid: None, proxy: false, steering: None, command: vec!["wget".into(), "-r".into()] };
+//! let args = RunArgs { max_rate: None, status: true, pid: None, proxy: false, steering: None, record: None, command: vec!["wget".into()] };
 //! args.run()?;
 //! # Ok::<(), afteryou_terminal::Failure>(())
 //! ```
@@ -11,11 +11,12 @@
 //! Two processes stand between the shell and the program, so that one of them can restore the program's sockets whatever happens to the
 //! other:
 //!
-//! - `linux/front.rs`: the one that the shell sees. It hands signals on, returns the program's exit code, and keeps the list of what was
-//!   changed.
+//! - `linux/front.rs`: the one that the shell sees. It hands signals on, returns the program's exit code, and restores the sockets if the
+//!   other one dies.
 //! - `linux/steering.rs`: its child and the program's parent, which the kernel requires of one that touches sockets. It steers them.
 //!
-//! The lines between them are those of `linux/message.rs`. The folder `proxy` has `afteryou proxy`, which is steered in the same way.
+//! The lines between them are those of `linux/message.rs`. A file that both have open lists what was changed. If both die, the next `run` or
+//! `ctl` restores the sockets by it. The folder `proxy` has `afteryou proxy`, which is steered in the same way.
 
 mod args;
 mod error;

@@ -2,14 +2,14 @@
 //!
 //! ```no_run
 //! # #[cfg(target_os = "linux")] {
-//! use afteryou_outside::linux::{Steer, TICK};
+//! use afteryou_outside::linux::Steer;
 //! use afteryou_outside::rule::Params;
 //!
 //! // A process that this one has started, and its descendants, for a minute.
 //! let mut steer = Steer::new(4711, Params::default(), None);
 //! for _ in 0..6000 {
-//!     steer.tick(std::time::Instant::now(), &mut |_note| {});
-//!     std::thread::sleep(TICK);
+//!     steer.tick(std::time::Instant::now());
+//!     std::thread::sleep(steer.pause());
 //! }
 //! steer.give_back();
 //! # }

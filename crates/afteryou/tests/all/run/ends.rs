@@ -3,7 +3,9 @@
 use super::{run, script};
 use nix::sys::signal::{kill, Signal};
 use nix::unistd::Pid;
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -35,6 +37,89 @@ fn a_program_that_does_not_start_is_126_or_127_and_no_program_is_2() {
         assert_eq!(output.status.code(), Some(code), "{words:?}: {errors}");
         assert!(errors.contains(said), "{words:?}: {errors}");
     }
+}
+
+#[test]
+fn a_script_without_a_first_line_for_its_interpreter_is_the_shells_as_under_env() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("script");
+    std::fs::write(&path, "echo $1; exit 3\n").expect("a file");
+    std::fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("a mode");
+    let searched = format!("{}:/usr/bin:/bin", folder.path().display());
+    for name in [path.as_os_str(), "script".as_ref()] {
+        let output = run(&["--"]).arg(name).arg("said").env("PATH", &searched).output().expect("it runs");
+        assert_eq!((output.status.code(), &output.stdout[..]), (Some(3), &b"said\n"[..]), "{name:?}");
+    }
+}
+
+#[test]
+fn a_program_has_no_other_descriptors_than_without_run() {
+    let words = ["sh", "-c", "ls /proc/$$/fd"];
+    let plain = Command::new(words[0]).args(&words[1..]).output().expect("it runs");
+    let under = run(&["--"]).args(words).output().expect("it runs");
+    assert_eq!(String::from_utf8_lossy(&under.stdout), String::from_utf8_lossy(&plain.stdout));
+}
+
+#[test]
+fn a_stop_reaches_the_program_and_run_stops_and_continues_with_it() {
+    let (mut child, line) = begun("echo $$; while :; do sleep 0.05; done");
+    let (front, program) = (child.id() as i32, line.trim().parse().expect("a number"));
+    for _ in 0..3 {
+        kill(Pid::from_raw(front), Signal::SIGTSTP).expect("it runs");
+        wait_for_state(program, 'T');
+        wait_for_state(front, 'T');
+        kill(Pid::from_raw(front), Signal::SIGCONT).expect("it is there");
+        wait_for_state(program, 'S');
+        wait_for_state(front, 'S');
+    }
+    // The program stops by itself.
+    kill(Pid::from_raw(program), Signal::SIGSTOP).expect("it runs");
+    wait_for_state(front, 'T');
+    kill(Pid::from_raw(front), Signal::SIGCONT).expect("it is there");
+    wait_for_state(program, 'S');
+    kill(Pid::from_raw(front), Signal::SIGTERM).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(128 + 15));
+}
+
+/// Waits until a process is in a state, which may be a passing one.
+fn wait_for_state(pid: i32, state: char) {
+    let until = Instant::now() + Duration::from_secs(10);
+    loop {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("it is there");
+        if stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(state)) {
+            return;
+        }
+        assert!(Instant::now() < until, "{state}: {stat}");
+    }
+}
+
+#[test]
+fn a_signal_from_outside_the_pid_namespace_reaches_the_program() {
+    let script = "trap 'exit 5' TERM; echo begun; while :; do sleep 0.05; done";
+    let made = Command::new("unshare")
+        .args([
+            "--pid",
+            "--fork",
+            "--kill-child",
+            "--mount-proc",
+            env!("CARGO_BIN_EXE_afteryou"),
+            "run",
+            "--",
+        ])
+        .args(["sh", "-c", script])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    let Ok(mut child) = made else { return println!("SKIPPED: no unshare") };
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
+    if line.is_empty() {
+        child.wait().expect("it ends");
+        return println!("SKIPPED: this user may not make a PID namespace");
+    }
+    // As a container's manager does to its first process.
+    kill(Pid::from_raw(child_of(child.id() as i32)), Signal::SIGTERM).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(5));
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! `afteryou run`, with programs of the system and of this test.
 
 mod ends;
+mod harm;
 pub mod namespace;
 mod private;
+mod settings;
 mod steered;
 
 use std::process::{Command, Output};

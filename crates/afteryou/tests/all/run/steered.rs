@@ -1,43 +1,19 @@
 //! Sockets of a program under `afteryou run`, in a network namespace of the test's own.
 //!
-//! The test's program runs again as the parts of a script: with `AFTERYOU_PART`, the beginning of the same test is a server or a client. They
-//! use an address that is not loopback's, since connections within a machine are left alone.
-
-use super::namespace::numbers;
+use super::namespace::{connect, in_namespace, is_a_part, now_s, numbers, Part, ADDRESS};
 use afteryou_outside::linux::window_clamp;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener};
 use std::os::fd::AsFd;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-const ADDRESS: &str = "192.0.2.1:7000";
 /// Windows of a steered and of a free connection differ by more than this, bytes.
 const LARGE: u32 = 1 << 20;
 /// … and the smallest one is two packets, of 64 KiB on this way, bytes.
 const SMALL: f64 = 150_000.0;
 
-/// Runs a script in a namespace, whose parts are those of one of these tests.
-fn in_namespace(test: &str, script: &str) -> Option<String> {
-    super::namespace::in_namespace(&format!("run::steered::{test}"), script)
-}
-
-fn now_s() -> f64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
-}
-
-/// Runs a part and returns true in a process that is one.
-fn is_a_part() -> bool {
-    let Ok(part) = std::env::var("AFTERYOU_PART") else { return false };
-    match part.as_str() {
-        "serve" => serve(),
-        "download" => download(),
-        "short" => short(),
-        "ends" => print_ends(),
-        other => panic!("no part {other}"),
-    }
-    true
-}
+const PARTS: &[Part] = &[("serve", serve), ("download", download), ("short", short), ("ends", print_ends)];
 
 /// Sends to every client, until the namespace is gone.
 fn serve() {
@@ -45,17 +21,6 @@ fn serve() {
     for stream in listener.incoming() {
         let mut stream = stream.expect("a connection");
         thread::spawn(move || while stream.write_all(&[0; 1 << 16]).is_ok() {});
-    }
-}
-
-fn connect() -> TcpStream {
-    let until = Instant::now() + Duration::from_secs(10);
-    loop {
-        match TcpStream::connect(ADDRESS) {
-            Ok(stream) => return stream,
-            Err(error) => assert!(Instant::now() < until, "{error}"),
-        }
-        thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -116,8 +81,9 @@ fn print_ends() {
 
 #[test]
 fn a_download_with_a_largest_rate_has_a_small_window_and_without_run_a_large_one() {
-    const TEST: &str = "a_download_with_a_largest_rate_has_a_small_window_and_without_run_a_large_one";
-    if is_a_part() {
+    const TEST: &str =
+        "run::steered::a_download_with_a_largest_rate_has_a_small_window_and_without_run_a_large_one";
+    if is_a_part(PARTS) {
         return;
     }
     let Some(plain) = in_namespace(TEST, "PART serve & PART download") else { return };
@@ -132,8 +98,9 @@ fn a_download_with_a_largest_rate_has_a_small_window_and_without_run_a_large_one
 
 #[test]
 fn whichever_of_the_two_processes_is_killed_the_window_is_restored_within_a_second() {
-    const TEST: &str = "whichever_of_the_two_processes_is_killed_the_window_is_restored_within_a_second";
-    if is_a_part() {
+    const TEST: &str =
+        "run::steered::whichever_of_the_two_processes_is_killed_the_window_is_restored_within_a_second";
+    if is_a_part(PARTS) {
         return;
     }
     // The first process, whose child is the second.
@@ -152,8 +119,8 @@ fn whichever_of_the_two_processes_is_killed_the_window_is_restored_within_a_seco
 
 #[test]
 fn a_connection_ends_when_the_program_closes_it() {
-    const TEST: &str = "a_connection_ends_when_the_program_closes_it";
-    if is_a_part() {
+    const TEST: &str = "run::steered::a_connection_ends_when_the_program_closes_it";
+    if is_a_part(PARTS) {
         return;
     }
     let Some(said) = in_namespace(TEST, "PART ends & server=$!; (RUN short); wait $server") else { return };
@@ -170,8 +137,8 @@ fn a_connection_ends_when_the_program_closes_it() {
 
 #[test]
 fn nobody_is_left_when_the_program_has_ended() {
-    const TEST: &str = "nobody_is_left_when_the_program_has_ended";
-    if is_a_part() {
+    const TEST: &str = "run::steered::nobody_is_left_when_the_program_has_ended";
+    if is_a_part(PARTS) {
         return;
     }
     let script = "PART serve & server=$!\n(RUN download); echo code=$?; sleep 0.2; echo left=$(cat /proc/[0-9]*/comm | grep -cx afteryou); kill $server";

@@ -67,7 +67,7 @@ impl Steered {
 
 fn steer_until(mut steer: Steer, over: &AtomicBool) {
     while !over.load(Ordering::Relaxed) {
-        steer.tick(Instant::now(), &mut |_| {});
+        steer.tick(Instant::now());
         thread::sleep(TICK);
     }
 }

@@ -199,6 +199,8 @@ fn answers(_: &CtlArgs) -> Result<Vec<Answered>, Failure> {
 #[cfg(unix)]
 fn answers(args: &CtlArgs) -> Result<Vec<Answered>, Failure> {
     let directory = super::place::directory(args.control_dir.as_deref())?;
+    #[cfg(target_os = "linux")]
+    restore_sockets(&directory);
     let running = running(&directory)?;
     let Some(what) = args.what else {
         let wanted = |status: &Status| args.job.is_none_or(|pid| pid == status.pid);
@@ -214,6 +216,17 @@ fn answers(args: &CtlArgs) -> Result<Vec<Answered>, Failure> {
     let before = running.iter().find(|status| status.pid == pid);
     let did = before.and_then(|before| what.done(before, &status));
     Ok(vec![Answered { status, did, ends: what == What::Stop }])
+}
+
+/// Restores the sockets of programs whose `afteryou run` was killed, both processes of it.
+#[cfg(target_os = "linux")]
+fn restore_sockets(directory: &std::path::Path) {
+    for pid in afteryou_outside::linux::record::repair(directory).refused {
+        output::complain(&format!(
+            "afteryou: connections of process {pid} are still limited by a run that was killed, and may not be touched: \
+             restart that program\n"
+        ));
+    }
 }
 
 /// Returns the job that is meant.

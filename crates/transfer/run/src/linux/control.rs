@@ -99,10 +99,15 @@ impl Drop for Control {
     }
 }
 
+/// Returns the directory of the sockets of running jobs, if there can be one.
+pub fn directory() -> Option<PathBuf> {
+    let chosen = std::env::var_os("AFTERYOU_CONTROL_DIR").map(PathBuf::from);
+    place::directory(chosen.as_deref()).ok()
+}
+
 /// Opens the socket and answers there, if there is a place for it.
 fn listen(pid: u32, shared: &Arc<Mutex<Shared>>) -> Option<(PathBuf, Identity)> {
-    let chosen = std::env::var_os("AFTERYOU_CONTROL_DIR").map(PathBuf::from);
-    let directory = place::directory(chosen.as_deref()).ok()?;
+    let directory = directory()?;
     place::tidy(&directory);
     let (listener, socket) = place::listen(&directory, pid).ok()?;
     let identity = place::identity_of(&socket)?;

@@ -1,20 +1,29 @@
-//! The process that the shell sees: hands signals on, returns the program's exit code, and restores its sockets if the one that steers dies.
+//! The process that the shell sees: hands signals on, stops and continues with the program, returns its exit code, and restores its sockets
+//! if the one that steers dies.
 
-use super::message::{Ledger, Message};
+use super::control;
+use super::message::Message;
 use super::HANDED_ON;
 use crate::args::RunArgs;
 use crate::error::Error;
-use afteryou_outside::linux::{lacks_pidfd_getfd, restore};
+use afteryou_outside::linux::{lacks_pidfd_getfd, record, restore};
 use nix::errno::Errno;
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 use nix::sys::signal::{kill, SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{waitpid, WaitStatus};
 use nix::unistd::Pid;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::Command;
+
+/// Signals that a terminal sends to the program, too.
+const OF_TERMINAL: [Signal; 5] =
+    [Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTSTP, Signal::SIGWINCH];
+/// Code of a signal that the kernel sends of its own accord, for a terminal for instance.
+const SI_KERNEL: i32 = 0x80;
 
 /// Runs the program by a second process; returns its exit code.
 pub fn run(args: RunArgs) -> Result<u8, Error> {
@@ -28,17 +37,28 @@ pub fn run(args: RunArgs) -> Result<u8, Error> {
             source: error.into(),
         }
     })?;
+    let directory = control::directory();
+    if let Some(directory) = &directory {
+        record::repair(directory);
+    }
+    let record = record::create(directory.as_deref(), std::process::id())
+        .map_err(Error::system("no list of sockets can be kept"))?;
     let (own, theirs) = UnixStream::pair().map_err(Error::system("no pair of sockets could be made"))?;
     // Before the signals are blocked, which the program would inherit.
-    let steering = start(&args, theirs.into())?;
-    let signals = HANDED_ON.into_iter().collect::<SigSet>();
+    let steering = start(&args, &theirs.into(), &record)?;
+    let mut signals = HANDED_ON.into_iter().collect::<SigSet>();
+    if args.pid.is_none() {
+        // The program decides whether it stops, and this process does as it does.
+        signals.add(Signal::SIGTSTP);
+        signals.add(Signal::SIGCONT);
+    }
     signals.thread_block().map_err(failed("signals cannot be blocked"))?;
     let caught =
         SignalFd::with_flags(&signals, SfdFlags::SFD_CLOEXEC).map_err(failed("signals cannot be read"))?;
     let mut front = Front {
         own,
         caught,
-        ledger: Ledger::default(),
+        record,
         program: args.pid,
         has_program: args.pid.is_none(),
         pending: Vec::new(),
@@ -49,15 +69,18 @@ pub fn run(args: RunArgs) -> Result<u8, Error> {
     }
 }
 
-/// Starts the second process, with the other end of the pair.
-fn start(args: &RunArgs, theirs: OwnedFd) -> Result<Pid, Error> {
+/// Starts the second process, with the other end of the pair and the list of sockets.
+fn start(args: &RunArgs, theirs: &OwnedFd, record: &File) -> Result<Pid, Error> {
     let program = std::env::current_exe().map_err(Error::system("the path of afteryou is not known"))?;
-    rustix::io::fcntl_setfd(&theirs, rustix::io::FdFlags::empty()).map_err(|error| Error::System {
-        attempt: "a descriptor cannot be inherited",
-        source: error.into(),
-    })?;
+    for inherited in [theirs.as_fd(), record.as_fd()] {
+        rustix::io::fcntl_setfd(inherited, rustix::io::FdFlags::empty()).map_err(|error| Error::System {
+            attempt: "a descriptor cannot be inherited",
+            source: error.into(),
+        })?;
+    }
     let mut command = Command::new(program);
     command.arg("run").arg(format!("--steering={}", theirs.as_raw_fd()));
+    command.arg(format!("--record={}", record.as_raw_fd()));
     if let Some(rate) = args.max_rate {
         command.arg(format!("--max-rate={}B/s", rate.bytes_per_second()));
     }
@@ -79,7 +102,8 @@ fn start(args: &RunArgs, theirs: OwnedFd) -> Result<Pid, Error> {
 struct Front {
     own: UnixStream,
     caught: SignalFd,
-    ledger: Ledger,
+    /// List of the sockets that are steered.
+    record: File,
     program: Option<i32>,
     /// The program is a descendant.
     has_program: bool,
@@ -122,7 +146,9 @@ impl Front {
                     self.deliver();
                 }
                 Ok(Message::Ended { code } | Message::Failed { code }) => return Ok(Some(code)),
-                Ok(message) => self.ledger.take(&message),
+                // It may run again by now, and a SIGCONT has just been handed on.
+                Ok(Message::Stopped) if self.program.is_some_and(is_stopped) => stop(),
+                Ok(Message::Stopped) => {}
                 Err(_) => {}
             }
         }
@@ -131,9 +157,9 @@ impl Front {
     /// Hands a signal on, unless the terminal has sent it to the program, too.
     fn hand_on(&mut self) {
         let Ok(Some(caught)) = self.caught.read_signal() else { return };
-        let is_of_terminal = caught.ssi_pid == 0;
         let signal = i32::try_from(caught.ssi_signo).ok().and_then(|number| Signal::try_from(number).ok());
         let Some(signal) = signal else { return };
+        let is_of_terminal = caught.ssi_code == SI_KERNEL && OF_TERMINAL.contains(&signal);
         if !self.has_program {
             // With --pid, these end the steering and not the process.
             std::process::exit(128 + signal as i32);
@@ -156,9 +182,8 @@ impl Front {
     /// Restores the sockets after the death of the other process, and waits for the program, which continues.
     fn go_on_alone(self, steering: Pid) -> Result<u8, Error> {
         let _ = waitpid(steering, None);
-        let own = Pid::this().as_raw();
-        let root = if self.has_program { own } else { self.program.unwrap_or(own) };
-        restore(root, self.ledger.into_sockets());
+        restore(record::sockets(&self.record).unwrap_or_default());
+        record::remove(&self.record);
         afteryou_terminal::output::complain(
             "afteryou: the steering process was killed; the program continues at its own rate\n",
         );
@@ -176,6 +201,18 @@ impl Front {
             }
         }
     }
+}
+
+/// Returns whether a process is stopped.
+fn is_stopped(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // Behind the program's name, which may have anything in it.
+    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.starts_with(" T"))
+}
+
+/// Stops this process, as the program is stopped, until the shell continues it.
+fn stop() {
+    let _ = kill(Pid::this(), Signal::SIGSTOP);
 }
 
 fn failed(attempt: &'static str) -> impl FnOnce(Errno) -> Error {

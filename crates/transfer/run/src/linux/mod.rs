@@ -11,7 +11,7 @@ use crate::args::RunArgs;
 use crate::error::Error;
 use nix::sys::signal::Signal;
 
-/// Signals that the program gets if the first process gets them, and that end neither of the two.
+/// Signals that the program gets if the first process gets them, and that end neither of the two. Those of job control are not among them.
 const HANDED_ON: [Signal; 8] = [
     Signal::SIGHUP,
     Signal::SIGINT,

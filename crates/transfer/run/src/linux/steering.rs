@@ -7,18 +7,22 @@ use super::shown::{in_words, Shown};
 use super::HANDED_ON;
 use crate::args::RunArgs;
 use crate::error::Error;
-use afteryou_outside::linux::{take_inherited, Steer, TICK};
+use afteryou_outside::linux::{take_inherited, Record, Steer};
 use afteryou_outside::rule::Params;
 use afteryou_terminal::output;
 use nix::errno::Errno;
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
-use nix::sys::signal::{kill, Signal};
+use nix::sys::signal::{kill, SigSet, Signal};
 use nix::sys::wait::{waitpid, WaitPidFlag, WaitStatus};
 use nix::unistd::Pid;
+use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
@@ -33,13 +37,17 @@ const NOTES_APART: Duration = Duration::from_millis(200);
 /// # Errors
 /// The descriptor is none of ours, or the program cannot be started.
 pub fn run(args: RunArgs, descriptor: i32) -> Result<u8, Error> {
-    let front = take_inherited(descriptor).map_err(Error::system("--steering is for afteryou itself"))?;
-    let mut front = Front(UnixStream::from(front));
+    let inherited =
+        |descriptor| take_inherited(descriptor).map_err(Error::system("--steering is for afteryou itself"));
+    let mut front = Front(UnixStream::from(inherited(descriptor)?));
+    let record = Record::new(File::from(inherited(args.record.unwrap_or_default())?));
     match begin(&args) {
         Ok(program) => {
             front.tell(&Message::Started { pid: program.pid });
+            go_on_while_stopped();
+            raise_limit();
             Steering {
-                steer: program.steer(&args),
+                steer: program.steer(&args).recorded(record),
                 control: control(&args),
                 shown: Shown::new(args.status, program.private.is_some()),
                 program,
@@ -87,12 +95,11 @@ fn begin(args: &RunArgs) -> Result<Program, Error> {
     };
     let shown = output::printable(&name.to_string_lossy());
     let private = private_proxy(args)?;
-    let variables = private.iter().flat_map(|private| private.variables.clone());
-    let child =
-        Command::new(name).args(rest).envs(variables).spawn().map_err(|error| match error.kind() {
-            ErrorKind::NotFound => Error::NotFound { name: shown },
-            _ => Error::NotStarted { name: shown, reason: error.to_string() },
-        })?;
+    let variables = private.iter().flat_map(|private| private.variables.clone()).collect::<Vec<_>>();
+    let child = spawn(name, rest, &variables).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Error::NotFound { name: shown },
+        _ => Error::NotStarted { name: shown, reason: error.to_string() },
+    })?;
     Ok(Program { pid: i32::try_from(child.id()).unwrap_or_default(), child: Some(child), private })
 }
 
@@ -116,6 +123,25 @@ fn private_proxy(args: &RunArgs) -> Result<Option<Private>, Error> {
     }
 }
 
+/// Starts a program as execvp(3) does: a file without a format is a script of the shell.
+fn spawn(name: &OsStr, arguments: &[OsString], variables: &[(&str, String)]) -> io::Result<Child> {
+    let variables = || variables.iter().map(|(name, value)| (name, value));
+    match Command::new(name).args(arguments).envs(variables()).spawn() {
+        Err(error) if error.raw_os_error() == Some(Errno::ENOEXEC as i32) => {
+            Command::new("/bin/sh").arg(found(name)).args(arguments).envs(variables()).spawn()
+        }
+        started => started,
+    }
+}
+
+/// Returns the path of a program that is there.
+fn found(name: &OsStr) -> PathBuf {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let is_path = name.as_bytes().contains(&b'/');
+    let mut paths = std::env::split_paths(&folders).filter(|_| !is_path).map(|folder| folder.join(name));
+    paths.find(|path| path.is_file()).unwrap_or_else(|| name.into())
+}
+
 /// Catches the signals that are for the program. One that is caught is as usual in a program that is started; one that was ignored, as by
 /// nohup, stays so.
 fn outlive_signals() -> Result<(), Error> {
@@ -126,6 +152,20 @@ fn outlive_signals() -> Result<(), Error> {
             .map_err(Error::system("signals cannot be caught"))?;
     }
     Ok(())
+}
+
+/// Keeps this process running while the program is stopped: other process groups of it may continue. Called after its start, since it
+/// would inherit the blocked signals.
+fn go_on_while_stopped() {
+    let stopping: SigSet = [Signal::SIGTSTP, Signal::SIGTTIN, Signal::SIGTTOU].into_iter().collect();
+    let _ = stopping.thread_block();
+}
+
+/// Lets this process have as many open files as it may: one for each process of the program that has a socket.
+fn raise_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    // At the old limit some are not steered.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 /// Returns the signals that this process ignores, a bit each from the lowest on.
@@ -217,15 +257,14 @@ impl Steering {
                 Family::Gone => break,
             }
             self.obey();
-            let front = &mut self.front;
-            self.steer.tick(began, &mut |note| front.tell(&Message::from(note)));
+            self.steer.tick(began);
             if !has_ended {
                 self.shown.tick(&self.steer);
             }
             if !has_ended && self.front.is_gone() {
                 break;
             }
-            thread::sleep(TICK.saturating_sub(began.elapsed()));
+            thread::sleep(self.steer.pause().saturating_sub(began.elapsed()));
         }
         self.steer.give_back();
         if self.program.child.is_none() && !has_ended {
@@ -249,8 +288,8 @@ impl Steering {
         }
     }
 
-    /// Takes note of children that have ended.
-    fn family(&self) -> Family {
+    /// Takes note of children that have ended, and of the program's stop.
+    fn family(&mut self) -> Family {
         if self.program.child.is_none() {
             return match kill(Pid::from_raw(self.program.pid), None) {
                 Ok(()) => Family::Runs,
@@ -258,9 +297,15 @@ impl Steering {
             };
         }
         loop {
-            let (pid, code) = match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            let (pid, code) = match waitpid(None, Some(WaitPidFlag::WNOHANG | WaitPidFlag::WUNTRACED)) {
                 Ok(WaitStatus::Exited(pid, code)) => (pid, code as u8),
                 Ok(WaitStatus::Signaled(pid, signal, _)) => (pid, 128 + signal as u8),
+                Ok(WaitStatus::Stopped(pid, _)) => {
+                    if pid.as_raw() == self.program.pid {
+                        self.front.tell(&Message::Stopped);
+                    }
+                    continue;
+                }
                 Err(Errno::EINTR) => continue,
                 Err(_) => return Family::Gone,
                 Ok(_) => return Family::Runs,

@@ -76,7 +76,7 @@ impl Work {
         while !is_over.load(Ordering::Relaxed) {
             let began = Instant::now();
             self.obey(began);
-            self.steer.tick(began, &mut |_| {});
+            self.steer.tick(began);
             self.shown.tick(&self.steer);
             thread::sleep(TICK.saturating_sub(began.elapsed()));
         }

@@ -1,12 +1,15 @@
 //! Sockets of other processes on Linux, read and set from outside.
 //!
-//! `pidfd_getfd` duplicates a descriptor of a process that the caller may trace: its descendants, without root. A duplicate lives for a part
-//! of a tick, some microseconds. So a connection ends when its program closes it, and nothing is held that a program could miss.
+//! `pidfd_getfd` duplicates a descriptor of a process that the caller may trace: its descendants, without root. A duplicate lives for some
+//! microseconds. So a connection ends when its program closes it, and nothing is held that a program could miss.
 
+mod connection;
 mod original;
 mod own;
+pub mod record;
 mod roster;
 mod scan;
+mod shared;
 mod socket;
 mod steer;
 mod system;
@@ -17,9 +20,9 @@ mod unread;
 
 pub use original::{restore, Original, Place};
 pub use own::Own;
+pub use record::Record;
 pub use roster::Roster;
-pub use steer::{Note, Status, Steer, TICK};
+pub use steer::{Status, Steer, TICK};
 pub use system::{take_inherited, window_clamp};
-pub use tree::descendants;
 pub use tried::{lacks_pidfd_getfd, reach, Reach, Tried};
 pub use unread::{bound_unread, unbound_unread};

@@ -1,6 +1,6 @@
 //! The connections of this process itself, steered by a thread.
 
-use super::steer::{Steer, TICK};
+use super::steer::Steer;
 use crate::rule::Params;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,8 +26,8 @@ impl Own {
         let thread = thread::Builder::new().name("steering".to_owned()).spawn(move || {
             let mut steer = Steer::of_this_process(params, max_rate);
             while !until.load(Ordering::Relaxed) {
-                steer.tick(Instant::now(), &mut |_| {});
-                thread::sleep(TICK);
+                steer.tick(Instant::now());
+                thread::sleep(steer.pause());
             }
             steer.give_back();
         })?;

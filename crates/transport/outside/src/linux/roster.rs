@@ -48,6 +48,9 @@ impl fmt::Debug for Roster {
 }
 
 /// Raises the receive buffer to the system's maximum, which needs no right: then the clamp alone bounds the window.
+///
+/// For a microsecond the socket is readable with many bytes only: a program that calls `recv` just then, and has a blocking socket, waits for as
+/// many as it has room for. So such a socket is lifted before it is connected, or when there is much to come.
 pub(super) fn lift(socket: std::os::fd::BorrowedFd<'_>) {
     let _ = system::set_receive_low_water(socket, LIFT);
     let _ = system::set_receive_low_water(socket, 1);

@@ -15,6 +15,8 @@ pub enum Kind {
     Tcp(Option<IpAddr>),
     /// A UDP socket that has a peer, as QUIC has.
     Udp(IpAddr),
+    /// A UDP socket that has none yet.
+    UdpAlone,
     /// Another socket, which is left alone.
     Other,
 }
@@ -49,7 +51,11 @@ pub fn kind(socket: BorrowedFd<'_>) -> Kind {
     match socket_protocol(socket) {
         Ok(Some(ipproto::TCP)) if peer.is_some_and(|peer| peer.is_loopback()) => Kind::Other,
         Ok(Some(ipproto::TCP)) => Kind::Tcp(peer),
-        Ok(Some(ipproto::UDP)) => peer.filter(|peer| !peer.is_loopback()).map_or(Kind::Other, Kind::Udp),
+        Ok(Some(ipproto::UDP)) => match peer {
+            Some(peer) if peer.is_loopback() => Kind::Other,
+            Some(peer) => Kind::Udp(peer),
+            None => Kind::UdpAlone,
+        },
         _ => Kind::Other,
     }
 }

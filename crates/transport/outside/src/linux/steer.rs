@@ -1,43 +1,31 @@
-//! Steers the connections of a process tree: reads them, asks the rule, and sets windows and rates.
+//! Steers the connections of a process tree and of a roster: reads them, asks the rule, and sets windows and rates.
 
-use super::original::{Original, Place};
-use super::roster::{lift, Roster, Socket};
+use super::connection::{fitness, Connection, Fitness, Settings};
+use super::record::Record;
+use super::roster::{Roster, Socket};
 use super::scan::{Found, Scan};
-use super::socket;
-use super::system::{self, TcpInfo};
+use super::shared::Shared;
+use super::system;
 use super::traffic::Traffic;
 use crate::rule::group::{FIRST_WINDOW, WAITING_DOWNLOAD, WAITING_UPLOAD_PER_S};
 use crate::rule::rate::{rate, UPLOAD_FROM};
 use crate::rule::{law, Direction, Granted, Group, Id, Params, Part, Reading};
 use afteryou_base::{Span, Time};
-use rustix::net::sockopt::{set_tcp_congestion, tcp_congestion};
+use std::collections::HashMap;
 use std::io;
-use std::net::IpAddr;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::sync::{Arc, Weak};
+use std::os::fd::AsFd;
+use std::sync::Weak;
 use std::time::{Duration, Instant};
 
 /// Time between two ticks: the lag of the rule, and what the kernel's own measures resolve.
 pub const TICK: Duration = Duration::from_millis(10);
-/// States of TCP.
-const ESTABLISHED: u8 = 1;
-const SYN_SENT: u8 = 2;
-const CLOSE_WAIT: u8 = 8;
-/// Rates are set anew if they change by more than a part in this many.
-const RATE_STEP: u64 = 32;
-/// TCP_INFO's least round-trip time before there is one.
-const NO_RTT: u32 = u32::MAX;
-/// A smoothed round-trip time keeps this part of the old one with each packet.
-const SMOOTHING: f64 = 7.0 / 8.0;
-
-/// A change of a socket, which somebody else may have to undo.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Note {
-    /// It is steered now, or another of its settings is.
-    Steered(Place, Original),
-    /// It is gone.
-    Gone(u64),
-}
+/// … or this many times of the processor time that one takes: 1.25 % of a core.
+const SHARE: u32 = 80;
+/// Idle connections that a tick reads. Of many, each is read in its turn.
+const IDLE_READ: usize = 10;
+/// A connection that is not where it was has this long to be found elsewhere, and two rounds of the scan: its descriptor may be in a message
+/// to another process.
+const LOST_KEPT: Duration = Duration::from_secs(2);
 
 /// State of a direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,34 +44,37 @@ pub struct Status {
     pub is_yielding: bool,
 }
 
-/// A connection that is steered.
-struct Connection {
-    place: Place,
-    /// The socket itself, if it is on the roster.
-    own: Option<Weak<dyn Socket>>,
-    peer: Option<IpAddr>,
-    original: Original,
-    /// Smoothed round-trip time, µs, and packets received, of the last tick.
-    smoothed: (u32, u32),
-    /// Round-trip time of the newest acknowledgements.
-    rtt: Option<Span>,
-    /// Largest rate that is set, bytes a second.
-    rate: u64,
+/// A connection that is not where it was.
+#[derive(Debug)]
+struct Lost {
+    since: Instant,
+    /// Complete rounds of the scan by then.
+    rounds: u64,
+    connection: Connection,
 }
 
 /// Steers a process tree, and the sockets of a roster.
+#[derive(Debug)]
 pub struct Steer {
     root: i32,
     roster: Roster,
     /// Time of the first tick.
     began: Option<Instant>,
     scan: Scan,
+    shared: Shared,
     traffic: Traffic,
     connections: Vec<Connection>,
+    /// Those that are not where they were, by cookie.
+    lost: HashMap<u64, Lost>,
+    /// Where the next tick begins to read idle ones.
+    next_idle: usize,
+    /// The list by which others can restore the sockets.
+    record: Option<Record>,
     down: Group,
     up: Group,
     /// Bytes a second that each direction may use, if there is a bound.
     max_rate: Option<f64>,
+    pause: Duration,
 }
 
 impl Steer {
@@ -91,6 +82,27 @@ impl Steer {
     pub fn of_this_process(params: Params, max_rate: Option<f64>) -> Steer {
         let own = i32::try_from(std::process::id()).unwrap_or_default();
         Steer { scan: Scan::with_own(), ..Steer::new(own, params, max_rate) }
+    }
+
+    /// Creates the steering of `root` and its descendants but for this process, from now on. `max_rate` is a bound of each direction, bytes
+    /// a second.
+    pub fn new(root: i32, params: Params, max_rate: Option<f64>) -> Steer {
+        Steer {
+            root,
+            roster: Roster::default(),
+            began: None,
+            scan: Scan::without_own(),
+            shared: Shared::default(),
+            traffic: Traffic::default(),
+            connections: Vec::new(),
+            lost: HashMap::new(),
+            next_idle: 0,
+            record: None,
+            down: Group::new(Direction::Down, params),
+            up: Group::new(Direction::Up, params),
+            max_rate,
+            pause: TICK,
+        }
     }
 
     /// Creates the steering of the sockets of a roster and of no others.
@@ -103,20 +115,9 @@ impl Steer {
         Steer { roster, ..self }
     }
 
-    /// Creates the steering of `root` and its descendants but for this process, from now on. `max_rate` is a bound of each direction, bytes
-    /// a second.
-    pub fn new(root: i32, params: Params, max_rate: Option<f64>) -> Steer {
-        Steer {
-            root,
-            roster: Roster::default(),
-            began: None,
-            scan: Scan::without_own(),
-            traffic: Traffic::default(),
-            connections: Vec::new(),
-            down: Group::new(Direction::Down, params),
-            up: Group::new(Direction::Up, params),
-            max_rate,
-        }
+    /// Notes in `record` what each socket had, before it is changed.
+    pub fn recorded(self, record: Record) -> Steer {
+        Steer { record: Some(record), ..self }
     }
 
     /// Returns whether a connection was seen that does not use TCP.
@@ -132,6 +133,11 @@ impl Steer {
     /// Sets the bound of each direction, bytes a second. At 0 all connections trickle.
     pub fn set_max_rate(&mut self, max_rate: Option<f64>) {
         self.max_rate = max_rate;
+    }
+
+    /// Returns the time from the beginning of the last tick to that of the next one: [`TICK`], or more if there are very many connections.
+    pub fn pause(&self) -> Duration {
+        self.pause
     }
 
     /// Returns the state of a direction.
@@ -155,258 +161,210 @@ impl Steer {
     /// Gives every socket its settings back.
     pub fn give_back(&mut self) {
         for connection in std::mem::take(&mut self.connections) {
-            if let Ok(socket) = connection.socket(&self.scan) {
-                connection.original.give_back(socket.as_fd());
+            self.leave_alone(&connection);
+        }
+    }
+
+    /// Finds connections, reads them, and sets their windows and rates. A socket's duplicate lives for some microseconds of it.
+    pub fn tick(&mut self, now: Instant) {
+        let began = *self.began.get_or_insert(now);
+        self.find(now);
+        let spent = system::processor_time();
+        self.read(now);
+        let time = Time(u64::try_from(now.duration_since(began).as_nanos()).unwrap_or(u64::MAX));
+        self.steer(time, now);
+        self.pause = TICK.max(system::processor_time().saturating_sub(spent) * SHARE);
+    }
+
+    /// Takes over connections that are new, and those that were lost and are elsewhere.
+    fn find(&mut self, now: Instant) {
+        for found in self.scan.look(now, self.root) {
+            // It may be gone again.
+            let _ = self.take_over(now, found);
+        }
+        for own in self.roster.take() {
+            let _ = self.take_own(now, own);
+        }
+        let rounds = self.scan.rounds();
+        let over = |lost: &Lost| now.duration_since(lost.since) >= LOST_KEPT && rounds >= lost.rounds + 2;
+        let over: Vec<u64> =
+            self.lost.iter().filter(|(_, lost)| over(lost)).map(|(cookie, _)| *cookie).collect();
+        for cookie in over {
+            self.lost.remove(&cookie);
+            self.forget(cookie);
+        }
+        for inode in self.shared.look(now, self.scan.tree()) {
+            self.scan.exclude(inode);
+            let shared = self.connections.iter().position(|connection| connection.inode == inode);
+            if let Some(connection) = shared.map(|index| self.connections.remove(index)) {
+                self.leave_alone(&connection);
             }
         }
     }
 
-    /// Finds connections, reads them, and sets their windows and rates.
-    pub fn tick(&mut self, now: Instant, note: &mut dyn FnMut(Note)) {
-        let began = *self.began.get_or_insert(now);
-        let connections = &self.connections;
-        let found = self
-            .scan
-            .look(now, self.root, |cookie| connections.iter().any(|known| known.place.cookie == cookie));
-        for found in found {
-            self.take_found(found, note);
+    /// Begins to steer a connection, before its first data if it is found in time.
+    fn take_over(&mut self, now: Instant, found: Found) -> io::Result<()> {
+        if let Some(Lost { mut connection, .. }) = self.lost.remove(&found.place.cookie) {
+            (connection.place, connection.inode) = (found.place, found.inode);
+            self.scan.settle(found.inode);
+            self.note(&connection);
+            self.connections.push(connection);
+            return Ok(());
         }
-        for own in self.roster.take() {
-            self.take_own(own, note);
+        let socket = self.scan.duplicate(&found.place)?;
+        let info = system::tcp_info(socket.as_fd())?;
+        let original = match fitness(socket.as_fd(), &info)? {
+            Fitness::Fit(original) => original,
+            Fitness::NotYet => return Ok(()),
+            Fitness::Never => {
+                self.scan.settle(found.inode);
+                return Ok(());
+            }
+        };
+        self.scan.settle(found.inode);
+        self.shared.ask(found.inode);
+        let mut connection = Connection::new(now, found, original, info);
+        self.note(&connection);
+        let first = Settings { window: Some(FIRST_WINDOW), rate: None };
+        connection.set(socket.as_fd(), &first);
+        self.connections.push(connection);
+        Ok(())
+    }
+
+    /// Begins to steer a connection of the roster, which has its first window already.
+    fn take_own(&mut self, now: Instant, own: Weak<dyn Socket>) -> io::Result<()> {
+        let Some(socket) = own.upgrade() else { return Ok(()) };
+        let info = system::tcp_info((*socket).as_fd())?;
+        if let Fitness::Fit(original) = fitness((*socket).as_fd(), &info)? {
+            self.connections.push(Connection::own(now, own, (*socket).as_fd(), original, info)?);
         }
-        // Duplicates live until the end of this function, and no longer.
-        let held = self.hold(note);
-        let time = Time(u64::try_from(now.duration_since(began).as_nanos()).unwrap_or(u64::MAX));
-        let (downs, ups): (Vec<Reading>, Vec<Reading>) = held
-            .iter()
-            .filter_map(|held| {
-                let connection = &self.connections[held.index];
-                let peer = connection.peer?;
-                Some((down(connection, peer, &held.info), up(connection, peer, &held.info)))
-            })
-            .unzip();
+        Ok(())
+    }
+
+    /// Reads the connections that are not idle, and some of those that are.
+    fn read(&mut self, now: Instant) {
+        let count = self.connections.len();
+        let idle = (0..count).map(|step| (self.next_idle + step) % count);
+        let due: Vec<usize> =
+            idle.filter(|index| self.connections[*index].is_idle(now)).take(IDLE_READ).collect();
+        self.next_idle = due.last().map_or(0, |index| index + 1);
+        let mut is_due = vec![false; count];
+        due.into_iter().for_each(|index| is_due[index] = true);
+        let connections = std::mem::take(&mut self.connections);
+        for (mut connection, is_due) in connections.into_iter().zip(is_due) {
+            if !is_due && connection.is_idle(now) {
+                self.connections.push(connection);
+                continue;
+            }
+            match self.read_one(now, &mut connection) {
+                Ok(()) if connection.is_local() => self.leave_alone(&connection),
+                Err(_) if connection.is_own() => {}
+                Err(error) if is_gone(&error) => {
+                    self.scan.unsettle(connection.inode);
+                    let lost = Lost { since: now, rounds: self.scan.rounds(), connection };
+                    self.lost.insert(lost.connection.place.cookie, lost);
+                }
+                // Too many files may be open: that passes.
+                Ok(()) | Err(_) => self.connections.push(connection),
+            }
+        }
+    }
+
+    fn read_one(&mut self, now: Instant, connection: &mut Connection) -> io::Result<()> {
+        let socket = connection.socket(&self.scan)?;
+        if connection.read(now, socket.as_fd())? {
+            self.note(connection);
+        }
+        Ok(())
+    }
+
+    /// Asks the rule, and sets what is to change.
+    fn steer(&mut self, time: Time, now: Instant) {
+        let busy = || self.connections.iter().filter(|connection| !connection.is_idle(now));
+        let downs: Vec<Reading> = busy().filter_map(Connection::down).collect();
+        let ups = busy().filter_map(Connection::up).filter(|reading| reading.bytes >= UPLOAD_FROM);
+        let ups: Vec<Reading> = ups.collect();
         self.traffic.read(now, self.root);
         self.down.note_opposite_rate(time, self.traffic.sent_per_s());
         self.up.note_opposite_rate(time, self.traffic.received_per_s());
-        let windows = self.down.tick(time, &downs);
-        let uploads: Vec<Reading> = ups.into_iter().filter(|reading| reading.bytes >= UPLOAD_FROM).collect();
-        let shares = self.up.tick(time, &uploads);
-        for held in &held {
-            self.set_window(held, &windows);
-            self.set_rate(held, &shares, note);
-        }
-    }
-
-    /// Begins to steer a connection of another program, before its first data if it is found in time.
-    fn take_found(&mut self, found: Found, note: &mut dyn FnMut(Note)) {
-        let Ok(socket) = self.scan.duplicate(&found.place) else { return };
-        // A program that waits for a certain number of bytes could wait for ever for a smaller window.
-        if system::receive_low_water(socket.as_fd()).map_or(true, |bytes| bytes > 1) {
-            return;
-        }
-        self.take_over(socket.as_fd(), found.place, found.peer, None, note);
-    }
-
-    /// Begins to steer a connection of the roster.
-    fn take_own(&mut self, own: Weak<dyn Socket>, note: &mut dyn FnMut(Note)) {
-        let Some(socket) = own.upgrade() else { return };
-        let fd = (*socket).as_fd();
-        let Ok(cookie) = socket::cookie(fd) else { return };
-        let pid = i32::try_from(std::process::id()).unwrap_or_default();
-        let place = Place { pid, fd: fd.as_raw_fd(), cookie };
-        self.take_over(fd, place, socket::peer(fd), Some(own), note);
-    }
-
-    fn take_over(
-        &mut self,
-        socket: BorrowedFd<'_>,
-        place: Place,
-        peer: Option<IpAddr>,
-        own: Option<Weak<dyn Socket>>,
-        note: &mut dyn FnMut(Note),
-    ) {
-        let Ok(info) = system::tcp_info(socket) else { return };
-        if !matches!(info.state, ESTABLISHED | SYN_SENT | CLOSE_WAIT) {
-            return;
-        }
-        let Ok(original) = Original::of(socket) else { return };
-        note(Note::Steered(place, original.clone()));
-        if original.window_clamp.is_none() {
-            lift(socket);
-        }
-        let _ = system::set_window_clamp(socket, FIRST_WINDOW as u32);
-        let smoothed = (info.rtt, info.segs_in);
-        self.connections.push(Connection {
-            place,
-            own,
-            peer,
-            rate: original.pacing_rate,
-            original,
-            smoothed,
-            rtt: None,
-        });
-    }
-
-    /// Returns duplicates and readings of the sockets that are there still.
-    fn hold(&mut self, note: &mut dyn FnMut(Note)) -> Vec<Held> {
-        let scan = &self.scan;
-        let mut held = Vec::with_capacity(self.connections.len());
-        self.connections.retain_mut(|connection| match read(scan, connection) {
-            Ok((socket, info)) => {
-                held.push(Held { index: held.len(), socket, info });
-                true
+        let windows = by_id(self.down.tick(time, &downs));
+        let shares = by_id(self.up.tick(time, &ups));
+        for mut connection in std::mem::take(&mut self.connections) {
+            let id = Id(connection.place.cookie);
+            let settings = Settings {
+                window: windows.get(&id).map(|granted| self.window(&connection, granted)),
+                rate: shares.get(&id).and_then(|granted| self.rate(granted)),
+            };
+            if connection.differs(&settings) {
+                self.set(&mut connection, &settings);
             }
-            Err(_) => {
-                note(Note::Gone(connection.place.cookie));
-                false
-            }
-        });
-        held
+            self.connections.push(connection);
+        }
     }
 
-    fn set_window(&mut self, held: &Held, windows: &[Granted]) {
-        let connection = &self.connections[held.index];
-        let Some(granted) = of(windows, connection) else { return };
-        let mut window = granted.window;
-        if let (Some(max_rate), true) = (self.max_rate, granted.part == Part::Active) {
-            let active = self.down.places().0.max(1) as f64;
-            let rtt = f64::from(held.info.rcv_rtt.max(1)) * 1e-6;
-            let least = if max_rate > 0.0 { 2.0 * f64::from(held.info.advmss) } else { WAITING_DOWNLOAD };
-            window = window.min((max_rate * rtt / active).max(least));
+    fn set(&mut self, connection: &mut Connection, settings: &Settings) {
+        // If it is gone, the next tick notices.
+        let Ok(socket) = connection.socket(&self.scan) else { return };
+        if connection.set(socket.as_fd(), settings) {
+            self.note(connection);
         }
-        if let Some(own) = connection.original.window_clamp {
-            window = window.min(f64::from(own));
-        }
-        // Set in each tick: with the first data the kernel sets it itself.
-        let _ = system::set_window_clamp(held.socket.as_fd(), window as u32);
     }
 
-    fn set_rate(&mut self, held: &Held, shares: &[Granted], note: &mut dyn FnMut(Note)) {
+    /// Returns the window that a download may have, bytes.
+    fn window(&self, connection: &Connection, granted: &Granted) -> f64 {
+        let Some(max_rate) = self.max_rate else { return granted.window };
+        let active = match granted.part {
+            Part::Active => self.down.places().0.max(1) as f64,
+            // Left alone, also in a pause; but not more than all may have.
+            Part::Quiet if max_rate > 0.0 => 1.0,
+            Part::Quiet | Part::Waiting => return granted.window,
+        };
+        let info = &connection.info;
+        let rtt = f64::from(info.rcv_rtt.max(1)) * 1e-6;
+        let least = if max_rate > 0.0 { 2.0 * f64::from(info.advmss) } else { WAITING_DOWNLOAD };
+        granted.window.min((max_rate * rtt / active).max(least))
+    }
+
+    /// Returns the rate that an upload may have, bytes a second.
+    fn rate(&self, granted: &Granted) -> Option<f64> {
         let starting = self.up.law().phase() == law::Phase::SlowStart;
-        let connection = &mut self.connections[held.index];
-        let Some(granted) = of(shares, connection) else { return };
-        let Some(member) = self.up.member(granted.id) else { return };
-        let Some(base) = self.up.base_of(member) else { return };
-        let mut wanted = rate(member, granted, base, starting);
-        if let Some(max_rate) = self.max_rate {
-            wanted = wanted.min((max_rate / self.up.places().0.max(1) as f64).max(WAITING_UPLOAD_PER_S));
+        let member = self.up.member(granted.id)?;
+        let wanted = rate(member, granted, self.up.base_of(member)?, starting);
+        let Some(max_rate) = self.max_rate else { return Some(wanted) };
+        Some(wanted.min((max_rate / self.up.places().0.max(1) as f64).max(WAITING_UPLOAD_PER_S)))
+    }
+
+    /// Gives a socket its settings back.
+    fn leave_alone(&mut self, connection: &Connection) {
+        if let Ok(socket) = connection.socket(&self.scan) {
+            connection.original.give_back(socket.as_fd());
         }
-        let wanted = (wanted as u64).min(connection.original.pacing_rate);
-        replace_bbr(connection, held.socket.as_fd(), note);
-        if wanted.abs_diff(connection.rate) > connection.rate / RATE_STEP
-            && system::set_max_pacing_rate(held.socket.as_fd(), wanted).is_ok()
-        {
-            connection.rate = wanted;
+        self.forget(connection.place.cookie);
+    }
+
+    fn note(&mut self, connection: &Connection) {
+        // An own socket ends with this process.
+        if connection.is_own() {
+            return;
+        }
+        if let Some(record) = &mut self.record {
+            record.note(&connection.place, &connection.original);
         }
     }
-}
 
-/// A socket during a tick.
-struct Held {
-    /// Of the connection.
-    index: usize,
-    socket: Handle,
-    info: TcpInfo,
-}
-
-/// Access to a socket.
-enum Handle {
-    /// Of another process, or found by a search.
-    Duplicate(OwnedFd),
-    /// Of the roster.
-    Own(Arc<dyn Socket>),
-}
-
-impl AsFd for Handle {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Handle::Duplicate(socket) => socket.as_fd(),
-            Handle::Own(socket) => (**socket).as_fd(),
+    fn forget(&mut self, cookie: u64) {
+        if let Some(record) = &mut self.record {
+            record.forget(cookie);
         }
     }
 }
 
-impl Connection {
-    /// Returns access to the socket if it is there still.
-    fn socket(&self, scan: &Scan) -> io::Result<Handle> {
-        match &self.own {
-            Some(own) => own.upgrade().map(Handle::Own).ok_or(io::ErrorKind::NotFound.into()),
-            None => scan.duplicate(&self.place).map(Handle::Duplicate),
-        }
-    }
+fn by_id(granted: Vec<Granted>) -> HashMap<Id, Granted> {
+    granted.into_iter().map(|granted| (granted.id, granted)).collect()
 }
 
-fn of<'a>(granted: &'a [Granted], connection: &Connection) -> Option<&'a Granted> {
-    granted.iter().find(|granted| granted.id.0 == connection.place.cookie)
-}
-
-/// Reads a connection, and its round-trip time from the smoothed one.
-fn read(scan: &Scan, connection: &mut Connection) -> io::Result<(Handle, TcpInfo)> {
-    let socket = connection.socket(scan)?;
-    let info = system::tcp_info(socket.as_fd())?;
-    if connection.peer.is_none() {
-        connection.peer = socket::peer(socket.as_fd());
-    }
-    let (before, packets) = connection.smoothed;
-    let came = info.segs_in.wrapping_sub(packets);
-    if came > 0 {
-        // Each packet moved the smoothed value by an eighth: what one value instead of `came` would have been.
-        let weight = 1.0 - SMOOTHING.powi(i32::try_from(came).unwrap_or(i32::MAX));
-        let (before, after) = (f64::from(before), f64::from(info.rtt));
-        let us = if before > 0.0 { before + (after - before) / weight } else { after };
-        connection.rtt = (us > 0.0).then(|| Span::from_micros(us as u64));
-        connection.smoothed = (info.rtt, info.segs_in);
-    }
-    Ok((socket, info))
-}
-
-fn down(connection: &Connection, peer: IpAddr, info: &TcpInfo) -> Reading {
-    Reading {
-        id: Id(connection.place.cookie),
-        peer,
-        least_rtt: least_rtt(info),
-        rtt: span(info.rcv_rtt),
-        bytes: info.bytes_received,
-        lost: u64::from(info.rcv_ooopack),
-        mss: info.advmss.max(info.rcv_mss),
-        in_flight: 0,
-    }
-}
-
-fn up(connection: &Connection, peer: IpAddr, info: &TcpInfo) -> Reading {
-    let mss = u64::from(info.snd_mss);
-    Reading {
-        id: Id(connection.place.cookie),
-        peer,
-        least_rtt: least_rtt(info),
-        rtt: connection.rtt,
-        bytes: u64::from(info.delivered) * mss,
-        lost: u64::from(info.total_retrans),
-        mss: info.snd_mss,
-        in_flight: u64::from(info.unacked.saturating_sub(info.lost)) * mss,
-    }
-}
-
-fn least_rtt(info: &TcpInfo) -> Option<Span> {
-    if info.min_rtt == NO_RTT {
-        return None;
-    }
-    span(info.min_rtt)
-}
-
-fn span(us: u32) -> Option<Span> {
-    (us > 0).then(|| Span::from_micros(u64::from(us)))
-}
-
-/// Gives an upload of BBR to reno: for BBR a limited rate is what the path has, and it takes seconds to find more. reno is always allowed.
-fn replace_bbr(connection: &mut Connection, socket: BorrowedFd<'_>, note: &mut dyn FnMut(Note)) {
-    if connection.original.congestion_control.is_some() {
-        return;
-    }
-    let Ok(name) = tcp_congestion(socket) else { return };
-    if !name.starts_with("bbr") || set_tcp_congestion(socket, "reno").is_err() {
-        return;
-    }
-    connection.original.congestion_control = Some(name);
-    note(Note::Steered(connection.place, connection.original.clone()));
+/// Returns whether a socket is not where it was: the process, the descriptor, or what that means is another.
+fn is_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+        || [libc::EBADF, libc::ESRCH, libc::ENOTSOCK].map(Some).contains(&error.raw_os_error())
 }

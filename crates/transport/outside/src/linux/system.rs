@@ -3,9 +3,11 @@
 #![allow(unsafe_code)] // see each block
 
 use rustix::io::FdFlags;
+use rustix::time::{clock_gettime, ClockId};
 use std::io;
 use std::mem::{size_of, MaybeUninit};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::time::Duration;
 
 /// SO_BUF_LOCK (Linux 5.15), which libc has for some targets only.
 const SO_BUF_LOCK: libc::c_int = 72;
@@ -60,7 +62,8 @@ pub struct TcpInfo {
     /// Packets sent again.
     pub total_retrans: u32,
     pacing_rate: u64,
-    max_pacing_rate: u64,
+    /// Largest rate that is set, bytes a second; all bits set: none.
+    pub max_pacing_rate: u64,
     bytes_acked: u64,
     /// Payload bytes received.
     pub bytes_received: u64,
@@ -87,6 +90,29 @@ pub struct TcpInfo {
     /// Packets received out of order.
     pub rcv_ooopack: u32,
     snd_wnd: u32,
+}
+
+/// States of TCP.
+const ESTABLISHED: u8 = 1;
+const SYN_SENT: u8 = 2;
+const CLOSE_WAIT: u8 = 8;
+const LISTEN: u8 = 10;
+
+impl TcpInfo {
+    /// Returns whether this is a connection that can move data, or one that is being made.
+    pub fn is_open(&self) -> bool {
+        matches!(self.state, ESTABLISHED | SYN_SENT | CLOSE_WAIT)
+    }
+
+    /// Returns whether the peer has not answered yet.
+    pub fn is_connecting(&self) -> bool {
+        self.state == SYN_SENT
+    }
+
+    /// Returns whether the socket takes connections and is none.
+    pub fn is_listening(&self) -> bool {
+        self.state == LISTEN
+    }
 }
 
 /// Reads TCP_INFO.
@@ -166,14 +192,6 @@ pub fn set_max_pacing_rate(socket: BorrowedFd<'_>, bytes_per_second: u64) -> io:
     set(socket, libc::SOL_SOCKET, SO_MAX_PACING_RATE, usize::try_from(bytes_per_second).unwrap_or(usize::MAX))
 }
 
-/// Returns the largest sending rate, bytes a second; all bits set: none.
-///
-/// # Errors
-/// As getsockopt.
-pub fn max_pacing_rate(socket: BorrowedFd<'_>) -> io::Result<u64> {
-    get::<usize>(socket, libc::SOL_SOCKET, SO_MAX_PACING_RATE).map(|rate| rate as u64)
-}
-
 /// Takes a descriptor that this process has inherited for itself, and keeps it from processes that this one starts.
 ///
 /// # Errors
@@ -199,6 +217,13 @@ pub fn duplicate_own(descriptor: i32) -> io::Result<OwnedFd> {
     }
     // SAFETY: borrowed for one call, which fails if it is not open. Whatever it is by then, only the duplicate is used.
     Ok(rustix::io::fcntl_dupfd_cloexec(unsafe { BorrowedFd::borrow_raw(descriptor) }, 0)?)
+}
+
+/// Returns the processor time that this thread has used.
+pub fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let nanoseconds = u32::try_from(time.tv_nsec).unwrap_or_default();
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or_default(), nanoseconds)
 }
 
 /// A number as the kernel takes it: any bits are valid.
@@ -272,9 +297,9 @@ mod tests {
         let socket = socket.as_fd();
         set_window_clamp(socket, 50_000).unwrap();
         assert_eq!(window_clamp(socket).unwrap(), 50_000);
-        assert_eq!(max_pacing_rate(socket).unwrap(), u64::MAX);
+        assert_eq!(tcp_info(socket).unwrap().max_pacing_rate, u64::MAX);
         set_max_pacing_rate(socket, 123_456).unwrap();
-        assert_eq!(max_pacing_rate(socket).unwrap(), 123_456);
+        assert_eq!(tcp_info(socket).unwrap().max_pacing_rate, 123_456);
         set_receive_low_water(socket, 3).unwrap();
         assert_eq!(receive_low_water(socket).unwrap(), 3);
         assert!(!has_own_receive_buffer(socket));

@@ -1,25 +1,10 @@
-//! A process, its descendants, and their sockets, from /proc.
+//! Processes, their children and their sockets, from /proc.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-/// Returns a process and its descendants, as far as they can be seen.
-pub fn descendants(root: i32) -> Vec<i32> {
-    let mut found = vec![root];
-    let mut next = 0;
-    while let Some(&pid) = found.get(next) {
-        next += 1;
-        for child in children(pid) {
-            if !found.contains(&child) {
-                found.push(child);
-            }
-        }
-    }
-    found
-}
-
 /// Returns the children of a process, each of which one of its threads has started.
-fn children(pid: i32) -> Vec<i32> {
+pub fn children(pid: i32) -> Vec<i32> {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
     let lists =
         threads.flatten().filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
@@ -28,16 +13,38 @@ fn children(pid: i32) -> Vec<i32> {
         .collect()
 }
 
-/// Returns the descriptors of a process that are sockets; none if the process may not be looked at.
-pub fn sockets(pid: i32) -> Vec<i32> {
-    let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
-    descriptors
-        .flatten()
-        .filter(|entry| {
-            fs::read_link(entry.path()).is_ok_and(|what| what.as_os_str().as_bytes().starts_with(b"socket:"))
-        })
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .collect()
+/// Returns whether `is_wanted` holds for a process or one of its ancestors.
+pub fn has_above(pid: i32, is_wanted: impl Fn(i32) -> bool) -> bool {
+    let mut next = Some(pid);
+    while let Some(pid) = next.filter(|pid| *pid > 0) {
+        if is_wanted(pid) {
+            return true;
+        }
+        next = parent(pid);
+    }
+    false
+}
+
+fn parent(pid: i32) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // Behind the program's name, which may have anything in it: state and parent.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Returns all processes that can be seen.
+pub fn all() -> Vec<i32> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Returns the descriptors of a process that are sockets, with their inodes; none if the process may not be looked at.
+pub fn sockets(pid: i32) -> impl Iterator<Item = (i32, u64)> {
+    let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    descriptors.filter_map(|entry| {
+        let name = fs::read_link(entry.path()).ok()?;
+        let inode = name.as_os_str().as_bytes().strip_prefix(b"socket:[")?.strip_suffix(b"]")?;
+        Some((entry.file_name().to_str()?.parse().ok()?, std::str::from_utf8(inode).ok()?.parse().ok()?))
+    })
 }
 
 #[cfg(test)]
@@ -51,11 +58,14 @@ mod tests {
     fn a_process_has_its_sockets_and_its_children() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let own = std::process::id() as i32;
-        assert!(sockets(own).contains(&listener.as_raw_fd()));
+        assert!(sockets(own).any(|(fd, _)| fd == listener.as_raw_fd()));
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
-        let found = descendants(own);
+        let found = children(own);
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(found.contains(&(child.id() as i32)));
+        assert!(all().contains(&own));
+        assert!(has_above(child.id() as i32, |pid| pid == child.id() as i32));
+        assert!(has_above(own, |pid| pid == 1) && !has_above(own, |pid| pid == i32::MAX));
     }
 }

@@ -16,10 +16,12 @@ use super::opposite::Opposite;
 use super::recent::Largest;
 use super::turns::{Situation, Turns, IDLE, WAITING_IDLE};
 use afteryou_base::{Span, Time};
+use std::collections::BTreeSet;
 
 /// The window that a connection gets before anything is known of it, bytes.
 pub const FIRST_WINDOW: f64 = QUIET_PACKETS * USUAL_MSS;
-/// A download that waits has this window, bytes: the least that Linux has. A server sends it whole every 0.3 s or so, 32 kbit/s.
+/// A download that waits while others have the link has this window, bytes: the least that Linux has. A server sends it whole every 0.3 s or
+/// so, 32 kbit/s. While nobody else is there it has two packets: some servers close a connection that has not moved much for 10 s.
 pub const WAITING_DOWNLOAD: f64 = 1152.0;
 /// An upload that waits has this rate, bytes a second: 64 kbit/s, with which no server's timeout for reading ends.
 pub const WAITING_UPLOAD_PER_S: f64 = 8000.0;
@@ -165,8 +167,8 @@ impl Group {
     pub fn tick(&mut self, now: Time, readings: &[Reading]) -> Vec<Granted> {
         self.members.read(now, readings);
         let (round, share) = (self.round, self.law.window() / self.turns.active().count().max(1) as f64);
-        for (id, member) in self.members.iter_mut() {
-            if self.turns.is_active(*id) {
+        for id in self.turns.active() {
+            if let Some(member) = self.members.get_mut(id) {
                 member.note_filling(now, share, round);
             }
         }
@@ -197,22 +199,24 @@ impl Group {
     fn grant(&mut self, window: f64, floor: f64) -> Vec<Granted> {
         let round = self.round;
         let waiting = match self.direction {
-            Direction::Down => WAITING_DOWNLOAD,
+            Direction::Down if self.law.is_crowded() || self.is_managed() => WAITING_DOWNLOAD,
+            Direction::Down => ACTIVE_PACKETS * self.mss(),
             Direction::Up => WAITING_UPLOAD_PER_S * round.as_secs_f64(),
         };
-        let active = self.turns.active().count().max(1) as f64;
-        let share = (window / active).max(floor);
+        let count = self.turns.active().count().max(1) as f64;
+        let share = (window / count).max(floor);
         let newcomers: Vec<f64> =
             self.active().filter(|member| !member.has_filled).map(|member| member.per_round(round)).collect();
-        let settled = active - newcomers.len() as f64;
+        let settled = count - newcomers.len() as f64;
         let rest = ((window - newcomers.iter().sum::<f64>()) / settled.max(1.0)).max(floor);
         let usable =
             |member: &Member| (GROWTH * member.per_round(round)).max(NEWCOMER_PACKETS * member.reading.mss());
-        let (turns, wanting) = (&self.turns, &self.wanting);
+        let active: BTreeSet<Id> = self.turns.active().collect();
+        let wanting: BTreeSet<Id> = self.wanting.iter().copied().collect();
         let members = self.members.iter_mut();
         members
             .map(|(id, member)| {
-                let part = match (turns.is_active(*id), wanting.contains(id)) {
+                let part = match (active.contains(id), wanting.contains(id)) {
                     (true, _) => Part::Active,
                     (false, true) => Part::Waiting,
                     (false, false) => Part::Quiet,
@@ -229,6 +233,11 @@ impl Group {
                 Granted { id: *id, window: member.window, part }
             })
             .collect()
+    }
+
+    /// Returns whether packets are lost while the queue is short.
+    fn is_managed(&self) -> bool {
+        self.law.full_queue().is_some_and(|queue| queue < MANAGED.as_secs_f64())
     }
 
     /// Returns the bytes under way of those that gave their place back: all at first, none a round trip later.
@@ -289,16 +298,18 @@ impl Group {
     /// Finds the connections with more data than a trickle, and gives them places.
     fn take_turns(&mut self, now: Time) {
         let round = self.round;
-        let (members, turns) = (&self.members, &self.turns);
+        let members = &self.members;
+        let active: BTreeSet<Id> = self.turns.active().collect();
         self.wanting.retain(|id| {
-            let patience = if turns.is_active(*id) { IDLE.max(round * IDLE_ROUNDS) } else { WAITING_IDLE };
+            let patience = if active.contains(id) { IDLE.max(round * IDLE_ROUNDS) } else { WAITING_IDLE };
             members.get(*id).is_some_and(|member| now.since(member.last_moved) < patience)
         });
+        let known: BTreeSet<Id> = self.wanting.iter().copied().collect();
         for (id, member) in self.members.iter() {
             let is_small =
                 member.per_round(LATE) / LATE.as_secs_f64() < SMALL * self.best.get().unwrap_or(0.0);
             let fills = member.window > 0.0 && member.moved > 0 && member.fills_its_window(round);
-            if fills && !is_small && !self.wanting.contains(id) {
+            if fills && !is_small && !known.contains(id) {
                 self.wanting.push(*id);
             }
         }
@@ -310,7 +321,7 @@ impl Group {
                 .room_since
                 .is_some_and(|(since, _)| now.since(since) >= ROOM.max(round * ROOM_ROUNDS)),
             is_full: self.law.queue().is_some_and(|queue| queue > FULL * self.law.target()),
-            is_managed: self.law.full_queue().is_some_and(|queue| queue < MANAGED.as_secs_f64()),
+            is_managed: self.is_managed(),
             round,
             affordable: (self.law.window() / (AFFORDED_PACKETS * self.mss())) as usize,
         };
@@ -318,8 +329,9 @@ impl Group {
         let has_filled = |id: Id| members.get(id).is_some_and(|member| member.has_filled);
         let begun = self.turns.tick(situation, &self.wanting, &has_filled);
         // Who gave a place back waits behind the others.
-        let turns = &self.turns;
-        let gave_back = |id: &Id| had_places.contains(id) && !turns.is_active(*id);
+        let had_place: BTreeSet<Id> = had_places.iter().copied().collect();
+        let active: BTreeSet<Id> = self.turns.active().collect();
+        let gave_back = |id: &Id| had_place.contains(id) && !active.contains(id);
         self.wanting.sort_by_key(gave_back);
         let left = had_places
             .iter()

@@ -3,7 +3,7 @@
 use super::recent::Count;
 use afteryou_base::{Span, Time};
 use afteryou_cc::base_delay::{BaseDelay, BASE_HISTORY};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 /// Which way the data go, seen from the program.
@@ -25,6 +25,8 @@ pub const USUAL_MSS: f64 = 1448.0;
 const FILLED: f64 = 0.6;
 /// Counts are remembered this long: round trips of satellites with a queue.
 const COUNT_KEPT: Span = Span::from_secs(2);
+/// Bases of destinations that have no connection are remembered up to this number.
+const BASES_KEPT: usize = 1000;
 
 /// A poll's reading of a connection, in one direction.
 #[derive(Clone, Copy, Debug)]
@@ -141,22 +143,40 @@ impl Member {
 #[derive(Clone, Debug, Default)]
 pub struct Members {
     members: Vec<(Id, Member)>,
+    /// Where each of them is.
+    places: BTreeMap<Id, usize>,
     bases: BTreeMap<IpAddr, BaseDelay>,
 }
 
 impl Members {
     /// Takes in the readings of a tick: connections that are new, and those that are gone.
     pub fn read(&mut self, now: Time, readings: &[Reading]) {
-        self.members.retain(|(id, _)| readings.iter().any(|reading| reading.id == *id));
+        self.keep(readings);
         for reading in readings {
             let base = self.bases.entry(reading.peer).or_insert_with(|| BaseDelay::new(BASE_HISTORY));
             for sample in [reading.least_rtt, reading.rtt].into_iter().flatten() {
                 base.update(now, u32::try_from(sample.as_micros()).unwrap_or(u32::MAX));
             }
-            match self.members.iter_mut().find(|(id, _)| *id == reading.id) {
-                Some((_, member)) => member.read(now, *reading),
-                None => self.members.push((reading.id, Member::new(now, *reading))),
+            match self.get_mut(reading.id) {
+                Some(member) => member.read(now, *reading),
+                None => {
+                    self.places.insert(reading.id, self.members.len());
+                    self.members.push((reading.id, Member::new(now, *reading)));
+                }
             }
+        }
+    }
+
+    /// Forgets connections that are gone, and bases once there are many of destinations without a connection.
+    fn keep(&mut self, readings: &[Reading]) {
+        let present: BTreeSet<Id> = readings.iter().map(|reading| reading.id).collect();
+        if self.members.iter().any(|(id, _)| !present.contains(id)) {
+            self.members.retain(|(id, _)| present.contains(id));
+            self.places = self.members.iter().enumerate().map(|(place, (id, _))| (*id, place)).collect();
+        }
+        if self.bases.len() > BASES_KEPT + readings.len() {
+            let peers: BTreeSet<IpAddr> = readings.iter().map(|reading| reading.peer).collect();
+            self.bases.retain(|peer, _| peers.contains(peer));
         }
     }
 
@@ -178,11 +198,11 @@ impl Members {
 
     /// Returns a connection.
     pub fn get(&self, id: Id) -> Option<&Member> {
-        self.members.iter().find(|(other, _)| *other == id).map(|(_, member)| member)
+        self.places.get(&id).map(|place| &self.members[*place].1)
     }
 
     /// Returns a connection, to change it.
     pub fn get_mut(&mut self, id: Id) -> Option<&mut Member> {
-        self.members.iter_mut().find(|(other, _)| *other == id).map(|(_, member)| member)
+        self.places.get(&id).map(|place| &mut self.members[*place].1)
     }
 }

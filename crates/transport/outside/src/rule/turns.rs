@@ -10,6 +10,7 @@
 
 use super::members::{Direction, Id};
 use afteryou_base::{Span, Time};
+use std::collections::BTreeSet;
 
 /// Active connections while others have the link …
 const ACTIVE_CROWDED: usize = 2;
@@ -94,17 +95,14 @@ impl Turns {
         self.active.iter().map(|(id, _)| *id)
     }
 
-    /// Returns whether a connection is active.
-    pub fn is_active(&self, id: Id) -> bool {
-        self.active().any(|other| other == id)
-    }
-
     /// Decides who is active. `wanting` are those with more to move than a trickle, the longest waiting first, and `has_filled` says whether
     /// one has filled its window since it became active. Returns those that have become active.
     pub fn tick(&mut self, situation: Situation, wanting: &[Id], has_filled: &dyn Fn(Id) -> bool) -> Vec<Id> {
         let now = situation.now;
-        self.active.retain(|(id, _)| wanting.contains(id));
-        let waiting: Vec<Id> = wanting.iter().copied().filter(|id| !self.is_active(*id)).collect();
+        let all: BTreeSet<Id> = wanting.iter().copied().collect();
+        self.active.retain(|(id, _)| all.contains(id));
+        let active: BTreeSet<Id> = self.active().collect();
+        let waiting: Vec<Id> = wanting.iter().copied().filter(|id| !active.contains(id)).collect();
         self.change_places(&situation, waiting.is_empty());
         self.places = self.places.min(wanting.len().max(ACTIVE_CROWDED));
         let places = self.places.min(situation.affordable).max(1);
