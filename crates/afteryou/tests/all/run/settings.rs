@@ -157,7 +157,7 @@ fn passed() {
 fn again(part: &str) -> Command {
     let test = std::env::var("TEST").expect("in a script");
     let mut command = Command::new(std::env::current_exe().expect("a path"));
-    command.args([test, "--exact", "--nocapture"]).env("AFTERYOU_PART", part);
+    command.args([test.as_str(), "--exact", "--nocapture"]).env("AFTERYOU_PART", part);
     command
 }
 
