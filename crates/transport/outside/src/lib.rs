@@ -31,6 +31,7 @@
 //! `tests/all` runs the rule over a small model of a path. `afteryou run` is tested with real programs in `crates/afteryou`.
 #![warn(missing_docs)]
 
+#[cfg(any(unix, windows))]
 pub mod hint;
 pub mod probe;
 pub mod rule;
