@@ -63,3 +63,15 @@ fn random_losses_do_not_take_the_link_away() {
         assert!(used >= least, "one of {lose_every} lost: {used}");
     }
 }
+
+#[test]
+fn files_that_end_leave_the_link_to_those_that_remain() {
+    const ALL: u64 = 30_000_000;
+    for (base_ms, connections) in [(5, 4), (40, 4), (40, 16)] {
+        let mut path = Path::new(Down, 20.0, base_ms, 500.0, connections);
+        path.set_size(ALL / connections as u64);
+        let took_ms = path.run_to_the_end() as f64;
+        let least_ms = ALL as f64 / (20.0 * 125.0 * 1448.0 / 1500.0);
+        assert!(took_ms <= 1.05 * least_ms, "{base_ms} ms, {connections} files: {took_ms} of {least_ms} ms");
+    }
+}

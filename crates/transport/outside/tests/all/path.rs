@@ -26,6 +26,18 @@ struct Sender {
     /// It sends no more than this a second, bytes.
     limit: Option<f64>,
     limit_tokens: f64,
+    /// It has this much to move, bytes, and closes then.
+    size: Option<u64>,
+}
+
+impl Sender {
+    fn is_closed(&self) -> bool {
+        self.size.is_some_and(|size| self.moved >= size)
+    }
+
+    fn has_more(&self) -> bool {
+        self.size.is_none_or(|size| self.moved + self.in_flight < size)
+    }
 }
 
 /// A Reno.
@@ -105,6 +117,20 @@ impl Path {
             counter: 0,
             upload_began_ms: None,
         }
+    }
+
+    /// Gives each connection so many bytes to move, after which it is closed.
+    pub fn set_size(&mut self, size: u64) {
+        self.senders.iter_mut().for_each(|sender| sender.size = Some(size));
+    }
+
+    /// Runs until all connections are closed, and returns how long that took, ms.
+    pub fn run_to_the_end(&mut self) -> u64 {
+        let began = self.now_ms;
+        while self.senders.iter().any(|sender| !sender.is_closed()) && self.now_ms < began + 300_000 {
+            self.step();
+        }
+        self.now_ms - began
     }
 
     /// Bounds what a connection's server sends, bytes a second.
@@ -234,7 +260,7 @@ impl Path {
                     }
                     Direction::Up => sender.tokens >= MSS as f64 && sender.in_flight < 4_000_000,
                 };
-                if !may || sender.limit_tokens < MSS as f64 || count >= 200 {
+                if !may || !sender.has_more() || sender.limit_tokens < MSS as f64 || count >= 200 {
                     break;
                 }
                 count += 1;
@@ -287,6 +313,7 @@ impl Path {
             .senders
             .iter()
             .enumerate()
+            .filter(|(_, sender)| !sender.is_closed())
             .map(|(index, sender)| Reading {
                 id: Id(index as u64),
                 peer,
