@@ -405,7 +405,7 @@ mod tests {
     #[test]
     fn the_running_kernel_is_answered_for() {
         let checks = checks();
-        assert_eq!(checks.len(), 6);
+        assert_eq!(checks.len(), 7);
         assert!(checks.iter().all(|check| check.state == Severity::Ok || check.todo.is_some()), "{checks:?}");
     }
 }

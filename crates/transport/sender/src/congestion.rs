@@ -39,7 +39,7 @@ pub struct Congestion {
     /// Asked for once after each event, since it is needed more often than it changes.
     directive: Directive,
     /// Payload of a full packet, bytes.
-    packet: u64,
+    packet: u32,
     /// Pace windows of one packet and more, too.
     paces_windows: bool,
     /// Bound of the rate that somebody else has set, bytes per second; all bits set: none.
@@ -103,7 +103,7 @@ pub struct Found {
 
 impl Congestion {
     /// Paces everything; `packet` is the payload of a full packet, bytes.
-    pub fn new(controller: Box<dyn Controller>, packet: u64) -> Congestion {
+    pub fn new(controller: Box<dyn Controller>, packet: u32) -> Congestion {
         Congestion {
             needs: controller.needs(),
             directive: controller.directive(),
@@ -151,9 +151,13 @@ impl Congestion {
             && self.rtt.smoothed().is_some_and(|rtt| in_round(rtt) < self.directive.cwnd as f64)
     }
 
+    fn packet(&self) -> u64 {
+        self.packet.into()
+    }
+
     /// Sets the payload of full packets from here on, bytes.
     pub fn set_packet(&mut self, packet: u32) {
-        self.packet = packet.into();
+        self.packet = packet;
         self.controller.on_mtu(packet);
         self.refresh();
     }
@@ -234,7 +238,8 @@ impl Congestion {
 
     fn is_paced(&self) -> bool {
         let is_own = matches!(self.directive.pacing, Pacing::Rate(_) | Pacing::Together { .. });
-        let paced = self.paces_windows || is_own || self.has_max_rate() || self.directive.cwnd < self.packet;
+        let paced =
+            self.paces_windows || is_own || self.has_max_rate() || self.directive.cwnd < self.packet();
         paced && self.rtt.smoothed().is_some()
     }
 
@@ -244,7 +249,7 @@ impl Congestion {
             Pacing::Together { .. } => None,
             _ => self.pacing_rate(),
         };
-        self.departures.sent(now, bytes, &self.directive, self.packet, rate);
+        self.departures.sent(now, bytes, &self.directive, self.packet(), rate);
     }
 
     /// Returns the rate of packets that wait for each other, bytes per second, once there is a round-trip time.
@@ -254,13 +259,14 @@ impl Congestion {
         // rate down for many round trips, and the window is there to stop what is too fast.
         let rtt = self.rtt.smoothed()?.min(self.rtt.latest());
         let cwnd = self.directive.cwnd;
+        let packet = self.packet();
         let mut by_window = |gain| self.window_rate.of(gain, cwnd, rtt);
         let rate = match self.directive.pacing {
             Pacing::Rate(rate) => rate,
-            Pacing::Together { packets, every, .. } => (u64::from(packets) * self.packet * 1_000_000)
-                .checked_div(every.as_micros())
-                .unwrap_or(u64::MAX),
-            _ if cwnd < self.packet => by_window(1.0), // a window below one packet is its spacing
+            Pacing::Together { packets, every, .. } => {
+                (u64::from(packets) * packet * 1_000_000).checked_div(every.as_micros()).unwrap_or(u64::MAX)
+            }
+            _ if cwnd < packet => by_window(1.0), // a window below one packet is its spacing
             Pacing::GrowingWindow => by_window(SLOW_START_GAIN),
             Pacing::Window => by_window(STEADY_GAIN),
         };
@@ -275,7 +281,7 @@ impl Congestion {
             return;
         }
         let rate = self.pacing_rate().unwrap_or(1);
-        self.departures.hasten(now, &self.directive, self.packet, rate);
+        self.departures.hasten(now, &self.directive, self.packet(), rate);
     }
 
     /// Starts the pacer: the connection is established.
@@ -286,7 +292,7 @@ impl Congestion {
     /// Notes that nothing can be sent for reasons other than the window. If the window has room, acks of what is in flight
     /// now must not widen it.
     pub fn note_unused_window(&self, board: &mut Board) {
-        if board.in_flight() + self.packet <= self.window() {
+        if board.in_flight() + self.packet() <= self.window() {
             board.note_unused_window();
         }
     }
@@ -360,7 +366,7 @@ impl Congestion {
             round_start: self.rounds.starts(packet_number, news.next_number),
             app_limited: progress.app_limited,
         };
-        ack.may_have_waited = self.habit.may_have_waited(&ack, self.packet as u32);
+        ack.may_have_waited = self.habit.may_have_waited(&ack, self.packet);
         if progress.advanced && progress.newly_sacked == 0 {
             self.in_order_rtt = progress.rtt.or(self.in_order_rtt);
         }
@@ -472,7 +478,7 @@ impl Congestion {
     /// Accounts for an ack of a recovery (RFC 9937 §6.2): `delivered` and `in_flight` in bytes; `safe`: it advanced and
     /// shows no further loss.
     pub fn reduce(&mut self, delivered: u64, in_flight: u64, safe: bool) {
-        let (ssthresh, smss) = (self.directive.cwnd, self.packet);
+        let (ssthresh, smss) = (self.directive.cwnd, self.packet());
         if let Some(prr) = self.episode.as_mut().and_then(|episode| episode.prr.as_mut()) {
             prr.on_ack(AckInRecovery { delivered, in_flight, ssthresh, safe, smss });
         }

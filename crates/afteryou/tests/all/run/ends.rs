@@ -6,6 +6,7 @@ use nix::unistd::Pid;
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -223,6 +224,8 @@ pub fn begun(script: &str) -> (Child, String) {
     let mut child = run(&["--", "sh", "-c", script])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
+        // A group whose parent is in the same session: the kernel discards SIGTSTP for others.
+        .process_group(0)
         .spawn()
         .expect("it starts");
     let mut line = String::new();

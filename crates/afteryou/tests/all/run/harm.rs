@@ -1,8 +1,9 @@
 //! What `afteryou run` must not do to a program: stall it, delay its ends, keep its ports, or take its processor time.
 
 use super::namespace::{connect, in_namespace, is_a_part, now_s, numbers, Part, ADDRESS};
+use nix::errno::Errno;
 use nix::sys::socket::{recvmsg, setsockopt, sockopt, ControlMessageOwned, MsgFlags};
-use nix::sys::time::TimeSpec;
+use nix::sys::time::{TimeSpec, TimeVal, TimeValLike};
 use rustix::net::sockopt::set_socket_linger;
 use rustix::net::{socket_with, AddressFamily, Protocol, SocketFlags, SocketType};
 use std::collections::HashMap;
@@ -28,6 +29,8 @@ const SHORT: usize = 3000;
 const SHORT_IN: Duration = Duration::from_secs(3);
 /// Largest time from the program's close to the packet that ends the connection, s.
 const LATE_S: f64 = 0.020;
+/// Time without a packet after which all have come, s.
+const QUIET_S: i64 = 3;
 /// Connections of the part `ask`.
 const ASKING: usize = 2000;
 /// Sockets of the part `hold`.
@@ -35,7 +38,7 @@ const HELD: usize = 5000;
 /// Ticks of the kernel's clock for processor time, a second.
 const CLOCK_TICKS: f64 = 100.0;
 
-/// Prints the time of each packet of a client that ends a connection, with the client's port.
+/// Prints the time of each packet of a client that ends a connection, with the client's port, when none has come for [`QUIET_S`].
 fn capture() {
     const ETHERNET: usize = 14;
     let internet = NonZeroU32::new(u32::from(0x0800_u16.to_be())).map(Protocol::from_raw);
@@ -43,12 +46,22 @@ fn capture() {
         .expect("a socket for packets");
     // The kernel's own time of each: this process may be late.
     setsockopt(&socket, sockopt::ReceiveTimestampns, &true).expect("a setting");
+    // A thread of a busy machine may come late to all of them.
+    if setsockopt(&socket, sockopt::RcvBufForce, &(64 << 20)).is_err() {
+        setsockopt(&socket, sockopt::RcvBuf, &(64 << 20)).expect("a setting");
+    }
     let mut space = nix::cmsg_space!(TimeSpec);
+    let mut ends = Vec::with_capacity(2 * SHORT);
+    let quiet = TimeVal::seconds(QUIET_S);
     loop {
         let mut packet = [0; 256];
         let mut parts = [IoSliceMut::new(&mut packet)];
-        let message = recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::empty())
-            .expect("a packet");
+        let message = match recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::empty())
+        {
+            Ok(message) => message,
+            Err(Errno::EAGAIN) => break,
+            Err(error) => panic!("{error}"),
+        };
         let at = message.cmsgs().expect("a time").find_map(|part| match part {
             ControlMessageOwned::ScmTimestampns(time) => Some(Duration::from(time).as_secs_f64()),
             _ => None,
@@ -59,8 +72,14 @@ fn capture() {
         let port = |at: usize| u16::from_be_bytes([tcp[at], tcp[at + 1]]);
         let (fin, reset) = (tcp[13] & 1 != 0, tcp[13] & 4 != 0);
         if port(2) == 7000 && (fin || reset) {
-            println!("end={at:.6} of={}", port(0));
+            if ends.is_empty() {
+                setsockopt(&socket, sockopt::ReceiveTimeout, &quiet).expect("a setting");
+            }
+            ends.push((at, port(0)));
         }
+    }
+    for (at, port) in ends {
+        println!("end={at:.6} of={port}");
     }
 }
 
@@ -112,7 +131,7 @@ fn a_thousand_connections_a_second_end_when_the_program_closes_them_and_keep_no_
     }
     // States but TIME_WAIT (06) and LISTEN (0A).
     let script = "PART accept & accept=$!\nPART capture & capture=$!\nsleep 0.5\n(RUN short)\nsleep 0.3\n\
-                  echo kept=$(grep -c ':1B58 [0-9A-F]* 0[1-57-9B]' /proc/net/tcp)\nkill $accept $capture";
+                  echo kept=$(grep -c ':1B58 [0-9A-F]* 0[1-57-9B]' /proc/net/tcp)\nwait $capture; kill $accept";
     let Some(said) = in_namespace(TEST, script) else { return };
     let (closed, by) = (numbers(&said, "closed"), numbers(&said, "by"));
     assert_eq!((closed.len(), numbers(&said, "kept")), (SHORT, vec![0.0]), "{said}");
@@ -193,8 +212,9 @@ fn ten_thousand_short_lived_processes_end_as_they_would_and_leave_none() {
     let program = "i=0; while [ $i -lt 100 ]; do i=$((i + 1)); \
                    j=0; while [ $j -lt 50 ]; do j=$((j + 1)); (exit 3); [ $? = 3 ] || exit 1; ( (:) & ); done; done; exit 7";
     let script = format!(
-        "\"$AFTERYOU\" run -- sh -c '{program}'; echo code=$?; sleep 0.3; \
-         echo left=$(cat /proc/[0-9]*/comm | grep -cxE 'afteryou|sh')"
+        "count() {{ cat /proc/[0-9]*/comm 2>/dev/null | grep -cxE 'afteryou|sh'; }}\n\
+         \"$AFTERYOU\" run -- sh -c '{program}'; echo code=$?\n\
+         i=0; while [ $i -lt 50 ] && [ $(count) -gt 2 ]; do sleep 0.2; i=$((i + 1)); done; echo left=$(count)"
     );
     let Some(said) = in_namespace(TEST, &script) else { return };
     // The script itself is a shell, and so is the one that counts.

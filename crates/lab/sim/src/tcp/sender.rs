@@ -88,7 +88,7 @@ pub struct Sender {
 impl Sender {
     /// Creates a closed sender of segments of `mss` bytes.
     pub fn new(options: TcpOptions, controller: Box<dyn Controller>, mss: u16) -> Sender {
-        let congestion = Congestion::new(controller, u64::from(mss)).with_timer_slack(options.timer_slack);
+        let congestion = Congestion::new(controller, mss.into()).with_timer_slack(options.timer_slack);
         Sender {
             board: Board::new(congestion.needs()),
             congestion: match options.pacing {

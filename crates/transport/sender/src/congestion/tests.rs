@@ -54,7 +54,7 @@ fn at(ms: u64) -> Time {
 fn congestion(directive: Directive) -> (Congestion, Arc<Mutex<Calls>>) {
     let calls = Arc::default();
     let controller = Fixed { directive, calls: Arc::clone(&calls) };
-    let mut congestion = Congestion::new(Box::new(controller), PACKET);
+    let mut congestion = Congestion::new(Box::new(controller), PACKET as u32);
     congestion.start(Time::ZERO);
     congestion.take_rtt(RTT);
     (congestion, calls)
@@ -208,7 +208,7 @@ fn a_further_loss_in_a_recovery_begins_a_new_account_with_a_retransmission_at_on
     };
     let lost = |congestion: &mut Congestion| lose(congestion, &[0]);
     for begin in [&lost as &dyn Fn(&mut Congestion), &timed_out] {
-        let mut congestion = Congestion::new(Box::new(Halving(20 * PACKET)), PACKET);
+        let mut congestion = Congestion::new(Box::new(Halving(20 * PACKET)), PACKET as u32);
         begin(&mut congestion);
         congestion.episode_mut().unwrap().resend();
         assert!(!congestion.forces_retransmission());
@@ -254,7 +254,7 @@ fn a_recovery_is_undone_with_the_last_of_its_losses_and_every_packet_is_named() 
 /// ms.
 fn two_cuts() -> Congestion {
     let mut congestion =
-        Congestion::new(Box::new(NewReno::new(&Settings::defaults(PARAMS), PACKET as u32)), PACKET);
+        Congestion::new(Box::new(NewReno::new(&Settings::defaults(PARAMS), PACKET as u32)), PACKET as u32);
     congestion.take_rtt(RTT);
     for (now, number) in [(100, 0), (200, 11)] {
         let flight = Flight { number, seq: 0, bytes: PACKET, sent_at: at(now - 50), ..Flight::default() };
@@ -376,7 +376,7 @@ impl Controller for Stuck {
 
 #[test]
 fn a_time_that_a_controller_never_moves_wakes_it_once_and_not_for_ever() {
-    let mut congestion = Congestion::new(Box::new(Stuck), PACKET);
+    let mut congestion = Congestion::new(Box::new(Stuck), PACKET as u32);
     congestion.take_rtt(Span::from_millis(1));
     assert_eq!(congestion.wake_at(), at(5));
     congestion.wake(at(5));
@@ -388,7 +388,7 @@ fn the_controller_is_woken_once_there_is_a_round_trip_time() {
     let directive = Directive { wake_at: Some(at(5)), ..Directive::window(PACKET) };
     let (mut with_rtt, calls) = congestion(directive);
     let controller = Fixed { directive, calls: Arc::clone(&calls) };
-    let mut without = Congestion::new(Box::new(controller), PACKET);
+    let mut without = Congestion::new(Box::new(controller), PACKET as u32);
     assert_eq!((without.wake_at(), with_rtt.wake_at()), (Time::NEVER, at(5)));
     without.wake(at(10));
     with_rtt.wake(at(4));

@@ -261,8 +261,7 @@ impl Connection {
         ack_nr: SeqNr,
     ) -> Connection {
         let config = config.within_reason();
-        let congestion =
-            Congestion::new(controller, config.payload.into()).with_timer_slack(config.timer_slack);
+        let congestion = Congestion::new(controller, config.payload).with_timer_slack(config.timer_slack);
         Connection {
             host,
             board: Scoreboard::new(first_seq, config.recovery, congestion.needs()),
