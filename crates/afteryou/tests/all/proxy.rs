@@ -165,7 +165,7 @@ mod steered {
 
     const SERVER: &str = "192.0.2.1:7000";
 
-    /// Reads from the server through the proxy for a second, pauses, and reads for a second more.
+    /// Reads from the server through the proxy for a second, asks for its state, pauses it, and reads for a second more.
     fn through() {
         let until = Instant::now() + Duration::from_secs(10);
         let mut stream = loop {
@@ -185,7 +185,15 @@ mod steered {
             bytes
         };
         let before = read_for(Duration::from_secs(1));
-        println!("{}", said(&command(&["ctl"]).output().expect("it runs")));
+        // The client reads nothing while it asks, and on a busy machine that takes long.
+        let shown = loop {
+            let shown = said(&command(&["ctl"]).output().expect("it runs"));
+            if shown.contains("; down ") || Instant::now() >= until {
+                break shown;
+            }
+            read_for(Duration::from_millis(100));
+        };
+        println!("{shown}");
         command(&["ctl", "pause"]).output().expect("it runs");
         read_for(Duration::from_millis(700));
         println!("before={before} after={}", read_for(Duration::from_secs(1)));

@@ -42,8 +42,8 @@ pub struct Congestion {
     packet: u32,
     /// Pace windows of one packet and more, too.
     paces_windows: bool,
-    /// Bound of the rate that somebody else has set, bytes per second; all bits set: none.
-    max_rate: u64,
+    /// Bound of the rate that somebody else has set, bytes per second; all bits set: none. Idle connections keep the room.
+    max_rate: u32,
     rtt: RttEstimator,
     departures: Departures,
     window_rate: WindowRate,
@@ -110,7 +110,7 @@ impl Congestion {
             controller,
             packet,
             paces_windows: true,
-            max_rate: u64::MAX,
+            max_rate: u32::MAX,
             rtt: RttEstimator::default(),
             departures: Departures::new(TIMER_SLACK),
             window_rate: WindowRate::default(),
@@ -134,19 +134,19 @@ impl Congestion {
         Congestion { paces_windows: false, ..self }
     }
 
-    /// Bounds the rate beside the controller, bytes per second; all bits set: not at all. Everything is paced then.
+    /// Bounds the rate beside the controller, bytes per second; from 2³² − 1 on not at all. Everything is paced then.
     pub fn set_max_rate(&mut self, bytes_per_second: u64) {
-        self.max_rate = bytes_per_second;
+        self.max_rate = u32::try_from(bytes_per_second).unwrap_or(u32::MAX);
     }
 
     /// Returns whether somebody else has bounded the rate.
     fn has_max_rate(&self) -> bool {
-        self.max_rate != u64::MAX
+        self.max_rate != u32::MAX
     }
 
     /// Returns whether the bound that somebody else has set, and not the window, limits what leaves in a round trip.
     pub fn is_held_by_max_rate(&self) -> bool {
-        let in_round = |rtt: Span| self.max_rate as f64 * rtt.as_secs_f64();
+        let in_round = |rtt: Span| f64::from(self.max_rate) * rtt.as_secs_f64();
         self.has_max_rate()
             && self.rtt.smoothed().is_some_and(|rtt| in_round(rtt) < self.directive.cwnd as f64)
     }
@@ -270,7 +270,8 @@ impl Congestion {
             Pacing::GrowingWindow => by_window(SLOW_START_GAIN),
             Pacing::Window => by_window(STEADY_GAIN),
         };
-        Some(rate.min(self.max_rate).max(1))
+        let most = if self.has_max_rate() { self.max_rate.into() } else { u64::MAX };
+        Some(rate.min(most).max(1))
     }
 
     /// Shortens the wait of a packet that was spaced by a small window, if it is longer than a round trip. The window may
