@@ -20,8 +20,7 @@ use std::collections::BTreeSet;
 
 /// The window that a connection gets before anything is known of it, bytes.
 pub const FIRST_WINDOW: f64 = QUIET_PACKETS * USUAL_MSS;
-/// A download that waits while others have the link has this window, bytes: the least that Linux has. A server sends it whole every 0.3 s or
-/// so, 32 kbit/s. While nobody else is there it has two packets: some servers close a connection that has not moved much for 10 s.
+/// A download that waits has this window, bytes: the least that Linux has. A server sends it whole every 0.3 s or so, 32 kbit/s.
 pub const WAITING_DOWNLOAD: f64 = 1152.0;
 /// An upload that waits has this rate, bytes a second: 64 kbit/s, with which no server's timeout for reading ends.
 pub const WAITING_UPLOAD_PER_S: f64 = 8000.0;
@@ -199,8 +198,7 @@ impl Group {
     fn grant(&mut self, window: f64, floor: f64) -> Vec<Granted> {
         let round = self.round;
         let waiting = match self.direction {
-            Direction::Down if self.law.is_crowded() || self.is_managed() => WAITING_DOWNLOAD,
-            Direction::Down => ACTIVE_PACKETS * self.mss(),
+            Direction::Down => WAITING_DOWNLOAD,
             Direction::Up => WAITING_UPLOAD_PER_S * round.as_secs_f64(),
         };
         let count = self.turns.active().count().max(1) as f64;
@@ -233,11 +231,6 @@ impl Group {
                 Granted { id: *id, window: member.window, part }
             })
             .collect()
-    }
-
-    /// Returns whether packets are lost while the queue is short.
-    fn is_managed(&self) -> bool {
-        self.law.full_queue().is_some_and(|queue| queue < MANAGED.as_secs_f64())
     }
 
     /// Returns the bytes under way of those that gave their place back: all at first, none a round trip later.
@@ -321,7 +314,7 @@ impl Group {
                 .room_since
                 .is_some_and(|(since, _)| now.since(since) >= ROOM.max(round * ROOM_ROUNDS)),
             is_full: self.law.queue().is_some_and(|queue| queue > FULL * self.law.target()),
-            is_managed: self.is_managed(),
+            is_managed: self.law.full_queue().is_some_and(|queue| queue < MANAGED.as_secs_f64()),
             round,
             affordable: (self.law.window() / (AFFORDED_PACKETS * self.mss())) as usize,
         };
