@@ -173,7 +173,7 @@ fn a_connection_that_goes_from_process_to_process_stays_steered_and_is_restored(
     assert_large(&said, 3.0, 4.0);
 }
 
-/// Has one connection that moves much, and one that says a word now and then, and prints the window that this may have.
+/// Opens one connection that moves much, and one that says a word now and then, and prints the window that this may have.
 fn quiet() {
     thread::spawn(|| {
         let mut buffer = vec![0; 1 << 20];
