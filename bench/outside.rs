@@ -21,6 +21,8 @@ use std::thread;
 use std::time::Duration;
 use streams::{go, serve, until};
 
+#[path = "support/runs.rs"]
+mod runs;
 #[path = "support/streams.rs"]
 mod streams;
 
@@ -186,11 +188,7 @@ fn median(runs: &[Figures], of: impl Fn(&Figures) -> f64) -> f64 {
 
 fn judge(words: &[String]) -> Result<ExitCode, Box<dyn Error>> {
     let has = |word: &str| words.iter().any(|other| other == word);
-    let runs = words
-        .iter()
-        .position(|word| word == "--runs")
-        .and_then(|place| words.get(place + 1)?.parse().ok())
-        .unwrap_or(5);
+    let runs = runs::runs(words).unwrap_or(5);
     let thirds_s = if has("--brief") { 7.0 } else { 15.0 };
     let named: Vec<&Row> = ROWS.iter().filter(|row| has(row.name)).collect();
     let rows: Vec<&Row> = if named.is_empty() { ROWS.iter().collect() } else { named };

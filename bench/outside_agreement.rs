@@ -19,6 +19,8 @@ use std::ops::ControlFlow;
 use std::process::ExitCode;
 use streams::{go, serve, until};
 
+#[path = "support/runs.rs"]
+mod runs;
 #[path = "support/streams.rs"]
 mod streams;
 
@@ -214,8 +216,7 @@ fn share(window: &WindowFigures) -> f64 {
 
 fn judge(words: &[String]) -> Result<ExitCode, Box<dyn Error>> {
     let has = |word: &str| words.iter().any(|other| other == word);
-    let runs =
-        words.iter().position(|word| word == "--runs").and_then(|place| words.get(place + 1)?.parse().ok());
+    let runs = runs::runs(words);
     let runs = runs.unwrap_or(3);
     let named: Vec<&Row> = ROWS.iter().filter(|row| has(row.name)).collect();
     let rows: Vec<&Row> = if named.is_empty() { ROWS.iter().collect() } else { named };

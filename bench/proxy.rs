@@ -10,6 +10,9 @@
 //! `--check` exits 1 below 2 Gbit/s, above 1.15 times the plain relay's cost for a tunnel or SOCKS5, if a connection fails, or if its memory
 //! grows by more than 8 MB with the hostile requests.
 
+#[path = "support/runs.rs"]
+mod runs;
+
 use afteryou_proxy::{Options, Proxy};
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -219,7 +222,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 fn measure(words: &[String]) -> Result<ExitCode> {
-    let runs = words.iter().position(|word| word == "--runs").and_then(|at| words.get(at + 1)?.parse().ok());
+    let runs = runs::runs(words);
     let server = server()?;
     let relay = Between::start(&["relay", &server.to_string()])?;
     let proxy = Between::start(&["between"])?;

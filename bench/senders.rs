@@ -8,9 +8,15 @@
 //! `--check` exits 1 if an answer is wrong, if one of a row without losses is not right, if a window was not obeyed, or if a run took more than
 //! 40 MB. `--brief` takes four rows. The command `afteryou` is taken from the folder above this program's.
 
+#[path = "support/congestion.rs"]
+mod congestion;
+#[path = "support/runs.rs"]
+mod runs;
+
 use afteryou_bed::run::Options;
 use afteryou_bed::testbed;
 use afteryou_scenario_file::Experiment;
+use congestion::set_congestion_control;
 use std::error::Error;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -165,21 +171,9 @@ fn serve_one(mut stream: TcpStream) -> std::io::Result<()> {
     }
 }
 
-/// Sets a connection's congestion control, on Linux: elsewhere there is no testbed.
-fn set_congestion_control(stream: &TcpStream, name: &str) {
-    #[cfg(target_os = "linux")]
-    let _ = rustix::net::sockopt::set_tcp_congestion(stream, name);
-    #[cfg(not(target_os = "linux"))]
-    let _ = (stream, name);
-}
-
 fn judge(words: &[String]) -> Result<ExitCode, Box<dyn Error>> {
     let has = |word: &str| words.iter().any(|other| other == word);
-    let runs = words
-        .iter()
-        .position(|word| word == "--runs")
-        .and_then(|place| words.get(place + 1)?.parse().ok())
-        .unwrap_or(if has("--brief") { 1 } else { 5 });
+    let runs = runs::runs(words).unwrap_or(if has("--brief") { 1 } else { 5 });
     let named: Vec<&Row> =
         ROWS.iter().filter(|row| has(row.name) || (has("--brief") && row.is_brief)).collect();
     let rows: Vec<&Row> = if named.is_empty() { ROWS.iter().collect() } else { named };

@@ -1,5 +1,9 @@
 //! A program that moves data over some connections, and its server: neither knows anything of this project.
 
+#[path = "congestion.rs"]
+mod congestion;
+
+use congestion::set_congestion_control;
 use std::error::Error;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -43,14 +47,6 @@ fn serve_one(mut stream: TcpStream) {
         [b'?'] => while stream.write_all(&buffer).is_ok() {},
         _ => while stream.read(&mut buffer).is_ok_and(|length| length > 0) {},
     }
-}
-
-/// Sets a connection's congestion control, on Linux: elsewhere there is no testbed.
-fn set_congestion_control(stream: &TcpStream, name: &str) {
-    #[cfg(target_os = "linux")]
-    let _ = rustix::net::sockopt::set_tcp_congestion(stream, name);
-    #[cfg(not(target_os = "linux"))]
-    let _ = (stream, name);
 }
 
 /// Moves data over connections, one a thread.

@@ -1,6 +1,7 @@
 //! Bounds what lies unread in the kernel when a reader is slow.
 //!
-//! The kernel takes what a sender sends until its buffer is full, 6 MB a connection or more, since whoever steers it has lifted the bound: the window is as large as the network allows.
+//! The kernel takes what a sender sends until its buffer is full, 6 MB a connection or more, since steering lifts the bound: the window is as large
+//! as the network allows.
 //! A proxy whose client is slow reads no faster than the client, so the rest would stay in the kernel. So all sockets are looked at a few
 //! times a second. Where much was unread each time, the buffer is bounded: from then on the window opens as the client reads, and the sender
 //! has the client's rate. When a socket was empty some times, the kernel may size its buffer again.

@@ -24,7 +24,7 @@
 //! | `stream.rs` | sockets and counted streams |
 //! | `credentials.rs`, `target.rs`, `variables.rs` | what their names say |
 //!
-//! That transfers yield is not this crate's: [`Options::opened`] hands each connection to whoever steers it.
+//! This crate steers nothing: [`Options::opened`] hands each connection to its caller.
 
 #[cfg_attr(not(target_os = "linux"), path = "no_backlog.rs")]
 mod backlog;

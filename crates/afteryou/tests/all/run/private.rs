@@ -30,7 +30,7 @@ fn text(output: &Output) -> (String, String) {
     (text(&output.stdout), text(&output.stderr))
 }
 
-/// Returns what a program of a test is told in a variable.
+/// Returns the value of a variable, as a test's program has printed it.
 fn value<'a>(printed: &'a str, name: &str) -> &'a str {
     printed.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=')).expect(name)
 }

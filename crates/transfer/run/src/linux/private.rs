@@ -1,6 +1,6 @@
 //! A proxy of one run, for programs whose sockets may not be touched.
 //!
-//! It listens at a port of its own and serves whoever has the password, which is in the program's variables alone.
+//! It listens at a port of its own and serves clients with the password, which is in the program's variables alone.
 
 use crate::args::RunArgs;
 use crate::error::Error;

@@ -107,7 +107,7 @@ pub fn fitness(socket: BorrowedFd<'_>, info: &TcpInfo) -> io::Result<Fitness> {
     }
     // A program that waits for a certain number of bytes could wait for ever for a smaller window.
     let waits_for_more = system::receive_low_water(socket)? > 1;
-    // Whoever closes such a socket last waits until its data are sent: that could be this process.
+    // The last to close such a socket waits until its data are sent, and that could be this process.
     let lingers = socket_linger(socket)?.is_some_and(|time| time > Duration::ZERO);
     if waits_for_more || lingers {
         return Ok(Fitness::Never);

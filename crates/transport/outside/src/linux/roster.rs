@@ -1,4 +1,4 @@
-//! Sockets of this process that are steered without a search: whoever opens one adds it.
+//! Sockets of this process that are steered without a search: their owner adds them.
 //!
 //! A search of thousands of descriptors takes long, and `pidfd_getfd`, which it uses, may be refused. A roster has neither problem, and a
 //! socket that is added before its first request has its small window from the first byte on.
