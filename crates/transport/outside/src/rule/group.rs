@@ -10,7 +10,7 @@
 //! # Constants
 //! See below, each with its unit and reason.
 
-use super::law::{Law, Params, Seen, LATE};
+use super::law::{Law, Params, Phase, Seen};
 use super::members::{Direction, Id, Member, Members, Reading, USUAL_MSS};
 use super::opposite::Opposite;
 use super::recent::Largest;
@@ -32,30 +32,18 @@ const CREDIT: f64 = 1.5;
 const SMALL: f64 = 0.05;
 /// The best rate is that of this long.
 const BEST_KEPT: Span = Span::from_secs(300);
-/// Queues below this part of the target are those of a link with room.
-const FREE: f64 = 0.25;
-/// A queue above this part of the target is that of a full link.
-const FULL: f64 = 0.5;
 /// A newcomer may have this many packets …
 const NEWCOMER_PACKETS: f64 = 4.0;
 /// … or this many times of what it uses, as slow start grows, until it fills its share.
 const GROWTH: f64 = 2.0;
 /// An active connection's least window, packets: below, a sender waits for its persist timer.
 const ACTIVE_PACKETS: f64 = 2.0;
-/// The group's window has this many packets for each place.
+/// The group's window has this many packets for each place, outside of slowdowns.
 const AFFORDED_PACKETS: f64 = 4.0;
 /// Least payload of a packet that is believed, bytes (RFC 9293).
 const LEAST_MSS: f64 = 536.0;
-/// Round trips without a queue until the link has room …
-const ROOM_ROUNDS: u64 = 8;
-/// … and time.
-const ROOM: Span = Span::from_secs(1);
 /// A queue that loses packets when it is shorter than this is managed (CoDel, PIE), or as short as one that is.
 const MANAGED: Span = Span::from_millis(15);
-/// A link whose queue has lost packets within this has no room.
-const SINCE_LOSS: Span = Span::from_secs(10);
-/// A window that is larger by this factor grows.
-const GROWN: f64 = 1.25;
 /// Round trips without a byte after which an active connection is idle.
 const IDLE_ROUNDS: u64 = 4;
 /// A peer acknowledges a single packet after this long at most (Linux).
@@ -97,8 +85,6 @@ pub struct Group {
     opposite: Opposite,
     members: Members,
     turns: Turns,
-    /// Since when the link has room, as far as the active ones say, and the window then, bytes.
-    room_since: Option<(Time, f64)>,
     /// Bytes a second.
     best: Largest,
     /// Those with more data than a trickle, the longest waiting first.
@@ -118,7 +104,6 @@ impl Group {
             opposite: Opposite::default(),
             members: Members::default(),
             turns: Turns::new(direction),
-            room_since: None,
             best: Largest::new(BEST_KEPT),
             wanting: Vec::new(),
             round: USUAL_RTT,
@@ -179,12 +164,6 @@ impl Group {
             self.round = least.unwrap_or(seen.base).max(seen.base);
             let best = self.best.get().unwrap_or(0.0);
             trying = self.opposite.tick(&mut seen, &mut self.law, best);
-            let is_short = seen.queue.is_none_or(|queue| queue.as_secs_f64() < FREE * self.law.target());
-            let has_room = is_short && self.law.last_loss().is_none_or(|at| now.since(at) >= SINCE_LOSS);
-            // A window that grows will find out by itself.
-            let is_same = |(_, window): &(Time, f64)| self.law.window() < GROWN * window;
-            let since = self.room_since.filter(is_same).or(Some((now, self.law.window())));
-            self.room_since = since.filter(|_| has_room);
             self.best.note(now, seen.rate);
             self.law.tick(&seen, floor);
         }
@@ -203,14 +182,15 @@ impl Group {
         };
         let count = self.turns.active().count().max(1) as f64;
         let share = (window / count).max(floor);
-        let newcomers: Vec<f64> =
-            self.active().filter(|member| !member.has_filled).map(|member| member.per_round(round)).collect();
+        let usable = |member: &Member| {
+            (GROWTH * member.per_round(round)).max(NEWCOMER_PACKETS * member.reading.mss()).min(share)
+        };
+        let newcomers: Vec<f64> = self.active().filter(|member| !member.has_filled).map(usable).collect();
         let settled = count - newcomers.len() as f64;
         let rest = ((window - newcomers.iter().sum::<f64>()) / settled.max(1.0)).max(floor);
-        let usable =
-            |member: &Member| (GROWTH * member.per_round(round)).max(NEWCOMER_PACKETS * member.reading.mss());
         let active: BTreeSet<Id> = self.turns.active().collect();
         let wanting: BTreeSet<Id> = self.wanting.iter().copied().collect();
+        let mut portions = Portions::new(self.direction, rest, settled, self.mss());
         let members = self.members.iter_mut();
         members
             .map(|(id, member)| {
@@ -220,8 +200,8 @@ impl Group {
                     (false, false) => Part::Quiet,
                 };
                 member.window = match part {
-                    Part::Active if member.has_filled => rest,
-                    Part::Active if settled > 0.0 => usable(member).min(share),
+                    Part::Active if member.has_filled => portions.next(),
+                    Part::Active if settled > 0.0 => usable(member),
                     Part::Active => share,
                     Part::Waiting => waiting,
                     Part::Quiet => {
@@ -273,7 +253,8 @@ impl Group {
             queue,
             moved: self.moving().map(|member| member.moved as f64).sum(),
             per_round: self.moving().map(|member| member.per_round(rtt)).sum(),
-            rate: self.moving().map(|member| member.per_round(LATE)).sum::<f64>() / LATE.as_secs_f64(),
+            in_flight: self.moving().map(|member| member.reading.in_flight as f64).sum(),
+            rate: self.moving().map(Member::rate).sum(),
             mss: self.mss(),
             has_lost: self.active().any(|member| member.has_lost),
         })
@@ -299,24 +280,21 @@ impl Group {
         });
         let known: BTreeSet<Id> = self.wanting.iter().copied().collect();
         for (id, member) in self.members.iter() {
-            let is_small =
-                member.per_round(LATE) / LATE.as_secs_f64() < SMALL * self.best.get().unwrap_or(0.0);
+            let is_small = member.rate() < SMALL * self.best.get().unwrap_or(0.0);
             let fills = member.window > 0.0 && member.moved > 0 && member.fills_its_window(round);
             if fills && !is_small && !known.contains(id) {
                 self.wanting.push(*id);
             }
         }
         let had_places: Vec<Id> = self.turns.active().collect();
+        let is_slowed = matches!(self.law.phase(), Phase::Slowdown { .. });
+        let afforded = if is_slowed { ACTIVE_PACKETS } else { AFFORDED_PACKETS };
         let situation = Situation {
             now,
             is_crowded: self.law.is_crowded(),
-            has_room: self
-                .room_since
-                .is_some_and(|(since, _)| now.since(since) >= ROOM.max(round * ROOM_ROUNDS)),
-            is_full: self.law.queue().is_some_and(|queue| queue > FULL * self.law.target()),
             is_managed: self.law.full_queue().is_some_and(|queue| queue < MANAGED.as_secs_f64()),
             round,
-            affordable: (self.law.window() / (AFFORDED_PACKETS * self.mss())) as usize,
+            affordable: (self.law.window() / (afforded * self.mss())) as usize,
         };
         let members = &self.members;
         let has_filled = |id: Id| members.get(id).is_some_and(|member| member.has_filled);
@@ -337,6 +315,33 @@ impl Group {
                 member.begin_anew(now, base);
             }
         }
+    }
+}
+
+/// Equal portions of a window, in whole packets: otherwise all connections would send one packet more at the same moment.
+struct Portions {
+    /// Packets of each …
+    packets: f64,
+    /// … and the number of connections that have one more.
+    more: f64,
+    mss: f64,
+}
+
+impl Portions {
+    /// Divides the window of `count` connections that have `each` bytes on average. Uploads have rates, which need no whole packets.
+    fn new(direction: Direction, each: f64, count: f64, mss: f64) -> Portions {
+        if direction == Direction::Up {
+            return Portions { packets: each / mss, more: 0.0, mss };
+        }
+        let packets = (each / mss).floor();
+        Portions { packets, more: ((each / mss - packets) * count).floor(), mss }
+    }
+
+    /// Returns the next one, bytes.
+    fn next(&mut self) -> f64 {
+        let extra = if self.more >= 1.0 { 1.0 } else { 0.0 };
+        self.more -= extra;
+        (self.packets + extra) * self.mss
     }
 }
 

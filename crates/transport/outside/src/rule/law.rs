@@ -8,6 +8,7 @@
 //! - A slowdown goes to half of the base's worth of the rate, which drains the own queue in two round trips, and is over in one more.
 //! - Above the target it first shrinks by what makes the queue too long, if all of it is its own. Only what remains after that is others',
 //!   and then the decrease is LEDBAT++'s. Otherwise, since the measure is a round trip late, the window would swing.
+//! - It begins with what the connections have under way when they are first seen, as far as that leaves the queue short.
 //! - The target is half of the queue at which packets are lost if that is less: in a short buffer the constant one would never be exceeded.
 //!
 //! # States
@@ -60,8 +61,6 @@ const BEFORE_LOSS: Span = Span::from_millis(300);
 const NO_QUEUE: Span = Span::from_millis(2);
 /// Quarters of a round trip until a correction shows: one round trip, and the measure's own delay.
 const CORRECTION_QUARTERS: u64 = 5;
-/// The rate with a full link is that of this long: a round trip of slow start has half of it.
-pub const LATE: Span = Span::from_millis(80);
 /// The rate that a restart may go back to is the best of this long.
 const BEST_KEPT: Span = Span::from_secs(3);
 /// A window may always grow to this many packets: a receiver acknowledges two at once, and less would wait for its timer.
@@ -123,7 +122,9 @@ pub struct Seen {
     pub moved: f64,
     /// Bytes that came in the last round trip.
     pub per_round: f64,
-    /// Bytes a second that came in the last [`LATE`], or round trip if that is shorter.
+    /// Bytes under way, as far as this end knows.
+    pub in_flight: f64,
+    /// Bytes a second that came of late.
     pub rate: f64,
     /// Payload of a packet, bytes.
     pub mss: f64,
@@ -211,11 +212,6 @@ impl Law {
         self.full
     }
 
-    /// Returns when packets were last lost behind a queue.
-    pub fn last_loss(&self) -> Option<Time> {
-        self.last_loss
-    }
-
     /// Returns the queuing delay that the law goes by, seconds, once it was seen.
     pub fn queue(&self) -> Option<f64> {
         let least = self.samples.iter().copied().fold(f64::INFINITY, f64::min);
@@ -259,6 +255,11 @@ impl Law {
         self.used.note(seen.now, seen.per_round);
         if self.is_slowed_down(seen.now) {
             return;
+        }
+        if self.queue().is_none() {
+            // What is under way already had no bound; what of it makes the queue too long is not granted again.
+            let fitting = seen.rate * (seen.base.as_secs_f64() + self.target());
+            self.window = self.window.max(seen.per_round.max(seen.in_flight).min(fitting));
         }
         let Some(queue) = seen.queue else {
             self.forget_unused(floor);
@@ -416,7 +417,7 @@ impl Law {
     /// Reduces a window that nobody fills to its used part: later it might come all at once.
     fn forget_unused(&mut self, floor: f64) {
         let used = CREDIT * self.used.get().unwrap_or(0.0);
-        if used < self.window {
+        if used < self.window && self.queue().is_some() {
             self.window = used.max(floor);
             self.phase = Phase::SlowStart;
         }

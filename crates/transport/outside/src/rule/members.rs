@@ -23,6 +23,8 @@ pub struct Id(pub u64);
 pub const USUAL_MSS: f64 = 1448.0;
 /// A connection fills its window if this part of it came in a round trip, but for the packet for which it has no room any more.
 const FILLED: f64 = 0.6;
+/// The rate with a full link is that of this long: a round trip of slow start has half of it.
+const LATE: Span = Span::from_millis(80);
 /// Counts are remembered this long: round trips of satellites with a queue.
 const COUNT_KEPT: Span = Span::from_secs(2);
 /// Bases of destinations that have no connection are remembered up to this number.
@@ -109,6 +111,11 @@ impl Member {
     /// Returns the bytes that came in the last `round`.
     pub fn per_round(&self, round: Span) -> f64 {
         self.count.grown_within(round).unwrap_or(0.0)
+    }
+
+    /// Returns the bytes a second that came in the last [`LATE`], or since the connection is known.
+    pub fn rate(&self) -> f64 {
+        self.count.per_s_within(LATE).unwrap_or(0.0)
     }
 
     /// Returns whether the connection has filled its window in the last `round`.

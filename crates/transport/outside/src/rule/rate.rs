@@ -5,7 +5,6 @@
 //! since the queue that it makes lowers it a round trip later.
 
 use super::group::{Granted, Part, WAITING_UPLOAD_PER_S};
-use super::law::LATE;
 use super::members::Member;
 use afteryou_base::Span;
 
@@ -37,6 +36,5 @@ pub fn rate(member: &Member, granted: &Granted, base: Span, is_starting: bool) -
     let lowest = LEAST_PACKETS * member.reading.mss() / rtt.min(longest);
     let lowest =
         if is_starting && granted.part == Part::Active { lowest.max(delivered / 2.0) } else { lowest };
-    let late = member.per_round(LATE) / LATE.as_secs_f64();
-    wanted.min(HIGHEST * window / base_s).min(GROWTH * late).max(lowest)
+    wanted.min(HIGHEST * window / base_s).min(GROWTH * member.rate()).max(lowest)
 }

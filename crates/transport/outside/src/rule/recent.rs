@@ -27,11 +27,23 @@ impl Count {
     /// Returns by how much the count grew in the last `span`, or since it is known; in proportion where it is not known that finely. `None`
     /// before it has two values.
     pub fn grown_within(&self, span: Span) -> Option<f64> {
+        let (grown, passed_s) = self.growth(span)?;
+        Some(grown * (span.as_secs_f64() / passed_s).min(1.0))
+    }
+
+    /// Returns by how much the count grew in a second, on average of the last `span` or since it is known. `None` before it has two values.
+    pub fn per_s_within(&self, span: Span) -> Option<f64> {
+        let (grown, passed_s) = self.growth(span)?;
+        Some(grown / passed_s)
+    }
+
+    /// Returns by how much the count grew in the shortest known time of `span` at least, or since it is known, and that time, seconds.
+    fn growth(&self, span: Span) -> Option<(f64, f64)> {
         let (newest_at, newest) = *self.values.back()?;
         let before = self.values.iter().rposition(|(at, _)| newest_at.since(*at) >= span).unwrap_or(0);
         let (at, value) = self.values[before];
-        let passed = newest_at.since(at).as_secs_f64();
-        (passed > 0.0).then(|| newest.saturating_sub(value) as f64 * (span.as_secs_f64() / passed).min(1.0))
+        let passed_s = newest_at.since(at).as_secs_f64();
+        (passed_s > 0.0).then(|| (newest.saturating_sub(value) as f64, passed_s))
     }
 }
 
@@ -92,6 +104,8 @@ mod tests {
             Some(101_000.0),
             "since the oldest value that is kept"
         );
+        assert_eq!(count.per_s_within(Span::from_millis(45)), Some(100_000.0));
+        assert_eq!(count.per_s_within(Span::from_secs(4)), Some(100_000.0));
         assert!(count.values.len() < 110);
     }
 

@@ -1,9 +1,9 @@
 //! Which connections of a group are active: they share its window, and the others wait with a trickle.
 //!
-//! While others have the link, two are active at most, since a window of two packets each would be too much for many. Behind a managed
-//! queue it is one: if the queue is fair, each active connection takes a share of its own. One more is there while a place is handed over.
-//! While nobody else is there, one more is added whenever the link has room: servers often limit each connection. Places that are not
-//! needed go again, one after the other.
+//! While nobody else is there all are active, as far as the window suffices: files then end together, and no sender has to grow anew when it
+//! gets its turn. While others have the link, two are active at most, since a window of two packets each would be too much for many. Behind a
+//! managed queue it is one: if the queue is fair, each active connection takes a share of its own. One more is there while a place is handed
+//! over.
 //!
 //! Active ones take turns, so that a server sees each of them move: many servers close a connection that has not moved for 60 s, some after
 //! 10 s. A turn is 30 s (of uploads: 240 s) divided among those that wait.
@@ -36,18 +36,12 @@ const HANDOVER_ROUNDS: u64 = 16;
 pub const IDLE: Span = Span::from_secs(1);
 /// A waiting one without a byte for this long waits no more: its trickle comes by a timer that reaches some seconds behind a long queue.
 pub const WAITING_IDLE: Span = Span::from_secs(8);
-/// Time between two additions …
-const ADD_APART: Span = Span::from_millis(200);
-/// … and after a place that was not needed was taken away.
-const REMOVE_APART: Span = Span::from_secs(5);
 
 /// The active connections.
 #[derive(Clone, Debug)]
 pub struct Turns {
     cycle: Span,
     active: Vec<(Id, Time)>,
-    places: usize,
-    next_addition: Time,
     /// When a place was last taken away: one after the other, so that those that remain use the link.
     last_change: Time,
     /// The newest one takes the place of the oldest, which is there still.
@@ -61,16 +55,23 @@ pub struct Situation {
     pub now: Time,
     /// Others have the link.
     pub is_crowded: bool,
-    /// The link has room that the active connections do not use.
-    pub has_room: bool,
-    /// They fill the link.
-    pub is_full: bool,
     /// Packets are lost while the queue is short.
     pub is_managed: bool,
     /// A round trip of the group.
     pub round: Span,
     /// Places for which the window suffices.
     pub affordable: usize,
+}
+
+impl Situation {
+    fn places(&self) -> usize {
+        let most = match (self.is_managed, self.is_crowded) {
+            (true, _) => ACTIVE_MANAGED,
+            (false, true) => ACTIVE_CROWDED,
+            (false, false) => usize::MAX,
+        };
+        most.min(self.affordable)
+    }
 }
 
 impl Turns {
@@ -80,14 +81,7 @@ impl Turns {
             Direction::Down => CYCLE,
             Direction::Up => CYCLE_OF_UPLOADS,
         };
-        Turns {
-            cycle,
-            active: Vec::new(),
-            places: ACTIVE_CROWDED,
-            next_addition: Time::ZERO,
-            last_change: Time::ZERO,
-            is_handing_over: false,
-        }
+        Turns { cycle, active: Vec::new(), last_change: Time::ZERO, is_handing_over: false }
     }
 
     /// Returns the active connections.
@@ -103,9 +97,7 @@ impl Turns {
         self.active.retain(|(id, _)| all.contains(id));
         let active: BTreeSet<Id> = self.active().collect();
         let waiting: Vec<Id> = wanting.iter().copied().filter(|id| !active.contains(id)).collect();
-        self.change_places(&situation, waiting.is_empty());
-        self.places = self.places.min(wanting.len().max(ACTIVE_CROWDED));
-        let places = self.places.min(situation.affordable).max(1);
+        let places = situation.places().min(wanting.len()).max(1);
         // The newest is the one that the others make room for.
         let is_over = |(id, since): &(Id, Time)| {
             has_filled(*id) || now.since(*since) >= HANDOVER.max(situation.round * HANDOVER_ROUNDS)
@@ -133,19 +125,5 @@ impl Turns {
         let next: Vec<Id> = waiting.into_iter().take(free).collect();
         self.active.extend(next.iter().map(|id| (*id, now)));
         next
-    }
-
-    fn change_places(&mut self, situation: &Situation, has_all: bool) {
-        let Situation { now, is_crowded, has_room, is_full, is_managed, .. } = *situation;
-        let few = if is_managed { ACTIVE_MANAGED } else { ACTIVE_CROWDED };
-        if is_crowded || is_managed {
-            self.places = few;
-        } else if has_room && !has_all && self.active.len() >= self.places && now >= self.next_addition {
-            self.places += 1;
-            self.next_addition = now + ADD_APART;
-        } else if is_full && self.places > ACTIVE_CROWDED && now >= self.next_addition {
-            self.places -= 1;
-            self.next_addition = now + REMOVE_APART;
-        }
     }
 }

@@ -67,7 +67,7 @@ fn random_losses_do_not_take_the_link_away() {
 #[test]
 fn files_that_end_leave_the_link_to_those_that_remain() {
     const ALL: u64 = 30_000_000;
-    for (base_ms, connections) in [(5, 4), (40, 4)] {
+    for (base_ms, connections) in [(5, 4), (40, 4), (40, 16)] {
         let mut path = Path::new(Down, 20.0, base_ms, 500.0, connections);
         path.set_size(ALL / connections as u64);
         let took_ms = path.run_to_the_end() as f64;
