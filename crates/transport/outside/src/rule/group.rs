@@ -22,8 +22,8 @@ use std::collections::BTreeSet;
 pub const FIRST_WINDOW: f64 = QUIET_PACKETS * USUAL_MSS;
 /// A download that waits has this window, bytes: the least that Linux has. A server sends it whole every 0.3 s or so, 32 kbit/s.
 pub const WAITING_DOWNLOAD: f64 = 1152.0;
-/// An upload that waits has this rate, bytes a second: 64 kbit/s, with which no server's timeout for reading ends.
-pub const WAITING_UPLOAD_PER_S: f64 = 8000.0;
+/// An upload that waits has this rate, bytes a second: 36 kbit/s, with which no server's timeout for reading ends.
+pub const WAITING_UPLOAD_PER_S: f64 = 4500.0;
 /// A connection that does not fill its window may have this many packets under way: as many as any sender begins with (RFC 6928).
 const QUIET_PACKETS: f64 = 10.0;
 /// … or this many times of what it uses, so that it can grow.

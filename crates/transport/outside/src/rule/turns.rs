@@ -112,9 +112,14 @@ impl Turns {
         let turn = turn.clamp(shortest.max(situation.round * TURN_ROUNDS).min(TURN_MAX), TURN_MAX);
         let has_had_turn =
             |since: Time| now.since(since) >= turn && now.since(self.last_change) >= turn / places as u64;
-        let mut free = places.saturating_sub(self.active.len());
-        if free == 0
-            && self.active.len() == places
+        // Beside those that fill their windows one begins at a time, since each takes a part of the window before it can use it.
+        let begin_at_once = match (self.active.iter().any(is_over), self.active.iter().all(is_over)) {
+            (true, true) => 1,
+            (true, false) => 0,
+            (false, _) => usize::MAX,
+        };
+        let mut free = places.saturating_sub(self.active.len()).min(begin_at_once);
+        if self.active.len() == places
             && self.active.first().is_some_and(|(_, since)| has_had_turn(*since))
             && !waiting.is_empty()
         {

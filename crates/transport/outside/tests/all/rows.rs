@@ -20,10 +20,11 @@ const BOUNDS: [Bounds; 2] = [
 ];
 
 impl Bounds {
-    /// Returns the least use. On long paths a connection that gets a place needs seconds to fill its window.
+    /// Returns the least use. On long paths a connection that gets a place needs seconds to fill its window, and of sixteen one begins after the other.
     fn least(&self, base_ms: u64, connections: usize) -> f64 {
         match (base_ms, connections) {
-            (135.., 16) | (200.., _) => 0.85,
+            (135.., 16) => 0.75,
+            (200.., _) => 0.85,
             _ => self.alone,
         }
     }
