@@ -28,7 +28,11 @@ fn job(end: End, controller: &str, count: u32, rtt_ms: u64) -> Vec<Flow> {
 }
 
 fn share(outcome: &Outcome) -> f64 {
-    let flows = &outcome.window("all").flows;
+    share_in(outcome, "all")
+}
+
+fn share_in(outcome: &Outcome, window: &str) -> f64 {
+    let flows = &outcome.window(window).flows;
     flows.iter().filter(|flow| flow.flow.starts_with('b')).map(|flow| flow.share_of_payload_capacity).sum()
 }
 
@@ -126,6 +130,40 @@ fn every_transfer_ends_also_of_those_that_wait() {
             assert_eq!(outcome.totals(&format!("b{index}")).received_bytes, 1_000_001, "{end:?} {index}");
         }
     }
+}
+
+#[test]
+fn behind_a_fair_queue_a_job_finds_others_by_trial_and_comes_back() {
+    let mut misses = Vec::new();
+    for (end, count, rtt_ms, least_kept) in [
+        (Receiver, 1, 40, 0.75),
+        (Receiver, 4, 40, 0.75),
+        (Receiver, 16, 40, 0.75),
+        (Sender, 1, 40, 0.75),
+        (Sender, 4, 40, 0.75),
+        (Sender, 16, 40, 0.75),
+        (Receiver, 4, 5, 0.7),
+        (Sender, 4, 5, 0.7),
+    ] {
+        let mut cubic = flow("f", "cubic,hystart=linux", rtt_ms);
+        (cubic.start, cubic.stop) = (seconds(20.0), Some(seconds(60.0)));
+        let job = job(end, "cubic,hystart=linux", count, rtt_ms);
+        let mut link = link("20 Mbit/s", "1000 packets");
+        link.queue = "fq_codel".parse().unwrap();
+        let flows = std::iter::once(cubic).chain(job).collect();
+        let mut scenario = Scenario { baseline: true, ..scenario(link, 80.0, 0.0, flows) };
+        scenario.measure =
+            vec![window("alone", 10.0, 20.0), window("together", 20.0, 60.0), window("back", 70.0, 80.0)];
+        let outcome = run(&scenario);
+        let (alone, back) = (share_in(&outcome, "alone"), share_in(&outcome, "back"));
+        let kept = outcome.comparison.iter().find(|row| row.window == "together").and_then(|row| row.kept);
+        let kept = kept.expect("a baseline");
+        println!("{end:?} {count} {rtt_ms} ms: alone {alone:.3}, kept {kept:.3}, back {back:.3}");
+        if alone < 0.8 || kept < least_kept || back < 0.8 {
+            misses.push(format!("{end:?} {count} {rtt_ms} ms: alone {alone}, kept {kept}, back {back}"));
+        }
+    }
+    assert!(misses.is_empty(), "{}", misses.join("\n"));
 }
 
 /// Returns when the last of `count` files of together 30 MB has come, seconds.

@@ -154,7 +154,7 @@ impl Steer {
             queue: group.law().queue().map(Span::from_secs_f64),
             base: group.base(),
             rate: moved / round.as_secs_f64().max(1e-3),
-            is_yielding: group.law().is_crowded(),
+            is_yielding: group.is_yielding(),
         }
     }
 

@@ -10,6 +10,7 @@
 //! # Constants
 //! See below, each with its unit and reason.
 
+use super::fair::Fair;
 use super::law::{Law, Params, Phase, Seen};
 use super::members::{Direction, Id, Member, Members, Reading, USUAL_MSS};
 use super::opposite::Opposite;
@@ -44,6 +45,8 @@ const AFFORDED_PACKETS: f64 = 4.0;
 const LEAST_MSS: f64 = 536.0;
 /// A queue that loses packets when it is shorter than this is managed (CoDel, PIE), or as short as one that is.
 const MANAGED: Span = Span::from_millis(15);
+/// It stays that for so long: networks seldom change their queues.
+const MANAGED_KEPT: Span = Span::from_secs(120);
 /// Round trips without a byte after which an active connection is idle.
 const IDLE_ROUNDS: u64 = 4;
 /// A peer acknowledges a single packet after this long at most (Linux).
@@ -83,6 +86,10 @@ pub struct Group {
     direction: Direction,
     law: Law,
     opposite: Opposite,
+    fair: Fair,
+    managed_until: Time,
+    /// Of all connections, bytes.
+    window: f64,
     members: Members,
     turns: Turns,
     /// Bytes a second.
@@ -102,6 +109,9 @@ impl Group {
             direction,
             law: Law::new(params, FIRST_WINDOW),
             opposite: Opposite::default(),
+            fair: Fair::default(),
+            managed_until: Time::ZERO,
+            window: FIRST_WINDOW,
             members: Members::default(),
             turns: Turns::new(direction),
             best: Largest::new(BEST_KEPT),
@@ -120,6 +130,11 @@ impl Group {
     /// Returns the numbers of active connections and of those with more data than a trickle.
     pub fn places(&self) -> (usize, usize) {
         (self.turns.active().count(), self.wanting.len())
+    }
+
+    /// Returns whether the group leaves the link to others.
+    pub fn is_yielding(&self) -> bool {
+        self.law.is_crowded() || self.fair.is_yielding()
     }
 
     /// Returns the bytes that came through in the last round trip, and how long that is.
@@ -150,27 +165,43 @@ impl Group {
     /// Takes in the readings of a tick and returns the window of each connection.
     pub fn tick(&mut self, now: Time, readings: &[Reading]) -> Vec<Granted> {
         self.members.read(now, readings);
-        let (round, share) = (self.round, self.law.window() / self.turns.active().count().max(1) as f64);
+        let (round, share) = (self.round, self.window / self.turns.active().count().max(1) as f64);
         for id in self.turns.active() {
             if let Some(member) = self.members.get_mut(id) {
                 member.note_filling(now, share, round);
             }
         }
         let floor = ACTIVE_PACKETS * self.mss();
-        let mut trying = None;
+        self.window = self.law.window();
         if let Some(mut seen) = self.seen(now) {
             // The least, since one that pauses has its pauses in it.
             let least = self.active().filter_map(|member| member.reading.rtt).min();
             self.round = least.unwrap_or(seen.base).max(seen.base);
             let best = self.best.get().unwrap_or(0.0);
-            trying = self.opposite.tick(&mut seen, &mut self.law, best);
+            let is_managed = self.is_managed(now);
+            let tried = self.opposite.tick(&mut seen, &mut self.law, best);
+            let fair = match tried {
+                Some(_) => None,
+                None => self.fair.tick(&seen, &mut self.law, is_managed),
+            };
             self.best.note(now, seen.rate);
-            self.law.tick(&seen, floor);
+            if fair.is_none() {
+                self.law.tick(&seen, floor);
+            }
+            self.window = tried.or(fair).unwrap_or(self.law.window()).max(floor);
         }
         self.last_tick = now;
         self.take_turns(now);
-        let window = trying.unwrap_or(self.law.window()) - self.leaving(now);
+        let window = self.window - self.leaving(now);
         self.grant(window, floor)
+    }
+
+    /// Notes whether packets are lost while the queue is short, and returns whether they were of late.
+    fn is_managed(&mut self, now: Time) -> bool {
+        if self.law.full_queue().is_some_and(|queue| queue < MANAGED.as_secs_f64()) {
+            self.managed_until = now + MANAGED_KEPT;
+        }
+        now < self.managed_until || self.fair.is_yielding()
     }
 
     /// Divides the window. A newcomer among the active ones gets what it can use, and the others have the rest.
@@ -289,12 +320,13 @@ impl Group {
         let had_places: Vec<Id> = self.turns.active().collect();
         let is_slowed = matches!(self.law.phase(), Phase::Slowdown { .. });
         let afforded = if is_slowed { ACTIVE_PACKETS } else { AFFORDED_PACKETS };
+        let is_managed = self.is_managed(now);
         let situation = Situation {
             now,
             is_crowded: self.law.is_crowded(),
-            is_managed: self.law.full_queue().is_some_and(|queue| queue < MANAGED.as_secs_f64()),
+            is_managed,
             round,
-            affordable: (self.law.window() / (afforded * self.mss())) as usize,
+            affordable: (self.window / (afforded * self.mss())) as usize,
         };
         let members = &self.members;
         let has_filled = |id: Id| members.get(id).is_some_and(|member| member.has_filled);

@@ -3,6 +3,9 @@
 use afteryou_base::{Span, Time};
 use std::collections::VecDeque;
 
+/// So many values of a largest one are remembered at most.
+const KEPT_AT_MOST: u64 = 256;
+
 /// A count that only grows, with its values of the last while.
 #[derive(Clone, Debug)]
 pub struct Count {
@@ -66,7 +69,10 @@ impl Largest {
         while self.values.back().is_some_and(|(_, last)| *last <= value) {
             self.values.pop_back();
         }
-        self.values.push_back((now, value));
+        let apart = Span(self.kept.as_nanos() / KEPT_AT_MOST);
+        if self.values.back().is_none_or(|(at, _)| now.since(*at) >= apart) {
+            self.values.push_back((now, value));
+        }
         self.forget(now);
     }
 
@@ -117,5 +123,16 @@ mod tests {
         assert_eq!(largest.get(), Some(5.0));
         largest.note(Time::from_millis(1100), 1.0);
         assert_eq!(largest.get(), Some(3.0));
+    }
+
+    #[test]
+    fn values_that_fall_slowly_take_no_more_memory() {
+        let mut largest = Largest::new(Span::from_secs(300));
+        for tick in 0..100_000 {
+            largest.note(Time::from_millis(10 * tick), 1e9 - tick as f64);
+        }
+        assert!(largest.values.len() <= 257, "{}", largest.values.len());
+        let oldest = 100_000.0 - 30_000.0;
+        assert!((largest.get().unwrap() - (1e9 - oldest)).abs() <= 120.0, "{:?}", largest.get());
     }
 }
