@@ -1,7 +1,7 @@
 //! Others behind a fair queue, which the own delay does not show.
 //!
 //! # Model
-//! A fair queue gives each connection a share of the link and a queue of its own. So the group would keep the queue that it wants and take its
+//! A fair queue gives each connection a share of the link and a queue of its own. So the group would keep the queue that it aims at and take its
 //! share, whoever else is there. But it has seen what the link carries. If it has a queue and still carries much less than that, somebody else
 //! may have the rest. The group tries it out. First it makes its window small: its own queue vanishes, that of a FIFO with others does not, and
 //! then the law has the answer. Next it *probes*: the window doubles each round trip. If it has a queue again before it carries most of the link's
@@ -40,7 +40,7 @@ const SMOOTHED: Span = Span::from_millis(500);
 const LINK_KEPT: Span = Span::from_secs(300);
 /// The group must have had a queue for so long while its rate was that of one with others: losses leave a low rate, too, but no queue.
 const SUSPECTED: Span = Span::from_millis(300);
-/// The window is small for so many round trips …
+/// The window is small for this many round trips …
 const STEP_ROUNDS: u64 = 4;
 /// … in the first of which the old one is still under way.
 const STEP_SETTLES: u64 = 2;
@@ -52,7 +52,7 @@ const APART: Span = Span::from_secs(10);
 const KEPT: f64 = 0.06;
 /// The first probe comes so long after the group began to yield, since many stay for seconds only …
 const PROBE_APART: Span = Span::from_secs(3);
-/// … or so many round trips …
+/// … or this many round trips …
 const PROBE_APART_ROUNDS: u64 = 30;
 /// … each following one after this many times the wait before …
 const PROBE_BACKOFF: u64 = 2;
@@ -70,7 +70,7 @@ const PROBED: f64 = 0.8;
 const PROBE_QUEUE: Span = Span::from_millis(3);
 /// So does a queue of this, if it stays although the rate is low: the sensor's resolution is 1 ms.
 const SHOWN: Span = Span::from_millis(1);
-/// A probe without a queue ends after so many round trips, or tenths of a second: the senders do not fill what they may, and nobody hinders them.
+/// A probe without a queue ends after this many round trips, or tenths of a second: the senders do not fill what they may, and nobody hinders them.
 const PROBE_ROUNDS: u64 = 16;
 
 /// Whether others are behind a fair queue.

@@ -3,7 +3,7 @@
 use afteryou_base::{Span, Time};
 use std::collections::VecDeque;
 
-/// So many values of a largest one are remembered at most.
+/// Most values that are remembered for a largest one.
 const KEPT_AT_MOST: u64 = 256;
 
 /// A count that only grows, with its values of the last while.
