@@ -96,6 +96,33 @@ fn cubic_keeps_the_link_beside_a_job_however_many_connections_it_has() {
     assert!(misses.is_empty(), "{}", misses.join("\n"));
 }
 
+/// Returns a telephone call.
+fn call() -> Flow {
+    Flow::cbr("call", Role::Foreground, "64 kbit/s".parse().unwrap(), Size::from_bytes(160), ms(40))
+}
+
+#[test]
+fn a_call_beside_a_job_hardly_notices_it() {
+    let mut misses = Vec::new();
+    for (end, controller, count) in [
+        (Receiver, "cubic", 1),
+        (Receiver, "cubic", 4),
+        (Receiver, "cubic", 16),
+        (Sender, "cubic", 1),
+        (Sender, "cubic", 4),
+        (Sender, "cubic", 16),
+    ] {
+        let flows = std::iter::once(call()).chain(job(end, controller, count, 40));
+        let outcome = on_20_mbit(flows.collect(), true);
+        let added_ms = outcome.comparison[0].added_delay_p95_ms.expect("a baseline");
+        println!("{end:?} {controller} {count}: {added_ms:.1} ms");
+        if added_ms > 30.0 {
+            misses.push(format!("{end:?} {controller} {count}: {added_ms} ms"));
+        }
+    }
+    assert!(misses.is_empty(), "{}", misses.join("\n"));
+}
+
 #[test]
 fn flows_that_were_not_written_together_are_jobs_of_their_own() {
     let mut flows = job(Receiver, "cubic", 2, 40);
