@@ -230,6 +230,7 @@ impl Group {
                     (false, true) => Part::Waiting,
                     (false, false) => Part::Quiet,
                 };
+                member.has_waited |= part == Part::Waiting;
                 member.window = match part {
                     Part::Active if member.has_filled => portions.next(),
                     Part::Active if settled > 0.0 => usable(member),
@@ -330,7 +331,8 @@ impl Group {
         };
         let members = &self.members;
         let has_filled = |id: Id| members.get(id).is_some_and(|member| member.has_filled);
-        let begun = self.turns.tick(situation, &self.wanting, &has_filled);
+        let has_waited = |id: Id| members.get(id).is_some_and(|member| member.has_waited);
+        let begun = self.turns.tick(situation, &self.wanting, &has_filled, &has_waited);
         // Who gave a place back waits behind the others.
         let had_place: BTreeSet<Id> = had_places.iter().copied().collect();
         let active: BTreeSet<Id> = self.turns.active().collect();

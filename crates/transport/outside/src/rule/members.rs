@@ -77,6 +77,8 @@ pub struct Member {
     pub window: f64,
     /// It has filled its share since it has a place.
     pub has_filled: bool,
+    /// It has waited for a place, and its sender has got used to a trickle.
+    pub has_waited: bool,
     /// Round-trip times count from this number of bytes in total on …
     pub counts_from: u64,
     /// … and from this time on: before, they are of another window.
@@ -93,6 +95,7 @@ impl Member {
             last_moved: now,
             window: 0.0,
             has_filled: false,
+            has_waited: false,
             counts_from: 0,
             counts_after: now,
         }

@@ -1,7 +1,7 @@
 //! Which connections of a group are active: they share its window, and the others wait with a trickle.
 //!
 //! While nobody else is there all are active, as far as the window suffices: files then end together, and no sender has to grow anew when it
-//! gets its turn. While others have the link, two are active at most, since a window of two packets each would be too much for many. Behind a
+//! gets its turn. Those that have waited become active again one after the other. While others have the link, two are active at most, since a window of two packets each would be too much for many. Behind a
 //! managed queue it is one: if the queue is fair, each active connection takes a share of its own. One more is there while a place is handed
 //! over.
 //!
@@ -89,9 +89,15 @@ impl Turns {
         self.active.iter().map(|(id, _)| *id)
     }
 
-    /// Decides who is active. `wanting` are those with more to move than a trickle, the longest waiting first, and `has_filled` says whether
-    /// one has filled its window since it became active. Returns those that have become active.
-    pub fn tick(&mut self, situation: Situation, wanting: &[Id], has_filled: &dyn Fn(Id) -> bool) -> Vec<Id> {
+    /// Decides who is active. `wanting` are those with more to move than a trickle, the longest waiting first, `has_filled` says whether
+    /// one has filled its window since it became active, and `has_waited` whether it ever waited. Returns those that have become active.
+    pub fn tick(
+        &mut self,
+        situation: Situation,
+        wanting: &[Id],
+        has_filled: &dyn Fn(Id) -> bool,
+        has_waited: &dyn Fn(Id) -> bool,
+    ) -> Vec<Id> {
         let now = situation.now;
         let all: BTreeSet<Id> = wanting.iter().copied().collect();
         self.active.retain(|(id, _)| all.contains(id));
@@ -112,13 +118,13 @@ impl Turns {
         let turn = turn.clamp(shortest.max(situation.round * TURN_ROUNDS).min(TURN_MAX), TURN_MAX);
         let has_had_turn =
             |since: Time| now.since(since) >= turn && now.since(self.last_change) >= turn / places as u64;
-        // Beside those that fill their windows one begins at a time, since each takes a part of the window before it can use it.
+        let mut free = places.saturating_sub(self.active.len());
+        // One that has waited takes a part of the window before it can use it: beside those that fill theirs one begins at a time.
         let begin_at_once = match (self.active.iter().any(is_over), self.active.iter().all(is_over)) {
             (true, true) => 1,
             (true, false) => 0,
             (false, _) => usize::MAX,
         };
-        let mut free = places.saturating_sub(self.active.len()).min(begin_at_once);
         if self.active.len() == places
             && self.active.first().is_some_and(|(_, since)| has_had_turn(*since))
             && !waiting.is_empty()
@@ -127,7 +133,9 @@ impl Turns {
             self.is_handing_over = true;
             free = 1;
         }
-        let next: Vec<Id> = waiting.into_iter().take(free).collect();
+        let (fresh, others): (Vec<Id>, Vec<Id>) = waiting.into_iter().partition(|id| !has_waited(*id));
+        let next: Vec<Id> =
+            fresh.into_iter().chain(others.into_iter().take(begin_at_once)).take(free).collect();
         self.active.extend(next.iter().map(|id| (*id, now)));
         next
     }
