@@ -1,9 +1,9 @@
 //! Which connections of a group are active: they share its window, and the others wait with a trickle.
 //!
 //! While nobody else is there all are active, as far as the window suffices: files then end together, and no sender has to grow anew when it
-//! gets its turn. Those that have waited become active again one after the other. While others have the link, two are active at most, since a window of two packets each would be too much for many. Behind a
-//! managed queue it is one: if the queue is fair, each active connection takes a share of its own. One more is there while a place is handed
-//! over.
+//! gets its turn. Those that have waited become active again one after the other. While others have the link, two are active at most, since a
+//! window of two packets each would be too much for many. Behind a managed queue it is one: if the queue is fair, each active connection takes
+//! a share of its own. One more is there while a place is handed over.
 //!
 //! Active ones take turns, so that a server sees each of them move: many servers close a connection that has not moved for 60 s, some after
 //! 10 s. A turn is 30 s (of uploads: 240 s) divided among those that wait.
