@@ -29,8 +29,6 @@ const KEPT: f64 = 0.95;
 const LONGER: f64 = 1.05;
 /// CUBIC begins at this time, s.
 const BEGIN_S: f64 = 6.0;
-/// A transfer of 30 MB is over by then, s.
-const ALONE_S: f64 = 24.0;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -53,7 +51,7 @@ struct End {
 
 /// Runs a row beside CUBIC for `beside_s`, or alone, and returns CUBIC's goodput, bit/s, and the program's end, if it has ended.
 fn run(row: &Row, folder: &Folder, how: How, beside_s: Option<f64>) -> Result<(f64, Option<End>)> {
-    let end_s = beside_s.map_or(ALONE_S, |seconds| BEGIN_S + seconds + 1.0);
+    let end_s = beside_s.map_or(row.alone_s, |seconds| BEGIN_S + seconds + 1.0);
     let mut text = format!(
         "duration = \"{end_s} s\"\n[link]\nrate = \"20 Mbit/s\"\nbuffer = \"500 ms\"\n\
          [[measure]]\nname = \"together\"\nfrom = \"{}\"\nto = \"{} s\"\n",
@@ -92,7 +90,7 @@ fn time(row: &Row, folder: &Folder, how: How) -> Result<f64> {
     match run(row, folder, how, None)?.1 {
         Some(End { code: 0, seconds }) => Ok(seconds),
         Some(End { code, .. }) => Err(format!("alone it ended with {code}").into()),
-        None => Err(format!("alone it took more than {ALONE_S} s").into()),
+        None => Err(format!("alone it took more than {} s", row.alone_s).into()),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::application::Application;
 use crate::calendar::{Calendar, Kind, Slot};
 use crate::connection::{Connection, Connections};
 use afteryou_base::{Span, Time};
-use afteryou_outside::rule::rate::{rate, UPLOAD_FROM};
+use afteryou_outside::rule::rate::rate;
 use afteryou_outside::rule::{law, Direction, Granted, Group, Id, Reading};
 use afteryou_scenario::{Error, Flow, Member, Scenario};
 use std::net::{IpAddr, Ipv4Addr};
@@ -69,7 +69,6 @@ impl Steering {
         let readings: Vec<Reading> = places
             .iter()
             .filter_map(|(id, place, peer)| connections.get_mut(*place).reading(job.direction, *id, *peer))
-            .filter(|reading| job.direction == Direction::Down || reading.bytes >= UPLOAD_FROM)
             .collect();
         let granted = job.group.tick(now, &readings);
         for granted in &granted {

@@ -213,9 +213,13 @@ fn alone_files_take_hardly_longer_than_without_the_rule() {
     let mut misses = Vec::new();
     for (end, controller, rtt_ms, apart_s, most) in [
         (Receiver, "cubic,hystart=linux", 40, 0.0, 1.05),
-        (Receiver, "cubic,hystart=linux", 40, 0.3, 1.05),
-        (Receiver, "bbr", 40, 0.3, 1.05),
+        (Receiver, "bbr", 40, 0.0, 1.05),
         (Sender, "cubic,hystart=linux", 40, 0.0, 1.05),
+        // Those that begin at once fill the queue before they have a window.
+        (Receiver, "cubic,hystart=linux", 40, 0.3, 1.1),
+        (Receiver, "bbr", 40, 0.3, 1.1),
+        (Sender, "cubic,hystart=linux", 40, 0.3, 1.1),
+        (Sender, "cubic,hystart=linux", 40, 1.2, 1.1),
         // A window grows by half in a round trip, CUBIC's own doubles.
         (Receiver, "cubic,hystart=linux", 100, 0.0, 1.1),
     ] {

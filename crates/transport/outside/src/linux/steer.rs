@@ -8,7 +8,7 @@ use super::shared::Shared;
 use super::system;
 use super::traffic::Traffic;
 use crate::rule::group::{FIRST_WINDOW, WAITING_DOWNLOAD, WAITING_UPLOAD_PER_S};
-use crate::rule::rate::{rate, UPLOAD_FROM};
+use crate::rule::rate::rate;
 use crate::rule::{law, Direction, Granted, Group, Id, Params, Part, Reading};
 use afteryou_base::{Span, Time};
 use std::collections::HashMap;
@@ -282,7 +282,7 @@ impl Steer {
     fn steer(&mut self, time: Time, now: Instant) {
         let busy = || self.connections.iter().filter(|connection| !connection.is_idle(now));
         let downs: Vec<Reading> = busy().filter_map(Connection::down).collect();
-        let ups = busy().filter_map(Connection::up).filter(|reading| reading.bytes >= UPLOAD_FROM);
+        let ups = busy().filter_map(Connection::up);
         let ups: Vec<Reading> = ups.collect();
         self.traffic.read(now, self.root);
         self.down.note_opposite_rate(time, self.traffic.sent_per_s());

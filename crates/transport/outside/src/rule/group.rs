@@ -33,6 +33,8 @@ const CREDIT: f64 = 1.5;
 const SMALL: f64 = 0.05;
 /// The best rate is that of this long.
 const BEST_KEPT: Span = Span::from_secs(300);
+/// A queue below this part of the target is that of a link with room.
+const FREE: f64 = 0.25;
 /// A newcomer may have this many packets …
 const NEWCOMER_PACKETS: f64 = 4.0;
 /// … or this many times of what it uses, as slow start grows, until it fills its share.
@@ -55,6 +57,12 @@ const ACK_DELAY: Span = Span::from_millis(40);
 const SLOW_PER_S: f64 = 150_000.0;
 /// … in this long.
 const ACK_WAIT: Span = Span::from_millis(200);
+/// Data that new connections have sent before they had a window are gone after this …
+const JOINED: Span = Span::from_secs(1);
+/// … and for the next ones the law waits this long after it at the earliest.
+const JOINED_APART: Span = Span::from_secs(5);
+/// Uploads are limited after this many bytes: requests are none.
+const UPLOAD_FROM: u64 = 64 << 10;
 /// Round-trip time before any was seen.
 const USUAL_RTT: Span = Span::from_millis(100);
 
@@ -100,6 +108,25 @@ pub struct Group {
     last_tick: Time,
     /// Bytes under way of those that gave their place back, and since when.
     leaving: Vec<(Time, f64)>,
+    joined: Joined,
+}
+
+/// When connections joined the group.
+#[derive(Clone, Copy, Debug, Default)]
+struct Joined {
+    /// The law does not shrink the window before this.
+    until: Time,
+    next: Time,
+}
+
+impl Joined {
+    /// Notes that one joins. Not each of a program that opens connections all the time counts, or it would never yield.
+    fn note(&mut self, now: Time) {
+        if now >= self.next {
+            self.until = now + JOINED;
+            self.next = self.until + JOINED_APART;
+        }
+    }
 }
 
 impl Group {
@@ -119,6 +146,7 @@ impl Group {
             round: USUAL_RTT,
             last_tick: Time::ZERO,
             leaving: Vec::new(),
+            joined: Joined::default(),
         }
     }
 
@@ -164,7 +192,12 @@ impl Group {
 
     /// Takes in the readings of a tick and returns the window of each connection.
     pub fn tick(&mut self, now: Time, readings: &[Reading]) -> Vec<Granted> {
-        self.members.read(now, readings);
+        let is_bound = |reading: &&Reading| self.direction == Direction::Down || reading.bytes >= UPLOAD_FROM;
+        let bound: Vec<Reading> = readings.iter().filter(is_bound).copied().collect();
+        let has_new = self.members.read(now, &bound);
+        if self.law.queue().is_some() && (has_new || bound.len() < readings.len()) {
+            self.joined.note(now);
+        }
         let (round, share) = (self.round, self.window / self.turns.active().count().max(1) as f64);
         for id in self.turns.active() {
             if let Some(member) = self.members.get_mut(id) {
@@ -185,7 +218,10 @@ impl Group {
                 None => self.fair.tick(&seen, &mut self.law, is_managed),
             };
             self.best.note(now, seen.rate);
-            if fair.is_none() {
+            // It may be the queue of what new connections have sent before they had a window.
+            let is_excused = now < self.joined.until
+                && seen.queue.is_some_and(|queue| queue.as_secs_f64() > self.law.target());
+            if fair.is_none() && !is_excused {
                 self.law.tick(&seen, floor);
             }
             self.window = tried.or(fair).unwrap_or(self.law.window()).max(floor);
@@ -325,6 +361,7 @@ impl Group {
         let situation = Situation {
             now,
             is_crowded: self.law.is_crowded(),
+            has_room: self.law.queue().is_none_or(|queue| queue < FREE * self.law.target()),
             is_managed,
             round,
             affordable: (self.window / (afforded * self.mss())) as usize,

@@ -159,9 +159,10 @@ pub struct Members {
 }
 
 impl Members {
-    /// Takes in the readings of a tick: connections that are new, and those that are gone.
-    pub fn read(&mut self, now: Time, readings: &[Reading]) {
+    /// Takes in the readings of a tick: connections that are new, and those that are gone. Returns whether any is new.
+    pub fn read(&mut self, now: Time, readings: &[Reading]) -> bool {
         self.keep(readings);
+        let before = self.members.len();
         for reading in readings {
             let base = self.bases.entry(reading.peer).or_insert_with(|| BaseDelay::new(BASE_HISTORY));
             for sample in [reading.least_rtt, reading.rtt].into_iter().flatten() {
@@ -175,6 +176,7 @@ impl Members {
                 }
             }
         }
+        self.members.len() > before
     }
 
     /// Forgets connections that are gone, and bases once there are many of destinations without a connection.

@@ -8,8 +8,6 @@ use super::group::{Granted, Part, WAITING_UPLOAD_PER_S};
 use super::members::Member;
 use afteryou_base::Span;
 
-/// Uploads are limited after this many bytes: requests are none.
-pub const UPLOAD_FROM: u64 = 64 << 10;
 /// Weight of what the window has above what is under way: 1 returns more slowly.
 const CORRECTION: f64 = 2.0;
 /// The rate is two packets a round trip at least: a lower one takes effect only after the gap that has begun.

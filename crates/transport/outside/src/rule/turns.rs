@@ -32,6 +32,8 @@ const TURN_MAX: Span = Span::from_secs(15);
 const HANDOVER: Span = Span::from_secs(2);
 /// … or this many round trips: from a trickle to a whole window it doubles that often.
 const HANDOVER_ROUNDS: u64 = 16;
+/// While the link has room, one that has waited begins this many round trips after the one before at the latest.
+const BEGIN_ROUNDS: u64 = 4;
 /// An active connection without a byte for this long gives its place away.
 pub const IDLE: Span = Span::from_secs(1);
 /// A waiting one without a byte for this long waits no more: its trickle comes by a timer that reaches some seconds behind a long queue.
@@ -44,6 +46,8 @@ pub struct Turns {
     active: Vec<(Id, Time)>,
     /// When a place was last taken away: one after the other, so that those that remain use the link.
     last_change: Time,
+    /// When one became active.
+    last_begun: Time,
     /// The newest one takes the place of the oldest, which is there still.
     is_handing_over: bool,
 }
@@ -55,6 +59,8 @@ pub struct Situation {
     pub now: Time,
     /// Others have the link.
     pub is_crowded: bool,
+    /// The queue is short, so the link has room.
+    pub has_room: bool,
     /// Packets are lost while the queue is short.
     pub is_managed: bool,
     /// A round trip of the group.
@@ -81,7 +87,13 @@ impl Turns {
             Direction::Down => CYCLE,
             Direction::Up => CYCLE_OF_UPLOADS,
         };
-        Turns { cycle, active: Vec::new(), last_change: Time::ZERO, is_handing_over: false }
+        Turns {
+            cycle,
+            active: Vec::new(),
+            last_change: Time::ZERO,
+            last_begun: Time::ZERO,
+            is_handing_over: false,
+        }
     }
 
     /// Returns the active connections.
@@ -122,7 +134,9 @@ impl Turns {
         // One that has waited takes a part of the window before it can use it: beside those that fill theirs one begins at a time.
         let begin_at_once = match (self.active.iter().any(is_over), self.active.iter().all(is_over)) {
             (true, true) => 1,
-            (true, false) => 0,
+            (true, false) => usize::from(
+                situation.has_room && now.since(self.last_begun) >= situation.round * BEGIN_ROUNDS,
+            ),
             (false, _) => usize::MAX,
         };
         if self.active.len() == places
@@ -136,6 +150,9 @@ impl Turns {
         let (fresh, others): (Vec<Id>, Vec<Id>) = waiting.into_iter().partition(|id| !has_waited(*id));
         let next: Vec<Id> =
             fresh.into_iter().chain(others.into_iter().take(begin_at_once)).take(free).collect();
+        if !next.is_empty() {
+            self.last_begun = now;
+        }
         self.active.extend(next.iter().map(|id| (*id, now)));
         next
     }
