@@ -194,8 +194,10 @@ impl Group {
     pub fn tick(&mut self, now: Time, readings: &[Reading]) -> Vec<Granted> {
         let is_bound = |reading: &&Reading| self.direction == Direction::Down || reading.bytes >= UPLOAD_FROM;
         let bound: Vec<Reading> = readings.iter().filter(is_bound).copied().collect();
+        let begins = |reading: &Reading| (FIRST_WINDOW as u64..UPLOAD_FROM).contains(&reading.bytes);
+        let is_begun = self.direction == Direction::Up && readings.iter().any(begins);
         let has_new = self.members.read(now, &bound);
-        if self.law.queue().is_some() && (has_new || bound.len() < readings.len()) {
+        if self.law.queue().is_some() && (has_new || is_begun) {
             self.joined.note(now);
         }
         let (round, share) = (self.round, self.window / self.turns.active().count().max(1) as f64);
