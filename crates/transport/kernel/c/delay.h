@@ -51,14 +51,14 @@ INLINE void take_minimum(u32 *since, u64 minutes, u32 delay_us)
     u32 new_minutes = min_u64(minutes, MINUTES);
     bool is_lower = 1;
 
+    /* Steps of 8, 4, 2 and 1 places make any number up to MINUTES. */
     UNROLL
-    for (u32 minute = 0; minute < MINUTES; minute++) {
-        if (minute >= new_minutes)
+    for (u32 step = 8; step > 0; step /= 2) {
+        if (!(new_minutes & step))
             continue;
         UNROLL
-        for (u32 i = 0; i < MINUTES - 1; i++)
-            since[i] = since[i + 1];
-        since[MINUTES - 1] = delay_us;
+        for (u32 i = 0; i < MINUTES; i++)
+            since[i] = i + step < MINUTES ? since[i + step] : delay_us;
     }
     UNROLL
     for (u32 i = MINUTES; i > 0; i--) {

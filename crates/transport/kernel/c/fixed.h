@@ -16,17 +16,31 @@ typedef u64 bytes16;
 /* Ratios have 16 fractional bits, too. */
 #define ONE16 (1ULL << 16)
 
+/* Returns the leading zeros of a number that is not zero. Clang 14 cannot compile its own __builtin_clzll for eBPF. */
+CHECKED_ALONE u32 leading_zeros(u64 number)
+{
+    u32 zeros = 0;
+    UNROLL
+    for (u32 width = 32; width > 0; width /= 2) {
+        if (number >> (64 - width))
+            continue;
+        zeros += width;
+        number <<= width;
+    }
+    return zeros;
+}
+
 /*
  * Returns a * b / c, rounded down. Exact while the product fits. Otherwise the larger factor and c both lose the excess bits.
  * c = 0 gives the largest value.
  */
-INLINE u64 mul_div(u64 a, u64 b, u64 c)
+CHECKED_ALONE u64 mul_div(u64 a, u64 b, u64 c)
 {
     if (c == 0)
         return U64_MAX;
-    if (a == 0 || b <= U64_MAX / a)
+    if (fits(a, b))
         return a * b / c;
-    u32 shift = 64 - __builtin_clzll(a) - __builtin_clzll(b);
+    u32 shift = 64 - leading_zeros(a) - leading_zeros(b);
     if (shift >= 64)
         return U64_MAX;
     u64 large = max_u64(a, b) >> shift, small = min_u64(a, b);

@@ -20,6 +20,13 @@ typedef _Bool bool;
 /* eBPF passes five arguments at most to a function that is not inlined. */
 #define INLINE static inline __attribute__((always_inline))
 
+/* A function of numbers alone that the verifier checks by itself: inlined everywhere its branches would multiply. */
+#ifdef __bpf__
+#define CHECKED_ALONE __attribute__((noinline))
+#else
+#define CHECKED_ALONE INLINE
+#endif
+
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -36,7 +43,19 @@ INLINE u64 saturating_add(u64 a, u64 b) { return a > U64_MAX - b ? U64_MAX : a +
 
 INLINE u64 saturating_sub(u64 a, u64 b) { return a > b ? a - b : 0; }
 
-/* `b` is a constant or a small number, not zero. */
-INLINE u64 saturating_mul(u64 a, u64 b) { return a > U64_MAX / b ? U64_MAX : a * b; }
+/*
+ * Returns whether a * b fits. Compilers recognise a comparison with the quotient and make a 128-bit product of it, which eBPF
+ * has not; so they do not see where the quotient comes from.
+ */
+INLINE bool fits(u64 a, u64 b)
+{
+    if (b == 0)
+        return 1;
+    u64 most = U64_MAX / b;
+    __asm__("" : "+r"(most));
+    return a <= most;
+}
+
+INLINE u64 saturating_mul(u64 a, u64 b) { return fits(a, b) ? a * b : U64_MAX; }
 
 #endif
