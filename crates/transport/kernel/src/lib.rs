@@ -29,8 +29,8 @@
 //! # Tests
 //! `tests/all` compiles the headers with the C compiler of the machine and compares the whole state after each event with the one of
 //! `afteryou_cc`: for the vectors recorded there and for millions of random events. The compiled program traps on undefined behaviour. Another test
-//! makes the object again. As root and with the feature `kernel`, the controllers are loaded and send through a bottleneck between network
-//! namespaces. A test that cannot run prints `SKIPPED` and why.
+//! makes the object again. With the feature `kernel` and as root, the kernel runs the same rules as eBPF on the vectors and on random events. The
+//! controllers are loaded and send through a bottleneck between network namespaces. A test that cannot run prints `SKIPPED` and why.
 
 #[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
 mod loaded;

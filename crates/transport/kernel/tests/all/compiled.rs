@@ -1,6 +1,7 @@
 //! The rules in C as a program of this machine.
 
 use crate::event::Event;
+use crate::rules::PARAMS_MOST;
 use afteryou_kernel::HEADERS;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -60,7 +61,8 @@ impl Compiled {
     /// Applies events to a rule and returns the columns after each.
     pub fn replay(&self, rule: &str, params: &[u64], events: &[Event]) -> Vec<Vec<u64>> {
         let events_file = self.folder.join("events");
-        let numbers = params.iter().copied().chain(events.iter().flat_map(Event::numbers));
+        let padding = std::iter::repeat_n(0, PARAMS_MOST - params.len());
+        let numbers = params.iter().copied().chain(padding).chain(events.iter().flat_map(Event::numbers));
         let bytes: Vec<u8> = numbers.flat_map(u64::to_ne_bytes).collect();
         std::fs::write(&events_file, bytes).unwrap();
         let output = Command::new(self.folder.join("replay"))

@@ -83,15 +83,18 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     })
 }
 
-/// Compares both after each event. Returns the number of events, and how often each value was in column `counted`.
-fn compare<R: Rule>(test: &str, counted: usize) -> Option<(usize, [usize; 6])> {
-    let compiled = Compiled::new(test)?;
+/// Compares both after each event of this many sequences. Returns the number of events, and how often each value was in column
+/// `counted`.
+fn compare<R: Rule>(
+    sequences: u32,
+    counted: usize,
+    replay: impl Fn(&[u64], &[Event]) -> Vec<Vec<u64>>,
+) -> (usize, [usize; 6]) {
     let params: Vec<_> = R::PARAMS.iter().map(|(_, values)| values.clone()).collect();
     let seen = RefCell::new((0, [0; 6]));
-    let config = Config::default();
-    let config = Config { cases: config.cases.max(SEQUENCES), failure_persistence: None, ..config };
+    let config = Config { cases: sequences, failure_persistence: None, ..Config::default() };
     let outcome = TestRunner::new(config).run(&(params, events()), |(params, events)| {
-        let in_c = compiled.replay(R::NAME, &params, &events);
+        let in_c = replay(&params, &events);
         let mut rule = R::new(&params);
         let mut seen = seen.borrow_mut();
         for (i, (event, in_c)) in events.iter().zip(&in_c).enumerate() {
@@ -105,25 +108,45 @@ fn compare<R: Rule>(test: &str, counted: usize) -> Option<(usize, [usize; 6])> {
         Ok(())
     });
     outcome.unwrap_or_else(|error| panic!("{}: {error}", R::NAME));
-    Some(seen.into_inner())
+    seen.into_inner()
+}
+
+/// Compares with the C compiled for this machine.
+fn compare_compiled<R: Rule>(counted: usize) -> Option<(usize, [usize; 6])> {
+    let compiled = Compiled::new(R::NAME)?;
+    let sequences = Config::default().cases.max(SEQUENCES);
+    Some(compare::<R>(sequences, counted, |params, events| compiled.replay(R::NAME, params, events)))
 }
 
 #[test]
 fn ledbat_has_the_same_state_after_any_events() {
-    let Some((events, _)) = compare::<Rfc6817>("ledbat", 0) else { return };
+    let Some((events, _)) = compare_compiled::<Rfc6817>(0) else { return };
     assert!(events >= 500_000, "{events}");
 }
 
 #[test]
 fn fledbat_has_the_same_state_after_any_events() {
-    let Some((events, _)) = compare::<Carofiglio>("fledbat", 0) else { return };
+    let Some((events, _)) = compare_compiled::<Carofiglio>(0) else { return };
     assert!(events >= 500_000, "{events}");
 }
 
 #[test]
 fn ledbat_plus_plus_has_the_same_state_after_any_events_in_every_phase() {
-    let Some((events, phases)) = compare::<PlusPlus>("ledbatpp", PlusPlus::PHASE) else { return };
+    let Some((events, phases)) = compare_compiled::<PlusPlus>(PlusPlus::PHASE) else { return };
     assert!(events >= 500_000, "{events}");
     // Slow start, climb, avoidance, freeze, ramp; the restart is an option of others.
     assert!(phases[..5].iter().all(|times| *times >= 1000), "{phases:?}");
+}
+
+#[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
+#[test]
+fn each_rule_has_the_same_state_as_ebpf() {
+    // A call of the kernel for each event: a fiftieth of the others' events.
+    const FEW: u32 = SEQUENCES / 50;
+    let Some(ebpf) = crate::in_ebpf::InEbpf::new().map(RefCell::new) else { return };
+    let replay = |rule, params: &[u64], events: &[Event]| ebpf.borrow_mut().replay(rule, params, events);
+    let ledbat = compare::<Rfc6817>(FEW, 0, |params, events| replay(Rfc6817::NAME, params, events));
+    let fledbat = compare::<Carofiglio>(FEW, 0, |params, events| replay(Carofiglio::NAME, params, events));
+    let ledbatpp = compare::<PlusPlus>(FEW, 0, |params, events| replay(PlusPlus::NAME, params, events));
+    assert!([ledbat.0, fledbat.0, ledbatpp.0].iter().all(|events| *events >= 5000));
 }

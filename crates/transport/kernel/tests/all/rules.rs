@@ -8,6 +8,8 @@ use std::ops::RangeInclusive;
 /// A parameter: its name in the vectors and the values that random tests draw.
 pub type Param = (&'static str, RangeInclusive<u64>);
 
+/// Parameters of a rule at most.
+pub const PARAMS_MOST: usize = 10;
 /// The largest packet, bytes.
 pub const MSS_MAX: u64 = 65_535;
 const MSS: Param = ("mss", 1..=MSS_MAX);

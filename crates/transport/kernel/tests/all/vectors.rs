@@ -36,8 +36,12 @@ fn recorded<R: Rule>() -> Recorded {
 
 /// Returns the first event after which the C has another state than the one recorded.
 fn first_difference<R: Rule>(compiled: &Compiled) -> Option<String> {
+    difference::<R>(|params, events| compiled.replay(R::NAME, params, events))
+}
+
+fn difference<R: Rule>(replay: impl FnOnce(&[u64], &[Event]) -> Vec<Vec<u64>>) -> Option<String> {
     let Recorded { params, events, states } = recorded::<R>();
-    let replayed = compiled.replay(R::NAME, &params, &events);
+    let replayed = replay(&params, &events);
     assert_eq!(replayed.len(), states.len());
     let mut after = states.iter().zip(&replayed);
     let i = after.position(|(state, columns)| columns[..state.len()] != state[..])?;
@@ -50,6 +54,16 @@ fn each_rule_has_the_recorded_states() {
     assert_eq!(first_difference::<Rfc6817>(&compiled), None);
     assert_eq!(first_difference::<Carofiglio>(&compiled), None);
     assert_eq!(first_difference::<PlusPlus>(&compiled), None);
+}
+
+#[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
+#[test]
+fn each_rule_has_the_recorded_states_as_ebpf() {
+    let Some(mut ebpf) = crate::in_ebpf::InEbpf::new() else { return };
+    let mut replay = |rule, params: &[u64], events: &[Event]| ebpf.replay(rule, params, events);
+    assert_eq!(difference::<Rfc6817>(|params, events| replay(Rfc6817::NAME, params, events)), None);
+    assert_eq!(difference::<Carofiglio>(|params, events| replay(Carofiglio::NAME, params, events)), None);
+    assert_eq!(difference::<PlusPlus>(|params, events| replay(PlusPlus::NAME, params, events)), None);
 }
 
 /// A constant or a line of the headers, another in its place, and how the vectors of a rule find that out.
