@@ -62,6 +62,7 @@ void OF_RULE(bpf_init)(u64 *context)
     OF_RULE(init)(&connection->state, &p);
     connection->before = OF_RULE(before)(&connection->state);
     connection->sender.mss = p.mss;
+    connection->sender.round_end = tp->snd_nxt; /* sequence numbers begin anywhere */
     OF_RULE(apply)(&connection->state, tp);
 }
 

@@ -31,6 +31,8 @@ struct tcp_sock {
     u32 snd_cwnd_clamp;
     u32 snd_ssthresh;
     u32 mss_cache;
+    /* Packets sent and not acknowledged in order. */
+    u32 packets_out;
     u32 max_packets_out;
     /* Eight times the smoothed round-trip time, us. */
     u32 srtt_us;

@@ -74,11 +74,14 @@ INLINE struct ack_event ack_event_of(struct sender *self, const struct tcp_sock 
     return ack;
 }
 
-/* Returns whether more than a retransmission timeout has passed with nothing in flight. */
+/*
+ * Returns whether more than a retransmission timeout has passed with nothing in flight. A packet that leaves again after a timeout is
+ * still outstanding.
+ */
 INLINE bool was_idle(const struct sender *self, const struct tcp_sock *tp)
 {
     u64 rto = ((u64)(tp->srtt_us >> 3) + tp->rttvar_us) * 1000;
-    return self->acked_at && saturating_sub(now_ns(tp), self->acked_at) > rto;
+    return tp->packets_out == 0 && self->acked_at && saturating_sub(now_ns(tp), self->acked_at) > rto;
 }
 
 #endif

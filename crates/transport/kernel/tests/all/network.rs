@@ -65,7 +65,7 @@ fn command(line: &str) -> Result<String, String> {
 pub struct Network {
     sender: Namespace,
     receiver: Namespace,
-    _router: Namespace,
+    router: Namespace,
 }
 
 impl Network {
@@ -93,7 +93,7 @@ impl Network {
                  ip route add default via 10.0.{net}.1"
             ))?;
         }
-        Ok(Network { sender, receiver, _router: router })
+        Ok(Network { sender, receiver, router })
     }
 
     /// Connects with this congestion controller. Returns the socket and its peer.
@@ -107,6 +107,18 @@ impl Network {
             Ok::<Socket, std::io::Error>(socket)
         })?;
         Ok((socket, listener.accept()?.0))
+    }
+
+    /// Returns the kernel's figures of the connection from `port`.
+    pub fn report(&self, port: u16) -> Option<Report> {
+        self.sender.run(move || report(port))
+    }
+
+    /// Interrupts the path for this long.
+    pub fn interrupt(&self, span: Duration) {
+        self.router.commands("ip link set right down".to_owned()).unwrap();
+        std::thread::sleep(span);
+        self.router.commands("ip link set right up".to_owned()).unwrap();
     }
 
     /// Sends for `settling`, then measures for `measured`.
@@ -128,23 +140,23 @@ impl Network {
             }
             Ok::<usize, std::io::Error>(received)
         });
-        let mut rtts_ms = Vec::new();
+        let mut reports = Vec::new();
         while Instant::now() < end {
             std::thread::sleep(Duration::from_millis(50));
             if Instant::now() >= start {
-                rtts_ms.extend(self.sender.run(move || rtt_ms(port)));
+                reports.extend(self.report(port));
             }
         }
         let received = reader.join().expect("the reader does not panic")? as f64;
-        Ok(Transfer { rtts_ms, utilisation: received * 8.0 / RATE / measured.as_secs_f64() })
+        Ok(Transfer { reports, utilisation: received * 8.0 / RATE / measured.as_secs_f64() })
     }
 }
 
 /// The outcome of a transfer.
 #[derive(Debug)]
 pub struct Transfer {
-    /// Round-trip times in the order of the measurement, ms.
-    pub rtts_ms: Vec<f64>,
+    /// The kernel's figures, in their order.
+    pub reports: Vec<Report>,
     /// Received while they were measured, part of the link.
     pub utilisation: f64,
 }
@@ -152,7 +164,7 @@ pub struct Transfer {
 impl Transfer {
     /// Returns the round-trip time that this part of the measurements does not exceed.
     pub fn rtt_ms(&self, part: f64) -> f64 {
-        let mut sorted = self.rtts_ms.clone();
+        let mut sorted: Vec<f64> = self.reports.iter().filter_map(|report| report.rtt_ms).collect();
         sorted.sort_by(f64::total_cmp);
         sorted[((sorted.len() - 1) as f64 * part) as usize]
     }
@@ -167,9 +179,23 @@ pub fn send(socket: &mut Socket, peer: &mut TcpStream, bytes: usize) -> std::io:
     })
 }
 
-/// Returns the smoothed round-trip time of the connection from `port`, as `ss` reports it.
-fn rtt_ms(port: u16) -> Option<f64> {
-    let report = command(&format!("ss -tinH sport = :{port}")).ok()?;
-    let (_, rest) = report.split_once(" rtt:")?;
-    rest.split('/').next()?.parse().ok()
+/// The kernel's figures of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Report {
+    /// Smoothed round-trip time, ms.
+    pub rtt_ms: Option<f64>,
+    /// Window, packets.
+    pub cwnd: f64,
+    /// Slow-start threshold, packets; `None`: there is none.
+    pub ssthresh: Option<f64>,
+}
+
+/// Returns the figures of the connection from `port`, as `ss` prints them.
+fn report(port: u16) -> Option<Report> {
+    let text = command(&format!("ss -tinH sport = :{port}")).ok()?;
+    let number = |name: &str| {
+        let (_, rest) = text.split_once(&format!(" {name}:"))?;
+        rest.split(['/', ' ', '\n']).next()?.parse().ok()
+    };
+    Some(Report { rtt_ms: number("rtt"), cwnd: number("cwnd")?, ssthresh: number("ssthresh") })
 }
