@@ -14,6 +14,7 @@
 //! Times are ns, delays µs modulo 2^32, windows bytes with 16 fractional bits ([`crate::fixed`]).
 //!
 //! `crates/transport/cc/vectors` has recorded events with the states after them; see the README there for replaying them elsewhere.
+//! `crates/transport/kernel/c` has the same arithmetic in C. Its tests compare the two after each event.
 
 pub mod delay;
 pub mod fledbat;

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What the programs use of the kernel and of libbpf's conventions, so that clang alone builds them.
+ *
+ * The structs have only the fields in use. The loader finds each in the running kernel by its name (CO-RE).
+ */
+#ifndef AFTERYOU_KERNEL_H
+#define AFTERYOU_KERNEL_H
+
+#include "integers.h"
+
+typedef unsigned char u8;
+
+#define SEC(name) __attribute__((section(name), used))
+
+/* Members of a map's definition, as libbpf reads them. */
+#define MAP_NUMBER(name, value) int(*name)[value]
+#define MAP_TYPE(name, type) type *name
+
+enum { BPF_MAP_TYPE_SK_STORAGE = 24, BPF_F_NO_PREALLOC = 1, BPF_SK_STORAGE_GET_F_CREATE = 1 };
+
+struct sock;
+static void *(*const bpf_sk_storage_get)(void *map, struct sock *sk, void *value, u64 flags) = (void *)107;
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct tcp_sock {
+    u32 snd_una;
+    u32 snd_nxt;
+    u32 snd_cwnd;
+    u32 snd_cwnd_clamp;
+    u32 snd_ssthresh;
+    u32 mss_cache;
+    /* Packets sent and not acknowledged in order. */
+    u32 packets_out;
+    u32 max_packets_out;
+    /* Eight times the smoothed round-trip time, us. */
+    u32 srtt_us;
+    /* Four times its deviation, us. */
+    u32 rttvar_us;
+    /* When the latest packet arrived or left, us. */
+    u64 tcp_mstamp;
+    u8 is_cwnd_limited : 1;
+};
+
+struct inet_connection_sock {
+    u8 icsk_ca_state : 5;
+    /* Consecutive timeouts before this one. */
+    u8 icsk_retransmits;
+};
+
+struct ack_sample {
+    /* Negative: none. */
+    s32 rtt_us;
+};
+
+#pragma clang attribute pop
+
+/* States of recovery. */
+enum { TCP_CA_CWR = 2, TCP_CA_RECOVERY = 3, TCP_CA_LOSS = 4 };
+/* An event: the first packet leaves with nothing in flight. */
+enum { CA_EVENT_TX_START = 0 };
+
+struct tcp_congestion_ops {
+    u32 (*ssthresh)(struct sock *);
+    void (*cong_avoid)(struct sock *, u32, u32);
+    void (*set_state)(struct sock *, u8);
+    void (*cwnd_event)(struct sock *, int);
+    void (*pkts_acked)(struct sock *, const struct ack_sample *);
+    u32 (*undo_cwnd)(struct sock *);
+    void (*init)(struct sock *);
+    char name[16];
+};
+
+/* Kinds of relocation of a bit field, as clang and libbpf number them. */
+enum { FIELD_BYTE_OFFSET = 0, FIELD_LSHIFT_U64 = 4, FIELD_RSHIFT_U64 = 5 };
+
+/* Reads a bit field that lies within a byte. */
+#define READ_BITS(object, field)                                                                                    \
+    ((u64) * ((const u8 *)(object) + __builtin_preserve_field_info((object)->field, FIELD_BYTE_OFFSET))             \
+         << __builtin_preserve_field_info((object)->field, FIELD_LSHIFT_U64) >>                                     \
+     __builtin_preserve_field_info((object)->field, FIELD_RSHIFT_U64))
+
+#endif

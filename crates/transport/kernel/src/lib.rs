@@ -1,0 +1,52 @@
+//! The rules of the LEDBAT family in C for eBPF, to run inside the Linux kernel.
+//!
+//! ```
+//! // The lines that a build of one's own has to compile.
+//! let lines: usize = afteryou_kernel::HEADERS.iter().map(|(_, text)| text.lines().count()).sum();
+//! assert!(lines < 1500);
+//! ```
+//!
+//! Each rule is one header: `ledbat.h`, `fledbat.h` and `ledbatpp.h`. It has the arithmetic of `afteryou_cc::ledbat_core` with the same names,
+//! and functions for acks, losses, timeouts and idle periods. The others have the parts that rules share.
+//!
+//! # Restrictions
+//! The verifier of eBPF accepts neither floating point nor signed division, and no variable index into the private data of a socket. The C has none
+//! of them, calls no function of a library, and needs no header of a system. So it compiles for eBPF and for any machine.
+//!
+//! Functions whose branches would multiply are not inlined in eBPF: the verifier then checks each of them once.
+//!
+//! # Controllers
+//! `bpf/afteryou.bpf.c` makes congestion controllers of Linux of the rules: `ay_ledbat`, `ay_fledbat` and `ay_ledbatpp`. With the feature
+//! `kernel`, `Loaded::new` registers them until it is dropped, and a socket chooses one by `TCP_CONGESTION`. Loading requires Linux 6.4 with BTF, root
+//! or CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN. The programs use the round-trip time as the delay.
+//!
+//! `bpf/afteryou.bpf.o` is the compiled object, so that nobody needs clang. Its sources need clang alone: `bpf/kernel.h` has the fields of the
+//! kernel's structs that they use, and the loader finds them in the running kernel by name.
+//!
+//! The loader is libbpf-rs, which needs the headers of libelf and zlib, so the feature is off by default. It adds four packages and 10 s of a
+//! processor to a build. A loader of its own would have to relocate the fields by the kernel's BTF, which libbpf does in thousands of lines.
+//!
+//! # Tests
+//! `tests/all` compiles the headers with the C compiler of the machine and compares the whole state after each event with the one of
+//! `afteryou_cc`: for the vectors recorded there and for millions of random events. The compiled program traps on undefined behaviour. Another test
+//! makes the object again. With the feature `kernel` and as root, the kernel runs the same rules as eBPF on the vectors and on random events. The
+//! controllers are loaded and send through a bottleneck between network namespaces. A test that cannot run prints `SKIPPED` and why.
+
+#[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
+mod loaded;
+
+#[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
+pub use loaded::{Error, Loaded, NAMES};
+
+/// The headers: file name and text.
+pub const HEADERS: [(&str, &str); 9] = [
+    ("delay.h", include_str!("../c/delay.h")),
+    ("event.h", include_str!("../c/event.h")),
+    ("fixed.h", include_str!("../c/fixed.h")),
+    ("fledbat.h", include_str!("../c/fledbat.h")),
+    ("integers.h", include_str!("../c/integers.h")),
+    ("ledbat.h", include_str!("../c/ledbat.h")),
+    ("ledbatpp.h", include_str!("../c/ledbatpp.h")),
+    ("slowdown.h", include_str!("../c/slowdown.h")),
+    ("window_use.h", include_str!("../c/window_use.h")),
+];

@@ -1,0 +1,61 @@
+//! An event as both rules take it.
+
+use afteryou_cc::ledbat_core::AckEvent;
+
+/// A kind of event, in the order of `tests/c/replay.c`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    Ack,
+    Loss,
+    Timeout,
+    Idle,
+    Mtu,
+    Wake,
+    /// Saves the state that a loss may change.
+    Keep,
+    /// Lowers the saved window by `flightsize` bytes.
+    Lower,
+    /// Returns to the saved state.
+    Undo,
+}
+
+/// An event with its integers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Event {
+    pub kind: Kind,
+    pub ack: AckEvent,
+}
+
+impl Event {
+    /// Reads the first eight cells of a line of the vectors.
+    pub fn parse(cells: &[&str]) -> Event {
+        let [name, numbers @ ..] = cells else { panic!("an empty line") };
+        let number = |i: usize| numbers[i].parse::<u64>().expect("an integer");
+        let kind = match *name {
+            "ack" => Kind::Ack,
+            "loss" => Kind::Loss,
+            "timeout" => Kind::Timeout,
+            "idle" => Kind::Idle,
+            "mtu" => Kind::Mtu,
+            "wake" => Kind::Wake,
+            other => panic!("no event {other:?}"),
+        };
+        let ack = AckEvent {
+            now: number(0),
+            sent_at: number(1),
+            smoothed_rtt: number(2),
+            delivered: number(3),
+            flightsize: number(4),
+            delay_us: number(5) as u32,
+            flags: number(6) as u32,
+        };
+        Event { kind, ack }
+    }
+
+    /// Returns the event as the program in C reads it.
+    pub fn numbers(&self) -> [u64; 8] {
+        let AckEvent { now, sent_at, smoothed_rtt, delivered, flightsize, delay_us, flags } = self.ack;
+        let small = [delay_us, flags].map(u64::from);
+        [self.kind as u64, now, sent_at, smoothed_rtt, delivered, flightsize, small[0], small[1]]
+    }
+}

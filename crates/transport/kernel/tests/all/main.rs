@@ -1,0 +1,15 @@
+//! The rules in C beside those in Rust, event by event: compiled for this machine, as eBPF, and as controllers of its kernel.
+
+mod clang;
+mod compiled;
+mod event;
+#[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
+mod in_ebpf;
+#[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
+mod loaded;
+#[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
+mod network;
+mod object;
+mod random;
+mod rules;
+mod vectors;
