@@ -192,6 +192,19 @@ impl Group {
 
     /// Takes in the readings of a tick and returns the window of each connection.
     pub fn tick(&mut self, now: Time, readings: &[Reading]) -> Vec<Granted> {
+        self.read(now, readings);
+        let floor = ACTIVE_PACKETS * self.mss();
+        if let Some(seen) = self.seen(now) {
+            self.set_window(seen, floor);
+        }
+        self.last_tick = now;
+        self.take_turns(now);
+        let window = self.window - self.leaving(now);
+        self.grant(window, floor)
+    }
+
+    /// Takes in the readings, and notes which of the active connections fill their share.
+    fn read(&mut self, now: Time, readings: &[Reading]) {
         let is_bound = |reading: &&Reading| self.direction == Direction::Down || reading.bytes >= UPLOAD_FROM;
         let bound: Vec<Reading> = readings.iter().filter(is_bound).copied().collect();
         let begins = |reading: &Reading| (FIRST_WINDOW as u64..UPLOAD_FROM).contains(&reading.bytes);
@@ -200,38 +213,39 @@ impl Group {
         if self.law.queue().is_some() && (has_new || is_begun) {
             self.joined.note(now);
         }
-        let (round, share) = (self.round, self.window / self.turns.active().count().max(1) as f64);
+        let share = self.window / self.turns.active().count().max(1) as f64;
         for id in self.turns.active() {
             if let Some(member) = self.members.get_mut(id) {
-                member.note_filling(now, share, round);
+                member.note_filling(now, share, self.round);
             }
         }
-        let floor = ACTIVE_PACKETS * self.mss();
+    }
+
+    /// Sets the group's window: by a trial that is under way, or else by the law.
+    fn set_window(&mut self, mut seen: Seen, floor: f64) {
+        let now = seen.now;
+        // The least, since one that pauses has its pauses in it.
+        let least = self.active().filter_map(|member| member.reading.rtt).min();
+        self.round = least.unwrap_or(seen.base).max(seen.base);
+        let best = self.best.get().unwrap_or(0.0);
+        self.best.note(now, seen.rate);
+        if let Some(window) = self.opposite.tick(&mut seen, &mut self.law, best) {
+            self.law.tick(&seen, floor);
+            self.window = window.max(floor);
+            return;
+        }
+        let is_managed = self.is_managed(now);
+        if let Some(window) = self.fair.tick(&seen, &mut self.law, is_managed) {
+            self.window = window.max(floor);
+            return;
+        }
+        // It may be the queue of what new connections have sent before they had a window.
+        let is_excused = now < self.joined.until
+            && seen.queue.is_some_and(|queue| queue.as_secs_f64() > self.law.target());
+        if !is_excused {
+            self.law.tick(&seen, floor);
+        }
         self.window = self.law.window();
-        if let Some(mut seen) = self.seen(now) {
-            // The least, since one that pauses has its pauses in it.
-            let least = self.active().filter_map(|member| member.reading.rtt).min();
-            self.round = least.unwrap_or(seen.base).max(seen.base);
-            let best = self.best.get().unwrap_or(0.0);
-            let is_managed = self.is_managed(now);
-            let tried = self.opposite.tick(&mut seen, &mut self.law, best);
-            let fair = match tried {
-                Some(_) => None,
-                None => self.fair.tick(&seen, &mut self.law, is_managed),
-            };
-            self.best.note(now, seen.rate);
-            // It may be the queue of what new connections have sent before they had a window.
-            let is_excused = now < self.joined.until
-                && seen.queue.is_some_and(|queue| queue.as_secs_f64() > self.law.target());
-            if fair.is_none() && !is_excused {
-                self.law.tick(&seen, floor);
-            }
-            self.window = tried.or(fair).unwrap_or(self.law.window()).max(floor);
-        }
-        self.last_tick = now;
-        self.take_turns(now);
-        let window = self.window - self.leaving(now);
-        self.grant(window, floor)
     }
 
     /// Notes whether packets are lost while the queue is short, and returns whether they were of late.
