@@ -27,8 +27,6 @@ use std::process::ExitCode;
 const KEPT: f64 = 0.95;
 /// Time under `afteryou run`, as a multiple of that without it, at most.
 const LONGER: f64 = 1.05;
-/// CUBIC begins at this time, s.
-const BEGIN_S: f64 = 6.0;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -51,17 +49,18 @@ struct End {
 
 /// Runs a row beside CUBIC for `beside_s`, or alone, and returns CUBIC's goodput, bit/s, and the program's end, if it has ended.
 fn run(row: &Row, folder: &Folder, how: How, beside_s: Option<f64>) -> Result<(f64, Option<End>)> {
-    let end_s = beside_s.map_or(row.alone_s, |seconds| BEGIN_S + seconds + 1.0);
+    let begin_s = row.begin_s;
+    let end_s = beside_s.map_or(row.alone_s, |seconds| begin_s + seconds + 1.0);
     let mut text = format!(
         "duration = \"{end_s} s\"\n[link]\nrate = \"20 Mbit/s\"\nbuffer = \"500 ms\"\n\
          [[measure]]\nname = \"together\"\nfrom = \"{}\"\nto = \"{} s\"\n",
-        if beside_s.is_some() { format!("{BEGIN_S} s") } else { "1 s".to_owned() },
+        if beside_s.is_some() { format!("{begin_s} s") } else { "1 s".to_owned() },
         end_s - 1.0
     );
     if beside_s.is_some() {
         text += &format!(
             "[[flow]]\nname = \"cubic\"\nrole = \"foreground\"\ncontroller = \"cubic\"\ntransport = \"tcp\"\nrtt = \"40 ms\"\n\
-             start = \"{BEGIN_S} s\"\nstop = \"{} s\"\n",
+             start = \"{begin_s} s\"\nstop = \"{} s\"\n",
             end_s - 1.0
         );
     }

@@ -15,6 +15,8 @@ pub struct Row {
     /// The shell's command. `RUN` is `afteryou run --` or nothing, `DATA` is `small` or `large`, `$F` the folder with the data, `$OUT` one
     /// to write into, `$WEB` the server, and `$SSH` an ssh client with its options.
     script: &'static str,
+    /// CUBIC begins at this time, s.
+    pub begin_s: f64,
     pub beside_s: f64,
     /// A transfer of 30 MB is over by then, s.
     pub alone_s: f64,
@@ -26,6 +28,7 @@ const HTTP: Row = Row {
     is_upload: false,
     is_http: true,
     script: "",
+    begin_s: 6.0,
     beside_s: 15.0,
     alone_s: 24.0,
 };
@@ -85,7 +88,7 @@ pub const ROWS: &[Row] = &[
         script: "export RESTIC_PASSWORD=secret; R=\"restic -q --no-cache -o sftp.command='$SSH root@$AFTERYOU_PEER -s sftp' -r sftp:root@$AFTERYOU_PEER:$OUT/repository\"; \
                  eval $R init && begin && eval RUN $R backup $F/web/DATA",
         // It makes 256 folders first, one a round trip.
-        beside_s: 30.0,
+        begin_s: 25.0,
         alone_s: 50.0,
         ..SSH
     },
