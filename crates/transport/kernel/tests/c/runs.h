@@ -55,6 +55,13 @@ INLINE void put_counts(struct columns *self, const struct delay *delay)
     put(self, delay->is_known);
 }
 
+INLINE void put_delay(struct columns *self, const struct delay *delay)
+{
+    put_samples(self, delay);
+    put_gaps(self, delay);
+    put_counts(self, delay);
+}
+
 INLINE struct ack_event ack_of(const u64 *event)
 {
     return (struct ack_event){
@@ -110,9 +117,7 @@ INLINE void ledbat_step(struct ledbat_run *run, const u64 *event, struct columns
     columns->count = 0;
     put(columns, state->cwnd);
     put(columns, state->gate);
-    put_samples(columns, &state->delay);
-    put_gaps(columns, &state->delay);
-    put_counts(columns, &state->delay);
+    put_delay(columns, &state->delay);
     put(columns, state->window_use.round);
     put(columns, state->window_use.previous);
     put(columns, run->before.cwnd);
@@ -160,9 +165,7 @@ INLINE void fledbat_step(struct fledbat_run *run, const u64 *event, struct colum
     columns->count = 0;
     put(columns, state->cwnd);
     put(columns, state->gate);
-    put_samples(columns, &state->delay);
-    put_gaps(columns, &state->delay);
-    put_counts(columns, &state->delay);
+    put_delay(columns, &state->delay);
     put(columns, run->before.cwnd);
     put(columns, run->before.gate);
     put(columns, counts);

@@ -2,8 +2,8 @@
 //!
 //! # Model
 //! A fair queue gives each connection a share of the link and a queue of its own. So the group would keep the queue that it aims at and take its
-//! share, whoever else is there. But it has seen what the link carries. If it has a queue and still carries much less than that, somebody else
-//! may have the rest. The group tries it out. First it makes its window small: its own queue vanishes, that of a FIFO with others does not, and
+//! share, whoever else is there. But it has seen what the link carries. If it has a queue and still carries much less than that, other
+//! traffic may have the rest. The group tries it out. First it makes its window small: its own queue vanishes, that of a FIFO with others does not, and
 //! then the law has the answer. Next it *probes*: the window doubles each round trip. If it has a queue again before it carries most of the link's
 //! rate, the others are there, and the group yields: it keeps a small part of the link, and probes now and then.
 //!
@@ -70,7 +70,7 @@ const PROBED: f64 = 0.8;
 const PROBE_QUEUE: Span = Span::from_millis(3);
 /// So does a queue of this, if it stays although the rate is low: the sensor's resolution is 1 ms.
 const SHOWN: Span = Span::from_millis(1);
-/// A probe without a queue ends after this many round trips, or tenths of a second: the senders do not fill what they may, and nobody hinders them.
+/// A probe without a queue ends after this many round trips, each at least as long as a rate needs: the senders do not fill what they may, and nobody hinders them.
 const PROBE_ROUNDS: u64 = 16;
 
 /// Whether others are behind a fair queue.
@@ -199,7 +199,7 @@ impl Fair {
     fn probe(&mut self, seen: &Seen, law: &mut Law, mut probe: Probe, rtt: Span) -> State {
         let round = rtt.max(ROUND_MIN);
         let is_quick = seen.rate >= SHARED * self.link;
-        if is_quick || seen.now.since(probe.began) >= (round * PROBE_ROUNDS).max(RATE_OF * PROBE_ROUNDS) {
+        if is_quick || seen.now.since(probe.began) >= round.max(RATE_OF) * PROBE_ROUNDS {
             self.wait = Span::ZERO;
             law.resume(probe.window);
             return State::Watching;

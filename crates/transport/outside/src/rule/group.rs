@@ -197,6 +197,9 @@ impl Group {
         if let Some(seen) = self.seen(now) {
             self.set_window(seen, floor);
         }
+        if self.law.full_queue().is_some_and(|queue| queue < MANAGED.as_secs_f64()) {
+            self.managed_until = now + MANAGED_KEPT;
+        }
         self.last_tick = now;
         self.take_turns(now);
         let window = self.window - self.leaving(now);
@@ -248,11 +251,8 @@ impl Group {
         self.window = self.law.window();
     }
 
-    /// Notes whether packets are lost while the queue is short, and returns whether they were of late.
-    fn is_managed(&mut self, now: Time) -> bool {
-        if self.law.full_queue().is_some_and(|queue| queue < MANAGED.as_secs_f64()) {
-            self.managed_until = now + MANAGED_KEPT;
-        }
+    /// Returns whether packets were lost of late while the queue was short.
+    fn is_managed(&self, now: Time) -> bool {
         now < self.managed_until || self.fair.is_yielding()
     }
 
@@ -373,12 +373,11 @@ impl Group {
         let had_places: Vec<Id> = self.turns.active().collect();
         let is_slowed = matches!(self.law.phase(), Phase::Slowdown { .. });
         let afforded = if is_slowed { ACTIVE_PACKETS } else { AFFORDED_PACKETS };
-        let is_managed = self.is_managed(now);
         let situation = Situation {
             now,
             is_crowded: self.law.is_crowded(),
             has_room: self.law.queue().is_none_or(|queue| queue < FREE * self.law.target()),
-            is_managed,
+            is_managed: self.is_managed(now),
             round,
             affordable: (self.window / (afforded * self.mss())) as usize,
         };
