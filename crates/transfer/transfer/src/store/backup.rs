@@ -60,9 +60,9 @@ impl Store {
         let mut steps = self.steps(&whole).map_err(io::Error::other)?;
         let top = steps.len() - components(path).map_or(0, |steps| steps.len());
         let Some(last) = steps.pop() else { return Ok(()) };
-        let clear_way = |dir: &Dir, steps: &[OsString], _: &There| match steps.len() > top {
-            true => writable(dir, || dir.remove_file(&steps[steps.len() - 1])).map(|()| true),
-            false => Ok(false),
+        let clear_way = |dir: &Dir, steps: &[OsString], _: &There| match steps.last() {
+            Some(name) if steps.len() > top => clear_file(dir, name).map(|()| true),
+            _ => Ok(false),
         };
         let made = place::make(&self.inner.root, &steps, None, &mut 0, clear_way);
         let shelf = made.map_err(|why| match why {
@@ -88,6 +88,14 @@ impl Store {
     pub(super) fn put_away(&self, parent: &Dir, name: &OsStr, path: &EntryPath) -> io::Result<()> {
         self.back_up(parent, name, path)?;
         writable(parent, || parent.remove_file(name))
+    }
+}
+
+/// Removes a file or a link, unless it is gone or a directory has its place: many entries are backed up together.
+fn clear_file(dir: &Dir, name: &OsStr) -> io::Result<()> {
+    match writable(dir, || dir.remove_file(name)) {
+        Err(_) if There::if_any(dir, name)?.is_none_or(|there| there.is_directory) => Ok(()),
+        removed => removed,
     }
 }
 

@@ -9,9 +9,11 @@ use super::place::{self, There};
 use super::Store;
 use crate::entry::{bytes, EntryPath};
 use crate::wire::Why;
+use afteryou_base::lock::EvenPoisoned;
 use cap_std::fs::Dir;
 use std::ffi::OsString;
 use std::io;
+use std::sync::Mutex;
 
 /// Returns the path that steps lead to.
 pub(super) fn path(steps: &[OsString]) -> EntryPath {
@@ -32,6 +34,12 @@ impl Store {
     /// Removes what is at the place of a directory, to the backups if there are any. False if it must not be removed.
     pub(super) fn clear(&self, dir: &Dir, steps: &[OsString], there: &There) -> io::Result<bool> {
         let (Some(name), true) = (steps.last(), self.gives_way(there)) else { return Ok(false) };
+        // One at a time: whoever comes second finds it cleared, or a directory in its place.
+        static CLEARED: Mutex<()> = Mutex::new(());
+        let _one = CLEARED.lock().even_poisoned();
+        if There::if_any(dir, name)?.is_none_or(|there| there.is_directory) {
+            return Ok(true);
+        }
         match self.put_away(dir, name, &path(steps)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(true),

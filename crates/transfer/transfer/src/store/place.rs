@@ -92,6 +92,29 @@ fn far_along(root: &Root, steps: &[OsString]) -> (Option<Dir>, usize) {
     reached.map_or((None, 0), |(dir, taken)| (Some(dir), taken))
 }
 
+/// A step of a path.
+enum Step {
+    Into(Dir),
+    Missing,
+    /// No directory, and why it could not be opened as one.
+    Other(There, io::Error),
+}
+
+/// Takes a step. Between its two looks, a directory may take the place of a file: many entries of a job arrive together.
+fn step(root: &Root, dir: &Dir, name: &OsStr) -> Result<Step, Why> {
+    let error = match root.enter(dir, name) {
+        Ok(next) => return Ok(Step::Into(next)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Step::Missing),
+        Err(error) => error,
+    };
+    match There::if_any(dir, name) {
+        _ if is_out_of_descriptors(&error) => Err(in_the_way(dir, name, error)),
+        Ok(Some(there)) if !there.is_directory => Ok(Step::Other(there, error)),
+        Ok(None) => Ok(Step::Missing),
+        _ => root.enter(dir, name).map(Step::Into).map_err(|error| in_the_way(dir, name, error)),
+    }
+}
+
 /// Opens the directory that `parents` lead to; None where one does not exist.
 pub(crate) fn find(root: &Root, parents: &[OsString]) -> Result<Option<Dir>, Why> {
     find_unless(root, parents, |_| false)
@@ -106,11 +129,11 @@ pub(super) fn find_unless(
     let (mut below, taken) = far_along(root, parents);
     for name in &parents[taken..] {
         let dir = below.as_ref().unwrap_or(root);
-        match root.enter(dir, name) {
-            Ok(next) => below = Some(next),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(_) if There::named(dir, name).is_ok_and(|there| gives_way(&there)) => return Ok(None),
-            Err(error) => return Err(in_the_way(dir, name, error)),
+        match step(root, dir, name)? {
+            Step::Into(next) => below = Some(next),
+            Step::Missing => return Ok(None),
+            Step::Other(there, _) if gives_way(&there) => return Ok(None),
+            Step::Other(_, error) => return Err(in_the_way(dir, name, error)),
         }
     }
     or_copy(below, root).map(Some)
@@ -137,35 +160,33 @@ pub(crate) fn make(
     let (mut below, taken) = far_along(root, parents);
     for (at, name) in parents.iter().enumerate().skip(taken) {
         let dir = below.as_ref().unwrap_or(root);
-        let opened = root.enter(dir, name).map_err(|error| match There::if_any(dir, name) {
-            Ok(Some(there)) if !there.is_directory => match clear(dir, &parents[..=at], &there) {
-                Ok(true) => io::ErrorKind::NotFound.into(),
-                Ok(false) => error,
-                Err(error) => error,
-            },
-            _ => error,
-        });
-        let next = match opened {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                match writable(dir, || dir.create_dir(name)) {
-                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                        return Err(why("create a directory", error))
-                    }
-                    _ => {}
-                }
-                let next = root.enter(dir, name).map_err(|error| in_the_way(dir, name, error))?;
-                *made += 1;
-                if let Some(changed) = &mut changed {
-                    if changed.len() >= MOST_CHANGED {
-                        sync::flush(std::mem::take(changed))
-                            .map_err(|error| why("write the directory to the disk", error))?;
-                    }
-                    changed.push(or_copy(below.take(), root)?);
-                }
-                next
+        match step(root, dir, name)? {
+            Step::Into(next) => {
+                below = Some(next);
+                continue;
             }
-            other => other.map_err(|error| in_the_way(dir, name, error))?,
-        };
+            Step::Missing => {}
+            Step::Other(there, error) => match clear(dir, &parents[..=at], &there) {
+                Ok(true) => {}
+                Ok(false) => return Err(in_the_way(dir, name, error)),
+                Err(why_not) => return Err(in_the_way(dir, name, why_not)),
+            },
+        }
+        match writable(dir, || dir.create_dir(name)) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(why("create a directory", error))
+            }
+            _ => {}
+        }
+        let next = root.enter(dir, name).map_err(|error| in_the_way(dir, name, error))?;
+        *made += 1;
+        if let Some(changed) = &mut changed {
+            if changed.len() >= MOST_CHANGED {
+                sync::flush(std::mem::take(changed))
+                    .map_err(|error| why("write the directory to the disk", error))?;
+            }
+            changed.push(or_copy(below.take(), root)?);
+        }
         below = Some(next);
     }
     or_copy(below, root)

@@ -175,6 +175,34 @@ fn a_directory_takes_the_place_of_a_file_and_gives_way_to_nothing() {
     assert_eq!(std::fs::read(pair.to().join("d/x")).expect("it is there"), b"file");
 }
 
+#[test]
+fn files_that_arrive_together_make_a_directory_of_the_same_file_and_one_keeps_it_in_the_backups() {
+    const TOGETHER: usize = 4;
+    let pair = Pair::new();
+    let mut options = StoreOptions::default();
+    options.allow = Allow::all();
+    let store = Store::open(&pair.to(), options).expect("a store");
+    let backup = Some(EntryPath(b"old".to_vec()));
+    let store = store.for_job(Wishes { backup, ..Wishes::default() }).expect("a job");
+    let begin = std::sync::Barrier::new(TOGETHER);
+    for round in 0..200 {
+        let name = format!("d{round}");
+        std::fs::write(pair.to().join(&name), &name).expect("a file");
+        std::thread::scope(|scope| {
+            for one in 0..TOGETHER {
+                let (name, store, begin) = (&name, &store, &begin);
+                scope.spawn(move || {
+                    begin.wait();
+                    let kept = stored(store, format!("{name}/{one}").as_bytes(), b"below");
+                    assert!(kept.is_ok(), "{name}/{one}: {kept:?}");
+                });
+            }
+        });
+        assert_eq!(std::fs::read_dir(pair.to().join(&name)).expect("a directory").count(), TOGETHER);
+        assert_eq!(std::fs::read_to_string(pair.to().join("old").join(&name)).expect("a backup"), name);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn links_are_kept_replaced_and_left_alone_when_they_are_right() {
