@@ -85,7 +85,7 @@ const ROWS: &[Row] = &[
     Row { name: "down-5Mbit", connections: 4, mbit: 5.0, buffer_ms: 300, kept: 0.0, ..DOWN },
     Row { name: "down-100Mbit", connections: 4, mbit: 100.0, kept: 0.0, ..DOWN },
     Row { name: "down-30ms-buffer", connections: 4, buffer_ms: 30, kept: 0.85, ..ANY },
-    Row { name: "down-fq_codel", connections: 16, queue: "fq_codel", kept: 0.47, ..ANY },
+    Row { name: "down-fq_codel", connections: 16, queue: "fq_codel", kept: 0.75, ..ANY },
     Row { name: "down-rtt-100", connections: 4, rtt_ms: 100, alone: 0.9, ..ANY },
     Row { name: "down-rtt-250", rtt_ms: 250, alone: 0.9, ..ANY },
     Row { name: "down-own-upload", has_own_upload: true, alone: 0.33, kept: 0.9, ..ANY },

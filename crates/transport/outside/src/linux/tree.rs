@@ -2,15 +2,34 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+/// A list of threads is read so often at most, if some are missing.
+const LISTED: usize = 8;
 
 /// Returns the children of a process, each of which one of its threads has started.
 pub fn children(pid: i32) -> Vec<i32> {
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
-    let lists =
-        threads.flatten().filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let threads = threads(pid).into_iter();
+    let lists = threads.filter_map(|thread| fs::read_to_string(thread.join("children")).ok());
     lists
         .flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<i32>>())
         .collect()
+}
+
+/// Returns the folders of a process' threads. Linux leaves some out if others end meanwhile; the links of the folder count them all.
+fn threads(pid: i32) -> Vec<PathBuf> {
+    let folder = format!("/proc/{pid}/task");
+    let count = || fs::metadata(&folder).map_or(0, |metadata| metadata.nlink().saturating_sub(2));
+    let mut listed = Vec::new();
+    for _ in 0..LISTED {
+        let before = count();
+        listed = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        if before == listed.len() as u64 && before == count() {
+            break;
+        }
+    }
+    listed
 }
 
 /// Returns whether `is_wanted` holds for a process or one of its ancestors.
@@ -53,6 +72,30 @@ mod tests {
     use std::net::TcpListener;
     use std::os::fd::AsRawFd;
     use std::process::Command;
+    use std::sync::Barrier;
+    use std::thread;
+
+    #[test]
+    fn a_child_is_seen_however_many_threads_end_meanwhile() {
+        const ENDING: usize = 64;
+        let (own, begin) = (std::process::id() as i32, Barrier::new(ENDING + 1));
+        let missed = |_| {
+            thread::scope(|scope| {
+                (0..ENDING).for_each(|_| drop(scope.spawn(|| begin.wait())));
+                // Threads are listed by age, so this one comes behind those that end.
+                let parent = scope.spawn(|| {
+                    let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+                    begin.wait();
+                    let missed = (0..20).filter(|_| !children(own).contains(&(child.id() as i32))).count();
+                    child.kill().unwrap();
+                    child.wait().unwrap();
+                    missed
+                });
+                parent.join().unwrap()
+            })
+        };
+        assert_eq!((0..50).map(missed).sum::<usize>(), 0);
+    }
 
     #[test]
     fn a_process_has_its_sockets_and_its_children() {

@@ -34,8 +34,10 @@ const SHARED: f64 = 0.7;
 const LEAST: f64 = 0.15;
 /// A queue of this part of the target is one.
 const QUEUED: f64 = 1.0 / 3.0;
-/// Smoothing of the rate: what a hole held back comes at once when it is filled, and is no rate of the link.
+/// Smoothing of the rate that may be the link's: what a hole held back comes at once when it is filled …
 const SMOOTHED: Span = Span::from_millis(500);
+/// … and of the rate that may be too low for it.
+const SMOOTHED_SHARE: Span = Span::from_millis(150);
 /// The link's rate is the largest of this long.
 const LINK_KEPT: Span = Span::from_secs(300);
 /// The group must have had a queue for so long while its rate was that of one with others: losses leave a low rate, too, but no queue.
@@ -49,36 +51,40 @@ const GONE: Span = Span::from_millis(2);
 /// The next step comes so long after one that found a queue of others.
 const APART: Span = Span::from_secs(10);
 /// Part of the link that the group keeps while it yields.
-const KEPT: f64 = 0.06;
+const KEPT: f64 = 0.03;
 /// The first probe comes so long after the group began to yield, since many stay for seconds only …
-const PROBE_APART: Span = Span::from_secs(3);
+const PROBE_APART: Span = Span::from_secs(5);
 /// … or this many round trips …
 const PROBE_APART_ROUNDS: u64 = 30;
 /// … each following one after this many times the wait before …
 const PROBE_BACKOFF: u64 = 2;
 /// … but not longer than this, since each may cost others a packet.
-const PROBE_APART_MAX: Span = Span::from_secs(8);
+const PROBE_APART_MAX: Span = Span::from_secs(10);
 /// A round trip counts as so long at least: windows are set every 10 ms.
 const ROUND_MIN: Span = Span::from_millis(20);
 /// A rate is that of so long a time, at least.
 const RATE_OF: Span = Span::from_millis(100);
 /// A probe grows by this factor in a round trip.
-const PROBE_GROWTH: f64 = 2.0;
+const PROBE_GROWTH: f64 = 4.0;
 /// … up to this part of the link: as much as that has no queue of its own.
 const PROBED: f64 = 0.8;
 /// A queue above this, for half a round trip, is one: a larger window comes as a burst.
 const PROBE_QUEUE: Span = Span::from_millis(3);
 /// So does a queue of this, if it stays although the rate is low: the sensor's resolution is 1 ms.
 const SHOWN: Span = Span::from_millis(1);
-/// A probe without a queue ends after this many round trips, each at least as long as a rate needs: the senders do not fill what they may, and nobody hinders them.
+/// A probe without a queue ends when its rate has not grown …
+const PROBE_GROWN: f64 = 1.1;
+/// … by that factor in this many round trips, each at least as long as a rate needs: the senders do not fill what they may, and nobody hinders them.
 const PROBE_ROUNDS: u64 = 16;
 
 /// Whether others are behind a fair queue.
 #[derive(Clone, Debug)]
 pub struct Fair {
     state: State,
-    /// Smoothed, bytes a second.
+    /// Smoothed over [`SMOOTHED`], bytes a second …
     rate: f64,
+    /// … and over [`SMOOTHED_SHARE`].
+    share: f64,
     rates: Largest,
     /// Of the link, while the law has not the window, bytes a second.
     link: f64,
@@ -103,8 +109,10 @@ enum State {
 /// A probe under way.
 #[derive(Clone, Copy, Debug)]
 struct Probe {
-    began: Time,
+    /// When the window grew.
     grown: Time,
+    /// The rate, bytes a second, when it had last grown, and that time.
+    quickest: (f64, Time),
     /// Bytes.
     window: f64,
     /// Since when there is a queue …
@@ -118,6 +126,7 @@ impl Default for Fair {
         Fair {
             state: State::Watching,
             rate: 0.0,
+            share: 0.0,
             rates: Largest::new(LINK_KEPT),
             link: 0.0,
             suspected: Span::ZERO,
@@ -136,8 +145,9 @@ impl Fair {
     /// Takes in a tick's reading and returns the group's window, bytes, if the law has not to decide on it. `is_managed`:
     /// the link's queue is kept short.
     pub fn tick(&mut self, seen: &Seen, law: &mut Law, is_managed: bool) -> Option<f64> {
-        let part = (seen.passed.as_secs_f64() / SMOOTHED.as_secs_f64()).min(1.0);
-        self.rate += (seen.rate - self.rate) * part;
+        let part = |smoothed: Span| (seen.passed.as_secs_f64() / smoothed.as_secs_f64()).min(1.0);
+        self.rate += (seen.rate - self.rate) * part(SMOOTHED);
+        self.share += (seen.rate - self.share) * part(SMOOTHED_SHARE);
         self.rates.note(seen.now, self.rate);
         let rtt = seen.base + seen.queue.unwrap_or(Span::ZERO);
         self.state = match self.state {
@@ -157,7 +167,7 @@ impl Fair {
     fn watch(&mut self, seen: &Seen, law: &Law, is_managed: bool) -> State {
         let best = self.rates.get().unwrap_or(0.0);
         let is_queued = seen.queue.is_some_and(|queue| queue.as_secs_f64() >= QUEUED * law.target());
-        let is_shared = self.rate < SHARED * best && self.rate > LEAST * best;
+        let is_shared = self.share < SHARED * best && self.share > LEAST * best;
         if !is_managed || !is_shared {
             self.suspected = Span::ZERO;
         } else if is_queued {
@@ -188,8 +198,8 @@ impl Fair {
     fn begin_probe(&self, seen: &Seen) -> State {
         let window = self.kept(seen);
         State::Probing(Probe {
-            began: seen.now,
             grown: seen.now,
+            quickest: (0.0, seen.now),
             window,
             queued_since: None,
             shown_since: None,
@@ -199,7 +209,10 @@ impl Fair {
     fn probe(&mut self, seen: &Seen, law: &mut Law, mut probe: Probe, rtt: Span) -> State {
         let round = rtt.max(ROUND_MIN);
         let is_quick = seen.rate >= SHARED * self.link;
-        if is_quick || seen.now.since(probe.began) >= round.max(RATE_OF) * PROBE_ROUNDS {
+        if seen.rate >= PROBE_GROWN * probe.quickest.0 {
+            probe.quickest = (seen.rate, seen.now);
+        }
+        if is_quick || seen.now.since(probe.quickest.1) >= round.max(RATE_OF) * PROBE_ROUNDS {
             self.wait = Span::ZERO;
             law.resume(probe.window);
             return State::Watching;

@@ -378,6 +378,7 @@ impl Group {
             is_crowded: self.law.is_crowded(),
             has_room: self.law.queue().is_none_or(|queue| queue < FREE * self.law.target()),
             is_managed: self.is_managed(now),
+            is_tried: self.fair.is_yielding(),
             round,
             affordable: (self.window / (afforded * self.mss())) as usize,
         };

@@ -22,8 +22,8 @@ const CYCLE: Span = Span::from_secs(30);
 const CYCLE_OF_UPLOADS: Span = Span::from_secs(240);
 /// A turn is not shorter, since a connection needs some round trips to fill its window again …
 const TURN_MIN: Span = Span::from_secs(2);
-/// … this behind a managed queue, where two share more than one during a handover …
-const TURN_MIN_MANAGED: Span = Span::from_secs(4);
+/// … this behind a managed queue, where one has the link and its server may need seconds to fill it …
+const TURN_MIN_MANAGED: Span = Span::from_secs(15);
 /// … or this many round trips.
 const TURN_ROUNDS: u64 = 6;
 /// … and not longer.
@@ -63,6 +63,8 @@ pub struct Situation {
     pub has_room: bool,
     /// Packets are lost while the queue is short.
     pub is_managed: bool,
+    /// The link is tried out now and then, which needs a server that can fill it.
+    pub is_tried: bool,
     /// A round trip of the group.
     pub round: Span,
     /// Places for which the window suffices.
@@ -142,6 +144,7 @@ impl Turns {
         if self.active.len() == places
             && self.active.first().is_some_and(|(_, since)| has_had_turn(*since))
             && !waiting.is_empty()
+            && !situation.is_tried
         {
             self.last_change = now;
             self.is_handing_over = true;
@@ -155,5 +158,38 @@ impl Turns {
         }
         self.active.extend(next.iter().map(|id| (*id, now)));
         next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns how many of five connections behind a managed queue were active within a minute.
+    fn active_in_a_minute(is_tried: bool) -> usize {
+        let (mut turns, mut been) = (Turns::new(Direction::Down), BTreeSet::new());
+        let mut wanting: Vec<Id> = (0..5).map(Id).collect();
+        for tick in 0..6000 {
+            let situation = Situation {
+                now: Time::ZERO + Span::from_millis(10) * tick,
+                is_crowded: false,
+                has_room: false,
+                is_managed: true,
+                is_tried,
+                round: Span::from_millis(50),
+                affordable: 5,
+            };
+            turns.tick(situation, &wanting, &|_| true, &|_| true);
+            assert!(turns.active().count() <= 2);
+            been.extend(turns.active());
+            wanting.sort_by_key(|id| turns.active().any(|active| active == *id));
+        }
+        been.len()
+    }
+
+    #[test]
+    fn behind_a_managed_queue_one_follows_the_other_but_not_while_the_link_is_tried_out() {
+        assert!((4..=5).contains(&active_in_a_minute(false)));
+        assert_eq!(active_in_a_minute(true), 1);
     }
 }
