@@ -21,6 +21,8 @@ use std::thread;
 use std::time::Duration;
 use streams::{go, serve, until};
 
+#[path = "support/rows.rs"]
+mod rows;
 #[path = "support/runs.rs"]
 mod runs;
 #[path = "support/streams.rs"]
@@ -190,8 +192,7 @@ fn judge(words: &[String]) -> Result<ExitCode, Box<dyn Error>> {
     let has = |word: &str| words.iter().any(|other| other == word);
     let runs = runs::runs(words).unwrap_or(5);
     let thirds_s = if has("--brief") { 7.0 } else { 15.0 };
-    let named: Vec<&Row> = ROWS.iter().filter(|row| has(row.name)).collect();
-    let rows: Vec<&Row> = if named.is_empty() { ROWS.iter().collect() } else { named };
+    let rows = rows::named(words, ROWS, |row| row.name)?;
     println!("{:<18} {:>8} {:>9} {:>7} {:>7}", "row", "alone", "p95, ms", "kept", "back");
     let mut is_good = true;
     for row in rows {

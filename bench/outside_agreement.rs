@@ -19,6 +19,8 @@ use std::ops::ControlFlow;
 use std::process::ExitCode;
 use streams::{go, serve, until};
 
+#[path = "support/rows.rs"]
+mod rows;
 #[path = "support/runs.rs"]
 mod runs;
 #[path = "support/streams.rs"]
@@ -218,8 +220,7 @@ fn judge(words: &[String]) -> Result<ExitCode, Box<dyn Error>> {
     let has = |word: &str| words.iter().any(|other| other == word);
     let runs = runs::runs(words);
     let runs = runs.unwrap_or(3);
-    let named: Vec<&Row> = ROWS.iter().filter(|row| has(row.name)).collect();
-    let rows: Vec<&Row> = if named.is_empty() { ROWS.iter().collect() } else { named };
+    let rows = rows::named(words, ROWS, |row| row.name)?;
     println!("| row | alone: sim, bed, run | queue p95, ms | beside | differ |");
     println!("|---|---|---|---|---|");
     let mut agree = true;

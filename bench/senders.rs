@@ -10,6 +10,8 @@
 
 #[path = "support/congestion.rs"]
 mod congestion;
+#[path = "support/rows.rs"]
+mod rows;
 #[path = "support/runs.rs"]
 mod runs;
 
@@ -174,9 +176,8 @@ fn serve_one(mut stream: TcpStream) -> std::io::Result<()> {
 fn judge(words: &[String]) -> Result<ExitCode, Box<dyn Error>> {
     let has = |word: &str| words.iter().any(|other| other == word);
     let runs = runs::runs(words).unwrap_or(if has("--brief") { 1 } else { 5 });
-    let named: Vec<&Row> =
-        ROWS.iter().filter(|row| has(row.name) || (has("--brief") && row.is_brief)).collect();
-    let rows: Vec<&Row> = if named.is_empty() { ROWS.iter().collect() } else { named };
+    let mut rows = rows::named(words, ROWS, |row| row.name)?;
+    rows.retain(|row| !has("--brief") || row.is_brief || has(row.name));
     println!(
         "{:<14} {:>6} {:>12} {:>6} {:>10} {:>8}",
         "row", "right", "unknown", "wrong", "disobeyed", "most MB"
