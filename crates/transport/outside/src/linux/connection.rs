@@ -1,7 +1,7 @@
 //! A connection that is steered: what it says, and what is set.
 
 use super::original::{Original, Place, REPLACEMENT};
-use super::roster::{lift, Socket};
+use super::roster::{lift, Added, Socket};
 use super::scan::{Found, Scan};
 use super::socket;
 use super::system::{self, TcpInfo};
@@ -140,17 +140,12 @@ impl Connection {
     ///
     /// # Errors
     /// As getsockopt.
-    pub fn own(
-        now: Instant,
-        own: Weak<dyn Socket>,
-        socket: BorrowedFd<'_>,
-        original: Original,
-        info: TcpInfo,
-    ) -> io::Result<Connection> {
+    pub(super) fn own(now: Instant, added: Added, socket: BorrowedFd<'_>) -> io::Result<Connection> {
         let pid = i32::try_from(std::process::id()).unwrap_or_default();
         let place = Place { pid, fd: socket.as_raw_fd(), cookie: socket::cookie(socket)? };
         let found = Found { place, inode: 0, peer: socket::peer(socket) };
-        Ok(Connection { own: Some(own), is_lifted: true, ..Connection::new(now, found, original, info) })
+        let connection = Connection::new(now, found, added.original, added.info);
+        Ok(Connection { own: Some(added.socket), is_lifted: true, ..connection })
     }
 
     /// Returns whether the socket is on the roster.

@@ -2,7 +2,7 @@
 
 use super::connection::{fitness, Connection, Fitness, Settings};
 use super::record::Record;
-use super::roster::{Roster, Socket};
+use super::roster::{Added, Roster};
 use super::scan::{Found, Scan};
 use super::shared::Shared;
 use super::system;
@@ -14,7 +14,6 @@ use afteryou_base::{Span, Time};
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::Weak;
 use std::time::{Duration, Instant};
 
 /// Time between two ticks: the lag of the rule, and what the kernel's own measures resolve.
@@ -182,8 +181,8 @@ impl Steer {
             // It may be gone again.
             let _ = self.take_over(now, found);
         }
-        for own in self.roster.take() {
-            let _ = self.take_own(now, own);
+        for added in self.roster.take() {
+            let _ = self.take_own(now, added);
         }
         let rounds = self.scan.rounds();
         let over = |lost: &Lost| now.duration_since(lost.since) >= LOST_KEPT && rounds >= lost.rounds + 2;
@@ -232,12 +231,9 @@ impl Steer {
     }
 
     /// Begins to steer a connection of the roster, which has its first window already.
-    fn take_own(&mut self, now: Instant, own: Weak<dyn Socket>) -> io::Result<()> {
-        let Some(socket) = own.upgrade() else { return Ok(()) };
-        let info = system::tcp_info((*socket).as_fd())?;
-        if let Fitness::Fit(original) = fitness((*socket).as_fd(), &info)? {
-            self.connections.push(Connection::own(now, own, (*socket).as_fd(), original, info)?);
-        }
+    fn take_own(&mut self, now: Instant, added: Added) -> io::Result<()> {
+        let Some(socket) = added.socket.upgrade() else { return Ok(()) };
+        self.connections.push(Connection::own(now, added, (*socket).as_fd())?);
         Ok(())
     }
 
