@@ -9,6 +9,9 @@ const VERSION: &str = "14.0.6";
 const ARGUMENTS: &str =
     "-O2 -g -Wall -Wextra -Wno-unused-parameter -Werror -target bpfel -mcpu=v3 -Ic -Ibpf -Itests/c -c";
 
+/// What is taken out of an object: the loader needs none of it.
+const STRIPPED: &str = "-g -x -R .rel.BTF -R .rel.BTF.ext -R .llvm_addrsig";
+
 /// Returns the first of these programs that has this version.
 fn find(programs: [&'static str; 2]) -> Option<&'static str> {
     programs.into_iter().find(|program| {
@@ -39,6 +42,6 @@ pub fn object(source: &str) -> Option<PathBuf> {
         .arg(format!("-ffile-prefix-map={}=.", root.display()))
         .arg("-o")
         .arg(&object));
-    run(Command::new(strip).arg("-g").arg(&object));
+    run(Command::new(strip).args(STRIPPED.split(' ')).arg(&object));
     Some(object)
 }

@@ -2,6 +2,7 @@
 
 mod clang;
 mod compiled;
+mod ebb;
 mod event;
 #[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
 mod in_ebpf;
