@@ -3,10 +3,20 @@
  * Ebb as a congestion controller of Linux: it takes in rate samples and sets window and pacing rate.
  *
  *   cong_control (ack, losses, marks), set_state(Loss) (timeout), cwnd_event(TX_START) (idle) --> rule
- *   rule --window--> snd_cwnd      --rate, pairs--> sk_pacing_rate, min_tso_segs
+ *   rule --window--> snd_cwnd      --rate--> sk_pacing_rate      --pairs--> sk_pacing_rate of each packet, set in min_tso_segs
  *
  * Linux reports neither packets that leave nor when a lost one left. So a train's packets are counted at the next ack, by sequence numbers.
- * A lost packet is taken to have left with the newest one that arrived. A pair is one segment of two packets, so nothing is in between.
+ * A lost packet is taken to have left with the newest one that arrived.
+ *
+ * Linux asks for min_tso_segs before it sends, and holds the next packet back by the rate that it finds then. So the rate of a pair's first
+ * packet makes the pause within the pair, and that of the second one the pause after it.
+ *
+ * Not implemented
+ *   Reverse delays: TCP's timestamps have steps of 1 ms, which is as much as the queue that the rule keeps on a short path.
+ *
+ * Known bad cases
+ *   A loaded reverse path looks like forward queue. A return begins when the pause after the pair before is over: 0.1 s later at 20 Mbit/s.
+ *   Below round-trip times of some milliseconds Linux makes segments longer than a millisecond's.
  */
 #ifndef AFTERYOU_EBB_CONTROLLER_H
 #define AFTERYOU_EBB_CONTROLLER_H
@@ -35,6 +45,8 @@ struct ebb_sender {
     u32 marked;
     /* Acks of one packet in a row. */
     u32 single_acks;
+    /* Sequence number of the latest pair at the floor. */
+    u32 pair;
 };
 
 /* A connection. */
@@ -53,24 +65,25 @@ struct {
 
 KERNEL_INLINE struct ebb_connection *ebb_find(struct sock *sk) { return bpf_sk_storage_get(&ebb_connections, sk, 0, 0); }
 
-/* Returns the pacing rate of the rule, bytes per second; zero before the first round-trip time. */
-KERNEL_INLINE u64 ebb_pacing_rate(const struct ebb_connection *self, u64 window, const struct tcp_sock *tp)
+/* Returns the pacing rate of the rule, bytes per second; zero before the first round-trip time. That of pairs is their mean. */
+CHECKED_ALONE u64 ebb_pacing_rate(const struct ebb_connection *self, u32 srtt_us)
 {
+    if (!self)
+        return 0;
     struct ebb_spread spread = ebb_spread(&self->state, &self->p);
     if (spread.every_us)
         return max_u64(rate_of(2 * self->p.mss, spread.every_us), 1);
-    return spread.rate ? spread.rate : rate_of(2 * window, tp->srtt_us >> 3);
+    return spread.rate ? spread.rate : rate_of(2 * self->state.cwnd, srtt_us);
 }
 
 /* Hands window and rate to the kernel. */
 KERNEL_INLINE void ebb_apply(const struct ebb_connection *self, struct sock *sk)
 {
     struct tcp_sock *tp = (struct tcp_sock *)sk;
-    u64 window = ebb_window(&self->state, &self->p);
-    u32 cwnd = clamp_u64(window / self->p.mss, 2, INFINITE_SSTHRESH);
+    u32 cwnd = clamp_u64(ebb_window(&self->state, &self->p) / self->p.mss, 2, INFINITE_SSTHRESH);
     tp->snd_cwnd = min_u64(cwnd, tp->snd_cwnd_clamp);
     tp->snd_ssthresh = self->state.phase == EBB_RAMP ? INFINITE_SSTHRESH : cwnd;
-    u64 rate = ebb_pacing_rate(self, window, tp);
+    u64 rate = ebb_pacing_rate(self, tp->srtt_us >> 3);
     if (rate)
         sk->sk_pacing_rate = min_u64(rate, sk->sk_max_pacing_rate);
 }
@@ -227,12 +240,28 @@ void ebb_bpf_cwnd_event(u64 *context)
 SEC("struct_ops")
 u32 ebb_bpf_undo_cwnd(u64 *context) { return ((struct tcp_sock *)context[0])->snd_cwnd; }
 
-/* Pairs at the floor; otherwise single packets, which wait for nothing but each other. */
+/* Returns the pause after the packet that is next at the floor, us. */
+KERNEL_INLINE u64 ebb_pause_us(struct ebb_connection *self, const struct tcp_sock *tp)
+{
+    struct ebb_spread spread = ebb_spread(&self->state, &self->p);
+    u32 sent = tp->snd_nxt - self->sender.pair;
+    if (sent > 0 && sent <= self->p.mss)
+        return spread.every_us - spread.apart_us;
+    self->sender.pair = tp->snd_nxt;
+    return spread.apart_us;
+}
+
+/* Segments may be single packets: Linux makes them as long as a millisecond of the rate. */
 SEC("struct_ops")
 u32 ebb_bpf_min_tso_segs(u64 *context)
 {
-    struct ebb_connection *connection = ebb_find((struct sock *)context[0]);
-    return connection && connection->state.phase == EBB_YIELD ? 2 : 1;
+    struct sock *sk = (struct sock *)context[0];
+    struct ebb_connection *connection = ebb_find(sk);
+    if (!connection || connection->state.phase != EBB_YIELD || ebb_burst_leaves(&connection->state.burst))
+        return 1;
+    u64 rate = rate_of(connection->p.mss, ebb_pause_us(connection, (struct tcp_sock *)sk));
+    sk->sk_pacing_rate = clamp_u64(rate, 1, sk->sk_max_pacing_rate);
+    return 1;
 }
 
 SEC(".struct_ops.link")

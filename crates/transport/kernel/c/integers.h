@@ -34,8 +34,10 @@ typedef _Bool bool;
 
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
+#define NO_UNROLL _Pragma("clang loop unroll(disable)")
 #else
 #define UNROLL _Pragma("GCC unroll 16")
+#define NO_UNROLL
 #endif
 
 INLINE u64 min_u64(u64 a, u64 b) { return a < b ? a : b; }

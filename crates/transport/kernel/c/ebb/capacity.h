@@ -27,7 +27,7 @@ INLINE u64 ebb_capacity_get(const struct ebb_capacity *self) { return (u64)self-
 /* Begins a bin. */
 INLINE void ebb_capacity_shift(struct ebb_capacity *self)
 {
-    UNROLL
+    NO_UNROLL
     for (u32 i = RATE_BINS - 1; i > 0; i--)
         self->maxima[i] = self->maxima[i - 1];
     self->maxima[0] = 0;
@@ -41,9 +41,10 @@ INLINE void ebb_capacity_update(struct ebb_capacity *self, u64 now, u64 rate)
         self->began = now;
     if (saturating_sub(now, self->began) >= RATE_BIN_US * RATE_BINS)
         *self = (struct ebb_capacity){ .began = now };
+    NO_UNROLL
     for (u32 i = 0; i < RATE_BINS && saturating_sub(now, self->began) >= RATE_BIN_US; i++)
         ebb_capacity_shift(self);
-    UNROLL
+    NO_UNROLL
     for (u32 i = 0; i < RATE_BINS; i++)
         self->maxima[i] = max_u64(self->maxima[i], units(rate));
 }

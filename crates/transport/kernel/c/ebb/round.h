@@ -51,8 +51,10 @@ struct ebb_round {
 };
 
 /* Begins the round after a reduction: packets that are on their way do not count. */
-INLINE void ebb_round_after_reduction(struct ebb_round *self, u64 now)
+CHECKED_ALONE u64 ebb_round_after_reduction(struct ebb_round *self, u64 now)
 {
+    if (!self)
+        return 0;
     *self = (struct ebb_round){
         .began = now,
         .trip_before_us = self->trip_before_us,
@@ -60,6 +62,7 @@ INLINE void ebb_round_after_reduction(struct ebb_round *self, u64 now)
         .least = U32_MAX,
         .rtt = U32_MAX,
     };
+    return now;
 }
 
 INLINE u64 ebb_round_judged_from(const struct ebb_round *self) { return saturating_sub(self->began, self->judged_us); }

@@ -11,6 +11,8 @@ mod loaded;
 #[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
 mod network;
 mod object;
+#[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
+mod paced;
 mod random;
 mod rules;
 mod vectors;
