@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * LEDBAT, fLEDBAT and LEDBAT++ as congestion controllers of Linux (struct_ops, kernel 6.4 and newer).
+ * Ebb, LEDBAT, fLEDBAT and LEDBAT++ as congestion controllers of Linux (struct_ops, kernel 6.10 and newer).
  *
  * Model, states, constants, source
- *   Those of ledbat.h, fledbat.h and ledbatpp.h. The delay is the round-trip time of the newest acknowledged packet, us.
+ *   Those of ebb.h, ledbat.h, fledbat.h and ledbatpp.h. The delay is the round-trip time of the newest acknowledged packet, us.
  *
  * Not implemented
- *   One-way delays from TCP timestamps. Pacing by the rule: the kernel paces where fq is used. A shared budget of several sockets.
+ *   One-way delays from TCP timestamps. Pacing by the LEDBAT family: the kernel paces where fq is used. A shared budget of several sockets.
  *
  * Known bad cases
  *   A loaded reverse path looks like forward queue. A slowdown ends with the first ack after its time, not at its time. Windows are
  *   whole packets.
  */
+#include "ebb_controller.h"
 #include "fledbat.h"
 #include "ledbat.h"
 #include "ledbatpp.h"

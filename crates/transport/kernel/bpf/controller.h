@@ -27,13 +27,13 @@ struct {
     MAP_TYPE(value, struct OF_RULE(connection));
 } OF_RULE(connections) SEC(".maps");
 
-INLINE struct OF_RULE(connection) *OF_RULE(find)(struct sock *sk)
+KERNEL_INLINE struct OF_RULE(connection) *OF_RULE(find)(struct sock *sk)
 {
     return bpf_sk_storage_get(&OF_RULE(connections), sk, 0, 0);
 }
 
 /* Returns the parameters for the packets of this connection. */
-INLINE struct OF_RULE(params) OF_RULE(params_of)(const struct tcp_sock *tp)
+KERNEL_INLINE struct OF_RULE(params) OF_RULE(params_of)(const struct tcp_sock *tp)
 {
     struct OF_RULE(params) p = OF_RULE(defaults);
     p.mss = mss_of(tp);
@@ -41,7 +41,7 @@ INLINE struct OF_RULE(params) OF_RULE(params_of)(const struct tcp_sock *tp)
 }
 
 /* Hands the window to the kernel. A threshold above twice the window would make it pace for slow start. */
-INLINE void OF_RULE(apply)(const struct RULE *state, struct tcp_sock *tp)
+KERNEL_INLINE void OF_RULE(apply)(const struct RULE *state, struct tcp_sock *tp)
 {
     u32 cwnd = packets(state->cwnd, tp);
     tp->snd_cwnd = min_u64(cwnd, tp->snd_cwnd_clamp);
@@ -146,7 +146,7 @@ void OF_RULE(bpf_cwnd_event)(u64 *context)
     struct sock *sk = (struct sock *)context[0];
     struct tcp_sock *tp = (struct tcp_sock *)sk;
     struct OF_RULE(connection) *connection = OF_RULE(find)(sk);
-    if (!connection || (u32)context[1] != CA_EVENT_TX_START || !was_idle(&connection->sender, tp))
+    if (!connection || (u32)context[1] != CA_EVENT_TX_START || !is_idle_since(connection->sender.acked_at / 1000, tp))
         return;
     struct OF_RULE(params) p = OF_RULE(params_of)(tp);
     OF_RULE(was_idle)(&connection->state, &p);

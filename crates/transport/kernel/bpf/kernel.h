@@ -10,6 +10,7 @@
 #include "integers.h"
 
 typedef unsigned char u8;
+typedef long long s64;
 
 #define SEC(name) __attribute__((section(name), used))
 
@@ -19,10 +20,20 @@ typedef unsigned char u8;
 
 enum { BPF_MAP_TYPE_SK_STORAGE = 24, BPF_F_NO_PREALLOC = 1, BPF_SK_STORAGE_GET_F_CREATE = 1 };
 
+/* As INLINE, for functions that read the kernel's structs: the places of fields are found by what the compiler notes of their lines. */
+#define KERNEL_INLINE static inline __attribute__((always_inline))
+
 struct sock;
 static void *(*const bpf_sk_storage_get)(void *map, struct sock *sk, void *value, u64 flags) = (void *)107;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct sock {
+    /* Bytes per second. */
+    u64 sk_pacing_rate;
+    u64 sk_max_pacing_rate;
+    u32 sk_pacing_status;
+};
 
 struct tcp_sock {
     u32 snd_una;
@@ -34,6 +45,10 @@ struct tcp_sock {
     /* Packets sent and not acknowledged in order. */
     u32 packets_out;
     u32 max_packets_out;
+    u32 sacked_out;
+    /* Packets lost and packets delivered with a mark, since the connection began. */
+    u32 lost;
+    u32 delivered_ce;
     /* Eight times the smoothed round-trip time, us. */
     u32 srtt_us;
     /* Four times its deviation, us. */
@@ -54,10 +69,27 @@ struct ack_sample {
     s32 rtt_us;
 };
 
+/* What an ack shows of the delivery rate (Linux 6.0 and newer). */
+struct rate_sample {
+    /* Packets delivered within the interval; negative: there is no sample. */
+    s32 delivered;
+    s64 interval_us;
+    /* Round-trip time of the newest acknowledged packet; negative: none. */
+    s64 rtt_us;
+    /* Packets that it reports as delivered for the first time, and packets in flight before it. */
+    u32 acked_sacked;
+    u32 prior_in_flight;
+    /* Sequence number after the newest acknowledged packet. */
+    u32 last_end_seq;
+    bool is_app_limited;
+};
+
 #pragma clang attribute pop
 
 /* States of recovery. */
 enum { TCP_CA_CWR = 2, TCP_CA_RECOVERY = 3, TCP_CA_LOSS = 4 };
+/* Pacing: by nobody, by TCP. */
+enum { SK_PACING_NONE = 0, SK_PACING_NEEDED = 1 };
 /* An event: the first packet leaves with nothing in flight. */
 enum { CA_EVENT_TX_START = 0 };
 
@@ -67,6 +99,8 @@ struct tcp_congestion_ops {
     void (*set_state)(struct sock *, u8);
     void (*cwnd_event)(struct sock *, int);
     void (*pkts_acked)(struct sock *, const struct ack_sample *);
+    u32 (*min_tso_segs)(struct sock *);
+    void (*cong_control)(struct sock *, u32, int, const struct rate_sample *);
     u32 (*undo_cwnd)(struct sock *);
     void (*init)(struct sock *);
     char name[16];

@@ -23,35 +23,35 @@ struct sender {
     u32 unused;
 };
 
-INLINE u64 now_ns(const struct tcp_sock *tp) { return tp->tcp_mstamp * 1000; }
+KERNEL_INLINE u64 now_ns(const struct tcp_sock *tp) { return tp->tcp_mstamp * 1000; }
 
-INLINE u32 mss_of(const struct tcp_sock *tp) { return max_u64(tp->mss_cache, 1); }
+KERNEL_INLINE u32 mss_of(const struct tcp_sock *tp) { return max_u64(tp->mss_cache, 1); }
 
 /* Returns a window in packets, at least one. */
-INLINE u32 packets(bytes16 window, const struct tcp_sock *tp)
+KERNEL_INLINE u32 packets(bytes16 window, const struct tcp_sock *tp)
 {
     return min_u64(max_u64(bytes16_to_bytes(window) / mss_of(tp), 1), 0x7fffffff);
 }
 
 /* Returns the bytes sent and not acknowledged in order. */
-INLINE u64 flight_of(const struct tcp_sock *tp) { return (u32)(tp->snd_nxt - tp->snd_una); }
+KERNEL_INLINE u64 flight_of(const struct tcp_sock *tp) { return (u32)(tp->snd_nxt - tp->snd_una); }
 
 /* Returns whether the kernel is reducing the window. */
-INLINE bool is_reducing(struct sock *sk)
+KERNEL_INLINE bool is_reducing(struct sock *sk)
 {
     u64 state = READ_BITS((struct inet_connection_sock *)sk, icsk_ca_state);
     return state == TCP_CA_CWR || state == TCP_CA_RECOVERY;
 }
 
 /* Returns whether the application limits the sender, as tcp_is_cwnd_limited of Linux: slow start counts half a window as full. */
-INLINE bool is_app_limited(const struct tcp_sock *tp)
+KERNEL_INLINE bool is_app_limited(const struct tcp_sock *tp)
 {
     bool is_half_full = tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out;
     return !is_half_full && !READ_BITS(tp, is_cwnd_limited);
 }
 
 /* Returns the event of an ack that delivers `acked` packets, and begins a round trip if it is time. */
-INLINE struct ack_event ack_event_of(struct sender *self, const struct tcp_sock *tp, u32 acked)
+KERNEL_INLINE struct ack_event ack_event_of(struct sender *self, const struct tcp_sock *tp, u32 acked)
 {
     u64 delivered = (u64)acked * mss_of(tp);
     struct ack_event ack = {
@@ -78,10 +78,10 @@ INLINE struct ack_event ack_event_of(struct sender *self, const struct tcp_sock 
  * Returns whether more than a retransmission timeout has passed with nothing in flight. A packet that leaves again after a timeout is
  * still outstanding.
  */
-INLINE bool was_idle(const struct sender *self, const struct tcp_sock *tp)
+KERNEL_INLINE bool is_idle_since(u64 acked_us, const struct tcp_sock *tp)
 {
-    u64 rto = ((u64)(tp->srtt_us >> 3) + tp->rttvar_us) * 1000;
-    return tp->packets_out == 0 && self->acked_at && saturating_sub(now_ns(tp), self->acked_at) > rto;
+    u64 rto_us = (u64)(tp->srtt_us >> 3) + tp->rttvar_us;
+    return tp->packets_out == 0 && acked_us && saturating_sub(tp->tcp_mstamp, acked_us) > rto_us;
 }
 
 #endif

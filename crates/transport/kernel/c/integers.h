@@ -17,20 +17,27 @@ typedef _Bool bool;
 #define U64_MAX (~0ULL)
 #define U32_MAX (~0U)
 
-/* eBPF passes five arguments at most to a function that is not inlined. */
-#define INLINE static inline __attribute__((always_inline))
-
-/* A function of numbers alone that the verifier checks by itself: inlined everywhere its branches would multiply. */
+/*
+ * INLINE: eBPF passes five arguments at most to a function that is not inlined. Its lines are not noted in the object, which they would
+ * double.
+ *
+ * CHECKED_ALONE: a function that the verifier of eBPF checks by itself, for any arguments: inlined everywhere its branches would multiply.
+ * It returns a number, and a pointer that it gets may be null.
+ */
 #ifdef __bpf__
+#define INLINE static inline __attribute__((always_inline, nodebug))
 #define CHECKED_ALONE __attribute__((noinline))
 #else
-#define CHECKED_ALONE INLINE
+#define INLINE static inline __attribute__((always_inline))
+#define CHECKED_ALONE static __attribute__((unused))
 #endif
 
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
+#define NO_UNROLL _Pragma("clang loop unroll(disable)")
 #else
 #define UNROLL _Pragma("GCC unroll 16")
+#define NO_UNROLL
 #endif
 
 INLINE u64 min_u64(u64 a, u64 b) { return a < b ? a : b; }

@@ -10,10 +10,10 @@ const OBJECT: &[u8] = include_bytes!("../bpf/afteryou.bpf.o");
 const BTF: &str = "/sys/kernel/btf/vmlinux";
 
 /// The names of the controllers, for `TCP_CONGESTION`.
-pub const NAMES: [&str; 3] = ["ay_ledbat", "ay_fledbat", "ay_ledbatpp"];
+pub const NAMES: [&str; 4] = ["afteryou", "ay_ledbat", "ay_fledbat", "ay_ledbatpp"];
 
-/// The oldest kernel with links of controllers that are loaded as these are.
-const OLDEST: (u32, u32) = (6, 4);
+/// The oldest kernel with `cong_control` of four arguments, as the programs read them.
+const OLDEST: (u32, u32) = (6, 10);
 
 /// A failure to load.
 #[derive(Debug, thiserror::Error)]
@@ -21,8 +21,8 @@ pub enum Error {
     /// The kernel does not describe its types.
     #[error("this kernel has no {BTF}; use a kernel built with CONFIG_DEBUG_INFO_BTF")]
     NoBtf,
-    /// The kernel has no links of controllers.
-    #[error("this kernel is Linux {0}; use 6.4 or newer")]
+    /// The kernel cannot run the controllers.
+    #[error("this kernel is Linux {0}; use 6.10 or newer")]
     TooOld(String),
     /// The process may not load programs.
     #[error("loading a controller requires CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN; run as root")]
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn releases_are_compared_as_numbers() {
         for (release, older) in
-            [("6.18.44-fc", false), ("6.4.0", false), ("6.3.13", true), ("5.15\n", true), ("?", false)]
+            [("6.18.44-fc", false), ("6.10.0", false), ("6.9.13", true), ("5.15\n", true), ("?", false)]
         {
             assert_eq!(is_older(release), older, "{release}");
         }

@@ -7,7 +7,10 @@ use std::process::Command;
 const VERSION: &str = "14.0.6";
 /// What the compiler is asked for, from the folder of the crate.
 const ARGUMENTS: &str =
-    "-O2 -g -Wall -Wextra -Wno-unused-parameter -Werror -target bpfel -mcpu=v3 -Ic -Ibpf -Itests/c -c";
+    "-O2 -g -gno-column-info -Wall -Wextra -Wno-unused-parameter -Werror -target bpfel -mcpu=v3 -Ic -Ibpf -Itests/c -c";
+
+/// What is taken out of an object: the loader needs none of it.
+const STRIPPED: &str = "-g -x -R .rel.BTF -R .rel.BTF.ext -R .llvm_addrsig";
 
 /// Returns the first of these programs that has this version.
 fn find(programs: [&'static str; 2]) -> Option<&'static str> {
@@ -36,9 +39,10 @@ pub fn object(source: &str) -> Option<PathBuf> {
     run(Command::new(clang)
         .args(ARGUMENTS.split(' '))
         .arg(source)
-        .arg(format!("-ffile-prefix-map={}=.", root.display()))
+        // The object has the text of the lines of each file that is there by its mapped name. None is.
+        .arg(format!("-ffile-prefix-map={}=/afteryou-kernel", root.display()))
         .arg("-o")
         .arg(&object));
-    run(Command::new(strip).arg("-g").arg(&object));
+    run(Command::new(strip).args(STRIPPED.split(' ')).arg(&object));
     Some(object)
 }

@@ -1,6 +1,6 @@
 //! The rules in C as a program of this machine.
 
-use crate::event::Event;
+use crate::event::NUMBERS;
 use crate::rules::PARAMS_MOST;
 use afteryou_kernel::HEADERS;
 use std::fs::File;
@@ -35,7 +35,7 @@ impl Compiled {
         }
         let name = format!("{test}-{}", std::process::id());
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::create_dir_all(folder.join("ebb")).unwrap();
         let compiled = Compiled { folder };
         let text: String = HEADERS.iter().map(|(_, text)| *text).collect();
         assert!(old.is_empty() || text.matches(old).count() == 1, "{old:?} is not in the headers once");
@@ -44,7 +44,7 @@ impl Compiled {
             std::fs::write(compiled.folder.join(name), text).unwrap();
         }
         let output = Command::new("cc")
-            .args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror"])
+            .args(["-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"])
             // Undefined behaviour ends the program, without a library of the compiler's.
             .args(["-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"])
             .arg("-I")
@@ -59,10 +59,10 @@ impl Compiled {
     }
 
     /// Applies events to a rule and returns the columns after each.
-    pub fn replay(&self, rule: &str, params: &[u64], events: &[Event]) -> Vec<Vec<u64>> {
+    pub fn replay(&self, rule: &str, params: &[u64], events: &[[u64; NUMBERS]]) -> Vec<Vec<u64>> {
         let events_file = self.folder.join("events");
         let padding = std::iter::repeat_n(0, PARAMS_MOST - params.len());
-        let numbers = params.iter().copied().chain(padding).chain(events.iter().flat_map(Event::numbers));
+        let numbers = params.iter().copied().chain(padding).chain(events.iter().flatten().copied());
         let bytes: Vec<u8> = numbers.flat_map(u64::to_ne_bytes).collect();
         std::fs::write(&events_file, bytes).unwrap();
         let output = Command::new(self.folder.join("replay"))

@@ -2,6 +2,9 @@
 
 use afteryou_cc::ledbat_core::AckEvent;
 
+/// Numbers of an event of any rule, its kind first.
+pub const NUMBERS: usize = 11;
+
 /// A kind of event, in the order of `tests/c/replay.c`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
@@ -53,9 +56,9 @@ impl Event {
     }
 
     /// Returns the event as the program in C reads it.
-    pub fn numbers(&self) -> [u64; 8] {
+    pub fn numbers(&self) -> [u64; NUMBERS] {
         let AckEvent { now, sent_at, smoothed_rtt, delivered, flightsize, delay_us, flags } = self.ack;
         let small = [delay_us, flags].map(u64::from);
-        [self.kind as u64, now, sent_at, smoothed_rtt, delivered, flightsize, small[0], small[1]]
+        [self.kind as u64, now, sent_at, smoothed_rtt, delivered, flightsize, small[0], small[1], 0, 0, 0]
     }
 }

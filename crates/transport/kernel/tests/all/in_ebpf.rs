@@ -1,7 +1,7 @@
 //! The rules as eBPF, run by the kernel of this machine one event a call.
 
 use crate::clang;
-use crate::event::Event;
+use crate::event::NUMBERS;
 use crate::rules::PARAMS_MOST;
 use libbpf_rs::{MapCore, MapFlags, Object, ObjectBuilder, ProgramInput};
 use std::ffi::OsStr;
@@ -28,7 +28,7 @@ impl InEbpf {
     }
 
     /// Applies events to a rule and returns the columns after each.
-    pub fn replay(&mut self, rule: &str, params: &[u64], events: &[Event]) -> Vec<Vec<u64>> {
+    pub fn replay(&mut self, rule: &str, params: &[u64], events: &[[u64; NUMBERS]]) -> Vec<Vec<u64>> {
         let mut padded = params.to_vec();
         padded.resize(PARAMS_MOST, 0);
         self.call(&format!("begin_{rule}"), &padded);
@@ -36,7 +36,7 @@ impl InEbpf {
         events
             .iter()
             .map(|event| {
-                let mut numbers = event.numbers().to_vec();
+                let mut numbers = event.to_vec();
                 numbers.resize(PARAMS_MOST, 0);
                 self.call(&step, &numbers);
                 self.columns()

@@ -1,6 +1,7 @@
 //! The controllers in the kernel of this machine.
 
 use crate::network::{send, Network, Report, QUEUE};
+use crate::paced;
 use afteryou_kernel::{Error, Loaded, NAMES};
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ const LEDBATPP: &str = "ay_ledbatpp";
 fn are_gone() -> bool {
     let is_gone = || {
         let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
-        !available.unwrap().contains("ay_")
+        !available.unwrap().split_whitespace().any(|name| NAMES.contains(&name))
     };
     (0..100).any(|_| {
         std::thread::sleep(Duration::from_millis(10));
@@ -42,6 +43,8 @@ fn controllers_are_loaded_move_data_with_a_short_queue_and_are_unloaded() {
     }
     the_queue_is_short_and_the_link_is_used(&network);
     connections_yield(&network);
+    paced::it_yields_to_cubic_and_comes_back(&network);
+    paced::an_interruption_is_survived(&network);
     an_interruption_is_followed_by_a_climb_to_a_threshold(&network);
     silence_is_followed_by_a_slow_start_from_the_floor(&network);
     a_connection_outlives_its_controllers(&network, loaded);

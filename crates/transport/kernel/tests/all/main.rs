@@ -2,6 +2,7 @@
 
 mod clang;
 mod compiled;
+mod ebb;
 mod event;
 #[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
 mod in_ebpf;
@@ -10,6 +11,8 @@ mod loaded;
 #[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
 mod network;
 mod object;
+#[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
+mod paced;
 mod random;
 mod rules;
 mod vectors;

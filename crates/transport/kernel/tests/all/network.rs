@@ -182,6 +182,9 @@ pub fn send(socket: &mut Socket, peer: &mut TcpStream, bytes: usize) -> std::io:
 /// The kernel's figures of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Report {
+    pub at: Instant,
+    /// Bytes acknowledged so far.
+    pub acked: u64,
     /// Smoothed round-trip time, ms.
     pub rtt_ms: Option<f64>,
     /// Window, packets.
@@ -197,5 +200,11 @@ fn report(port: u16) -> Option<Report> {
         let (_, rest) = text.split_once(&format!(" {name}:"))?;
         rest.split(['/', ' ', '\n']).next()?.parse().ok()
     };
-    Some(Report { rtt_ms: number("rtt"), cwnd: number("cwnd")?, ssthresh: number("ssthresh") })
+    Some(Report {
+        at: Instant::now(),
+        acked: number("bytes_acked").unwrap_or(0.0) as u64,
+        rtt_ms: number("rtt"),
+        cwnd: number("cwnd")?,
+        ssthresh: number("ssthresh"),
+    })
 }

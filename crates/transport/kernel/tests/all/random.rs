@@ -3,7 +3,7 @@
 //! Most events are those of a path, so that every phase is reached. Some have numbers from all of their range.
 
 use crate::compiled::Compiled;
-use crate::event::{Event, Kind};
+use crate::event::{Event, Kind, NUMBERS};
 use crate::rules::{Carofiglio, PlusPlus, Rfc6817, Rule, MSS_MAX};
 use afteryou_cc::ledbat_core::AckEvent;
 use proptest::prelude::*;
@@ -88,13 +88,14 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 fn compare<R: Rule>(
     sequences: u32,
     counted: usize,
-    replay: impl Fn(&[u64], &[Event]) -> Vec<Vec<u64>>,
+    replay: impl Fn(&[u64], &[[u64; NUMBERS]]) -> Vec<Vec<u64>>,
 ) -> (usize, [usize; 6]) {
     let params: Vec<_> = R::PARAMS.iter().map(|(_, values)| values.clone()).collect();
     let seen = RefCell::new((0, [0; 6]));
     let config = Config { cases: sequences, failure_persistence: None, ..Config::default() };
     let outcome = TestRunner::new(config).run(&(params, events()), |(params, events)| {
-        let in_c = replay(&params, &events);
+        let numbers: Vec<_> = events.iter().map(Event::numbers).collect();
+        let in_c = replay(&params, &numbers);
         let mut rule = R::new(&params);
         let mut seen = seen.borrow_mut();
         for (i, (event, in_c)) in events.iter().zip(&in_c).enumerate() {
@@ -144,7 +145,8 @@ fn each_rule_has_the_same_state_as_ebpf() {
     // A call of the kernel for each event: a fiftieth of the others' events.
     const FEW: u32 = SEQUENCES / 50;
     let Some(ebpf) = crate::in_ebpf::InEbpf::new().map(RefCell::new) else { return };
-    let replay = |rule, params: &[u64], events: &[Event]| ebpf.borrow_mut().replay(rule, params, events);
+    let replay =
+        |rule, params: &[u64], events: &[[u64; NUMBERS]]| ebpf.borrow_mut().replay(rule, params, events);
     let ledbat = compare::<Rfc6817>(FEW, 0, |params, events| replay(Rfc6817::NAME, params, events));
     let fledbat = compare::<Carofiglio>(FEW, 0, |params, events| replay(Carofiglio::NAME, params, events));
     let ledbatpp = compare::<PlusPlus>(FEW, 0, |params, events| replay(PlusPlus::NAME, params, events));

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 pub type Param = (&'static str, RangeInclusive<u64>);
 
 /// Parameters of a rule at most.
-pub const PARAMS_MOST: usize = 10;
+pub const PARAMS_MOST: usize = 19;
 /// The largest packet, bytes.
 pub const MSS_MAX: u64 = 65_535;
 const MSS: Param = ("mss", 1..=MSS_MAX);

@@ -1,7 +1,7 @@
 //! The recorded vectors of afteryou-cc, replayed in C.
 
 use crate::compiled::Compiled;
-use crate::event::Event;
+use crate::event::{Event, NUMBERS};
 use crate::rules::{Carofiglio, PlusPlus, Rfc6817, Rule};
 use std::collections::HashMap;
 use std::path::Path;
@@ -39,9 +39,10 @@ fn first_difference<R: Rule>(compiled: &Compiled) -> Option<String> {
     difference::<R>(|params, events| compiled.replay(R::NAME, params, events))
 }
 
-fn difference<R: Rule>(replay: impl FnOnce(&[u64], &[Event]) -> Vec<Vec<u64>>) -> Option<String> {
+fn difference<R: Rule>(replay: impl FnOnce(&[u64], &[[u64; NUMBERS]]) -> Vec<Vec<u64>>) -> Option<String> {
     let Recorded { params, events, states } = recorded::<R>();
-    let replayed = replay(&params, &events);
+    let numbers: Vec<_> = events.iter().map(Event::numbers).collect();
+    let replayed = replay(&params, &numbers);
     assert_eq!(replayed.len(), states.len());
     let mut after = states.iter().zip(&replayed);
     let i = after.position(|(state, columns)| columns[..state.len()] != state[..])?;
@@ -60,7 +61,7 @@ fn each_rule_has_the_recorded_states() {
 #[test]
 fn each_rule_has_the_recorded_states_as_ebpf() {
     let Some(mut ebpf) = crate::in_ebpf::InEbpf::new() else { return };
-    let mut replay = |rule, params: &[u64], events: &[Event]| ebpf.replay(rule, params, events);
+    let mut replay = |rule, params: &[u64], events: &[[u64; NUMBERS]]| ebpf.replay(rule, params, events);
     assert_eq!(difference::<Rfc6817>(|params, events| replay(Rfc6817::NAME, params, events)), None);
     assert_eq!(difference::<Carofiglio>(|params, events| replay(Carofiglio::NAME, params, events)), None);
     assert_eq!(difference::<PlusPlus>(|params, events| replay(PlusPlus::NAME, params, events)), None);

@@ -3,6 +3,7 @@
  * The rules in eBPF, one event a call: struct_ops programs cannot be run by a test, and these call the same functions. `numbers` has
  * the parameters before a call of RULE_begin, and an event before one of RULE_step.
  */
+#include "ebb_run.h"
 #include "runs.h"
 
 #define SEC(name) __attribute__((section(name), used))
@@ -28,3 +29,4 @@ struct columns columns SEC(".data.columns");
 PROGRAMS(ledbat)
 PROGRAMS(fledbat)
 PROGRAMS(ledbatpp)
+PROGRAMS(ebb)

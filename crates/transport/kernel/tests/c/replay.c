@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ebb_run.h"
 #include "runs.h"
 
 static struct columns columns;
@@ -33,19 +34,25 @@ static bool put_all(void) { return fwrite(columns.numbers, sizeof(u64), columns.
 RUN(ledbat)
 RUN(fledbat)
 RUN(ledbatpp)
+RUN(ebb)
 
 int main(int count, char **arguments)
 {
     static const struct {
         const char *name;
         int (*run)(void);
-    } rules[] = { { "ledbat", run_ledbat }, { "fledbat", run_fledbat }, { "ledbatpp", run_ledbatpp } };
+    } rules[] = {
+        { "ledbat", run_ledbat },
+        { "fledbat", run_fledbat },
+        { "ledbatpp", run_ledbatpp },
+        { "ebb", run_ebb },
+    };
 
     setvbuf(stdin, NULL, _IOFBF, 1 << 16);
     setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++)
         if (count == 2 && strcmp(arguments[1], rules[i].name) == 0)
             return rules[i].run();
-    fprintf(stderr, "usage: replay ledbat|fledbat|ledbatpp <numbers >columns\n");
+    fprintf(stderr, "usage: replay ledbat|fledbat|ledbatpp|ebb <numbers >columns\n");
     return 2;
 }

@@ -13,10 +13,10 @@
 /* KEEP saves the state, LOWER lowers the saved one by flightsize bytes, and UNDO returns to it. */
 enum kind { ACK, LOSS, TIMEOUT, IDLE, MTU, WAKE, KEEP, LOWER, UNDO };
 
-/* Numbers of an event: kind, now, sent_at, smoothed_rtt, delivered, flightsize, delay_us, flags. */
-#define EVENT 8
-/* Parameters of a rule at most. */
-#define PARAMS 10
+/* Numbers of an event at most. Those of the LEDBAT family: kind, now, sent_at, smoothed_rtt, delivered, flightsize, delay_us, flags. */
+#define EVENT 11
+/* Parameters of a rule at most; not fewer than the numbers of an event. */
+#define PARAMS 19
 /* Columns of a rule at most. */
 #define COLUMNS 64
 

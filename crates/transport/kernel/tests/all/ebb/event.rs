@@ -1,0 +1,72 @@
+//! An event of ebb as both take it.
+
+use crate::event::NUMBERS;
+use afteryou_cc::ebb_core::AckEvent;
+
+/// A kind of event, in the order of `tests/c/ebb_run.h`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    Sent,
+    Ack,
+    Loss,
+    Timeout,
+    Idle,
+    Mtu,
+}
+
+/// An event with its integers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Event {
+    pub kind: Kind,
+    pub ack: AckEvent,
+}
+
+impl Event {
+    /// Reads the first eleven cells of a line of the vectors.
+    pub fn parse(cells: &[&str]) -> Event {
+        let [name, numbers @ ..] = cells else { panic!("an empty line") };
+        let number = |i: usize| numbers[i].parse::<u64>().expect("an integer");
+        let kind = match *name {
+            "sent" => Kind::Sent,
+            "ack" => Kind::Ack,
+            "loss" => Kind::Loss,
+            "timeout" => Kind::Timeout,
+            "idle" => Kind::Idle,
+            "mtu" => Kind::Mtu,
+            other => panic!("no event {other:?}"),
+        };
+        let ack = AckEvent {
+            now: number(0),
+            sent_at: number(1),
+            number: number(2),
+            delivered: number(3),
+            in_flight: number(4),
+            rate: number(5),
+            rtt_us: number(6) as u32,
+            smoothed_us: number(7) as u32,
+            reverse_us: number(8) as u32,
+            flags: number(9) as u32,
+        };
+        Event { kind, ack }
+    }
+
+    /// Returns the event as the program in C reads it.
+    pub fn numbers(&self) -> [u64; NUMBERS] {
+        let AckEvent {
+            now,
+            sent_at,
+            number,
+            delivered,
+            in_flight,
+            rate,
+            rtt_us,
+            smoothed_us,
+            reverse_us,
+            flags,
+        } = self.ack;
+        let [rtt_us, smoothed_us, reverse_us, flags] =
+            [rtt_us, smoothed_us, reverse_us, flags].map(u64::from);
+        let kind = self.kind as u64;
+        [kind, now, sent_at, number, delivered, in_flight, rate, rtt_us, smoothed_us, reverse_us, flags]
+    }
+}
