@@ -4,6 +4,7 @@ use crate::cluster::{self, SweepArgs};
 use crate::demo_args::DemoArgs;
 use crate::doctor::{self, DoctorArgs};
 use crate::figures::{CompareArgs, PlotArgs, ReportArgs};
+use crate::kernel::{self, KernelArgs};
 use crate::lab::{self, LabArgs};
 use crate::league::{self, LeagueArgs};
 use crate::list::ListArgs;
@@ -46,6 +47,8 @@ pub enum Command {
     Run(RunArgs),
     /// Serve a proxy for HTTP and SOCKS5 whose downloads and uploads give way to everybody else.
     Proxy(ProxyArgs),
+    /// Load background controllers into the kernel, for the TCP of every program (Linux).
+    Kernel(KernelArgs),
     /// Watch a background transfer yield to an upload, with real packets on this machine.
     Demo(DemoArgs),
     /// Run scenario files with an engine of the lab.
@@ -111,6 +114,7 @@ impl Command {
             Command::Transfer(command) => command.run(),
             Command::Run(args) => args.run(),
             Command::Proxy(args) => args.run(),
+            Command::Kernel(args) => kernel::run(&args),
             Command::Completions(args) => manual::completions(&args, Cli::command()),
             Command::Man(args) => manual::man(&args, Cli::command()),
             Command::Demo(args) => {

@@ -31,6 +31,7 @@ pub mod demo;
 pub mod demo_args;
 pub mod doctor;
 pub mod figures;
+pub mod kernel;
 pub mod lab;
 pub mod league;
 pub mod list;

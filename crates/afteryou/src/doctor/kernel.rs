@@ -1,8 +1,10 @@
 //! Linux: what the kernel is set to and has on board, read from /proc and /sys.
 
 use super::{Check, Severity};
+use crate::kernel::{HOW_TO_BUILD, IS_IN_THIS_BUILD};
 use afteryou_bed::net::{is_root, opens_tun};
 use afteryou_bed::testbed::Ready;
+use afteryou_kernel::{is_older, OLDEST};
 use afteryou_outside::linux::{reach, Reach};
 use std::fs;
 use std::net::UdpSocket;
@@ -10,6 +12,12 @@ use std::path::PathBuf;
 
 /// 10 ms of 1 Gbit/s: as long as a process may have to wait for its turn.
 const BUFFER_BYTES: u64 = 1_250_000;
+
+/// Numbers of capabilities (linux/capability.h).
+const CAP_NET_ADMIN: u32 = 12;
+const CAP_SYS_ADMIN: u32 = 21;
+const CAP_PERFMON: u32 = 38;
+const CAP_BPF: u32 = 39;
 
 const USUAL_MTU: u64 = 1500;
 
@@ -27,7 +35,7 @@ pub fn checks() -> Vec<Check> {
         system.buffers(),
         mtu(&system),
         system.controllers(),
-        system.ebpf(),
+        system.background(IS_IN_THIS_BUILD),
         system.namespaces(),
         programs(&reach()),
         match is_root() {
@@ -224,29 +232,51 @@ impl System {
         listed("modules.dep") || listed("modules.builtin")
     }
 
-    fn ebpf(&self) -> Check {
-        const NAME: &str = "eBPF";
-        let types = self.root.join("sys/kernel/btf/vmlinux").exists();
+    /// Judges whether `afteryou kernel load` works here.
+    fn background(&self, has_part: bool) -> Check {
+        const NAME: &str = "background controllers in the kernel";
+        let release = self.text("proc/sys/kernel/osrelease").unwrap_or_default();
+        let has_types = self.root.join("sys/kernel/btf/vmlinux").exists();
         let mounts = self.text("proc/mounts").unwrap_or_default();
-        let mounted = mounts.lines().any(|line| line.split_whitespace().nth(2) == Some("bpf"));
-        let word = |there: bool| if there { "there" } else { "not there" };
-        let seen =
-            format!("kernel types (BTF) {}, file system for programs (bpffs) {}", word(types), word(mounted));
+        let has_bpffs = mounts.lines().any(|line| line.split_whitespace().nth(2) == Some("bpf"));
+        let may_load = self.may_load_programs();
+        let seen = [
+            format!("Linux {}", release.trim()),
+            format!("kernel types (BTF) {}", if has_types { "there" } else { "not there" }),
+            (if has_bpffs { "bpffs mounted" } else { "bpffs not mounted, which loading does" }).to_owned(),
+            (if may_load { "this process may load programs" } else { "loading requires root" }).to_owned(),
+            format!("this build has {} kernel part", if has_part { "the" } else { "no" }),
+        ];
+        let seen = seen.join("; ");
         let mut todo = Vec::new();
-        if !types {
-            todo.push("a kernel with CONFIG_DEBUG_INFO_BTF");
+        if is_older(&release) {
+            todo.push(format!("use Linux {}.{} or newer", OLDEST.0, OLDEST.1));
         }
-        if !mounted {
-            todo.push("sudo mount -t bpf bpf /sys/fs/bpf");
+        if !has_types {
+            todo.push("use a kernel with CONFIG_DEBUG_INFO_BTF".to_owned());
         }
+        if !has_part {
+            todo.push(HOW_TO_BUILD.to_owned());
+        }
+        let works = if may_load { "afteryou kernel load works" } else { "sudo afteryou kernel load works" };
         match todo.is_empty() {
-            true => Check::ok(NAME, format!("{seen}; loading programs takes root")),
-            false => Check::warn(
-                NAME,
-                seen,
-                format!("only for controllers inside the kernel, not for transfers: {}", todo.join("; ")),
-            ),
+            true => Check::ok(NAME, format!("{works}: {seen}")),
+            false => {
+                let todo = todo.join("; ");
+                Check::warn(NAME, seen, format!("only for afteryou kernel, not for transfers: {todo}"))
+            }
         }
+    }
+
+    /// Returns whether this process has what `afteryou kernel load` requires: the capabilities, in the first user namespace.
+    fn may_load_programs(&self) -> bool {
+        let status = self.text("proc/self/status").unwrap_or_default();
+        let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+        let effective = effective.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0);
+        let has = |capability: u32| effective & 1 << capability != 0;
+        let may_load = has(CAP_SYS_ADMIN) || has(CAP_BPF) && has(CAP_PERFMON);
+        let is_first = self.words("proc/self/uid_map") == ["0", "0", "4294967295"];
+        may_load && has(CAP_NET_ADMIN) && is_first
     }
 
     fn namespaces(&self) -> Check {
@@ -378,17 +408,63 @@ mod tests {
     }
 
     #[test]
-    fn what_ebpf_and_namespaces_lack_is_named() {
-        let (_root, bare) = system(&[("proc/mounts", "proc /proc proc rw 0 0\n")]);
-        let todo = bare.ebpf().todo.unwrap();
-        assert!(todo.contains("BTF") && todo.contains("mount -t bpf"), "{todo}");
-        assert_eq!(bare.namespaces().state, Severity::Warn);
-        let (_root, full) = system(&[
+    fn what_namespaces_lack_is_named() {
+        assert_eq!(system(&[]).1.namespaces().state, Severity::Warn);
+        let (_root, full) = system(&[("proc/sys/user/max_user_namespaces", "1000\n")]);
+        assert_eq!(full.namespaces().state, Severity::Ok);
+    }
+
+    const ALL: &str = "CapEff:\t000001ffffffffff\n";
+    const MAP: &str = "         0          0 4294967295\n";
+
+    /// Returns a machine of this release, with BTF, the effective capabilities and the map of users.
+    fn of_release(release: &str, status: &str, map: &str) -> (tempfile::TempDir, System) {
+        system(&[
+            ("proc/sys/kernel/osrelease", release),
             ("proc/mounts", "bpf /sys/fs/bpf bpf rw 0 0\n"),
+            ("proc/self/status", status),
+            ("proc/self/uid_map", map),
             ("sys/kernel/btf/vmlinux", ""),
-            ("proc/sys/user/max_user_namespaces", "1000\n"),
-        ]);
-        assert_eq!((full.ebpf().state, full.namespaces().state), (Severity::Ok, Severity::Ok));
+        ])
+    }
+
+    #[test]
+    fn what_the_kernel_part_lacks_is_named() {
+        let (_root, old) = system(&[("proc/sys/kernel/osrelease", "6.1.0\n")]);
+        let check = old.background(false);
+        assert!(
+            check.seen.starts_with("Linux 6.1.0; kernel types (BTF) not there; bpffs not"),
+            "{}",
+            check.seen
+        );
+        let todo = check.todo.unwrap();
+        assert!(
+            ["6.10 or newer", "BTF", "--features kernel"].iter().all(|word| todo.contains(word)),
+            "{todo}"
+        );
+        let (_root, full) = of_release("6.18.0", ALL, MAP);
+        assert!(full.background(false).todo.unwrap().ends_with("--features kernel"));
+        let check = full.background(true);
+        assert!(
+            check.state == Severity::Ok && check.seen.starts_with("afteryou kernel load works"),
+            "{check:?}"
+        );
+    }
+
+    #[test]
+    fn privileges_count_in_the_first_user_namespace_only() {
+        let three = "CapEff:\t000000c000001000\n";
+        for (status, map, may) in [
+            (ALL, MAP, true),
+            (three, MAP, true),
+            ("CapEff:\t0000000000001000\n", MAP, false),
+            ("CapEff:\t0000000000000000\n", MAP, false),
+            (ALL, "0 1000 1\n", false),
+        ] {
+            let (_root, system) = of_release("6.18.0", status, map);
+            assert_eq!(system.may_load_programs(), may, "{status}{map}");
+            assert_eq!(system.background(true).seen.starts_with("sudo "), !may);
+        }
     }
 
     #[test]

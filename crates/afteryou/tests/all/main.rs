@@ -6,6 +6,7 @@ mod cli;
 mod doctor;
 mod fluid;
 mod generated;
+mod kernel;
 mod league;
 #[cfg(unix)]
 mod proxy;

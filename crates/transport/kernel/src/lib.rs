@@ -22,6 +22,10 @@
 //! With the feature `kernel`, `Loaded::new` registers them until it is dropped, and a socket chooses one by `TCP_CONGESTION`. Loading requires Linux
 //! 6.10 with BTF, root or CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN. The programs use the round-trip time as the delay.
 //!
+//! `pinned::load` registers them until `pinned::unload`: their links and maps are pinned on bpffs, for root alone. `sockets::connections` lists
+//! connections with the states of their rules, which the kernel's `sock_diag` has. The object's BTF describes where a state has base delay, queue and
+//! phase, so `layout.rs` knows fields by name. `choosers` finds what else chooses controllers.
+//!
 //! `afteryou` sets the pacing rate as well as the window, by `cong_control`. A segment of 64 KB would be 26 ms of a link of 20 Mbit/s. Its segments are
 //! what the rate carries in a millisecond, at least one packet. The others set the window by `cong_avoid`.
 //!
@@ -37,13 +41,16 @@
 //! `afteryou_cc`: for the vectors recorded there and for millions of random events. Of ebb it compares window, rate, pairs, phase and estimates, on
 //! random paths in closed loop. The compiled program traps on undefined behaviour. Another test
 //! makes the object again. With the feature `kernel` and as root, the kernel runs the same rules as eBPF on the vectors and on random events. The
-//! controllers are loaded and send through a bottleneck between network namespaces. A test that cannot run prints `SKIPPED` and why.
+//! controllers are loaded and send through a bottleneck between network namespaces. Pinned ones are in a mount namespace of the test, with which the pins
+//! go. One test at a time loads controllers: all wait for a lock. A test that cannot run prints `SKIPPED` and why.
 
 #[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
-mod loaded;
+mod linux;
+mod release;
 
 #[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
-pub use loaded::{Error, Loaded, NAMES};
+pub use linux::*;
+pub use release::{is_older, OLDEST};
 
 /// The headers: file name and text.
 pub const HEADERS: [(&str, &str); 27] = [

@@ -2,23 +2,11 @@
 
 use crate::network::{send, Network, Report, QUEUE};
 use crate::paced;
+use crate::turn::{are_gone, Turn};
 use afteryou_kernel::{Error, Loaded, NAMES};
 use std::time::Duration;
 
 const LEDBATPP: &str = "ay_ledbatpp";
-
-/// Returns whether the kernel has none of the names within a second. A child that another test has just forked keeps the links open
-/// until it executes its program.
-fn are_gone() -> bool {
-    let is_gone = || {
-        let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
-        !available.unwrap().split_whitespace().any(|name| NAMES.contains(&name))
-    };
-    (0..100).any(|_| {
-        std::thread::sleep(Duration::from_millis(10));
-        is_gone()
-    })
-}
 
 /// Makes the network and loads the controllers, or returns why not.
 fn loaded() -> Result<(Network, Loaded), String> {
@@ -33,6 +21,7 @@ fn loaded() -> Result<(Network, Loaded), String> {
 /// One test, since a name is in the kernel once.
 #[test]
 fn controllers_are_loaded_move_data_with_a_short_queue_and_are_unloaded() {
+    let _turn = Turn::wait();
     let (network, loaded) = match loaded() {
         Ok(both) => both,
         Err(reason) => return eprintln!("SKIPPED: controllers in the kernel: {reason}"),

@@ -13,6 +13,10 @@ mod network;
 mod object;
 #[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
 mod paced;
+#[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
+mod pinned;
 mod random;
 mod rules;
+#[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
+mod turn;
 mod vectors;
