@@ -225,8 +225,15 @@ async fn a_connection_that_has_carried_data_and_idles_holds_three_kilobytes_at_e
         written.and(read.map(drop)).unwrap();
         streams.push((here, there));
     }
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    let held = (HELD.get() - before) as u64 / connections / 2;
+    // On a busy machine the last acks come late, and buffers are kept for them.
+    let mut held = u64::MAX;
+    for _ in 0..10 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        held = (HELD.get() - before) as u64 / connections / 2;
+        if held <= MOST {
+            break;
+        }
+    }
     println!("an idle connection holds {held} bytes");
     assert!(held <= MOST, "{held} bytes");
 }
