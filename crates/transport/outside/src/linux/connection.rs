@@ -8,7 +8,7 @@ use super::system::{self, TcpInfo};
 use crate::rule::{Id, Reading};
 use afteryou_base::Span;
 use rustix::fs::{fcntl_getfl, OFlags};
-use rustix::net::sockopt::{set_tcp_congestion, socket_linger, tcp_congestion};
+use rustix::net::sockopt::{set_tcp_congestion, tcp_congestion};
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -84,35 +84,6 @@ pub struct Settings {
     pub window: Option<f64>,
     /// Largest rate, bytes a second.
     pub rate: Option<f64>,
-}
-
-/// Whether a socket can be steered.
-#[derive(Debug)]
-pub enum Fitness {
-    /// It can be steered: its settings before.
-    Fit(Original),
-    /// It may be, later.
-    NotYet,
-    /// It never is.
-    Never,
-}
-
-/// Returns whether a socket can be steered.
-///
-/// # Errors
-/// As getsockopt.
-pub fn fitness(socket: BorrowedFd<'_>, info: &TcpInfo) -> io::Result<Fitness> {
-    if !info.is_open() {
-        return Ok(if info.is_listening() { Fitness::Never } else { Fitness::NotYet });
-    }
-    // A program that waits for a certain number of bytes could wait for ever for a smaller window.
-    let waits_for_more = system::receive_low_water(socket)? > 1;
-    // The last to close such a socket waits until its data are sent, and that could be this process.
-    let lingers = socket_linger(socket)?.is_some_and(|time| time > Duration::ZERO);
-    if waits_for_more || lingers {
-        return Ok(Fitness::Never);
-    }
-    Ok(Fitness::Fit(Original::of(socket, info)?))
 }
 
 impl Connection {
@@ -315,6 +286,7 @@ fn span(us: u32) -> Option<Span> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fitness::{fitness, Fitness};
     use super::*;
     use std::net::{TcpListener, TcpStream};
 

@@ -4,6 +4,7 @@
 //! microseconds. So a connection ends when its program closes it, and nothing is held that a program could miss.
 
 mod connection;
+mod fitness;
 mod original;
 mod own;
 pub mod record;

@@ -3,7 +3,7 @@
 //! A search of thousands of descriptors takes long, and `pidfd_getfd`, which it uses, may be refused. A roster has neither problem, and a
 //! socket that is added before its first request has its small window from the first byte on.
 
-use super::connection::{fitness, Fitness};
+use super::fitness::{fitness, Fitness};
 use super::original::Original;
 use super::socket::{self, Kind};
 use super::system::{self, TcpInfo};

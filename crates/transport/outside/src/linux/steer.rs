@@ -1,6 +1,7 @@
 //! Steers the connections of a process tree and of a roster: reads them, asks the rule, and sets windows and rates.
 
-use super::connection::{fitness, Connection, Fitness, Settings};
+use super::connection::{Connection, Settings};
+use super::fitness::{fitness, Fitness};
 use super::record::Record;
 use super::roster::{Added, Roster};
 use super::scan::{Found, Scan};
