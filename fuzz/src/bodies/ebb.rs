@@ -2,8 +2,9 @@
 //!
 //! The bytes of a fuzzer are read from the front, field by field, so that an input can be written by hand.
 
+use afteryou_base::param::Settings;
+use afteryou_cc::ebb::{parameters, PARAMS};
 use afteryou_cc::ebb_core::burst::Question;
-use afteryou_cc::ebb_core::units::ratio;
 use afteryou_cc::ebb_core::{AckEvent, Params, Phase, Spread, State, HAS_RTT};
 use arbitrary::{Result, Unstructured};
 
@@ -177,24 +178,5 @@ impl Machine {
 
 /// Returns ebb's defaults with these parts on.
 fn params(mss: u64, switches: u32) -> Params {
-    Params {
-        mss,
-        target_us: 2_500,
-        target_packets: ratio(1.5),
-        own: ratio(1.5),
-        ceiling_us: 5_000,
-        ceiling_packets: ratio(4.0),
-        slack: ratio(0.6),
-        gain: ratio(0.5),
-        obey: ratio(0.7),
-        patience: 3,
-        switches,
-        floor: ratio(0.01),
-        hold_us: 200_000,
-        hold_most_us: 2_000_000,
-        again_us: 3_000_000,
-        low: ratio(0.9),
-        lossy: ratio(0.1),
-        growth: ratio(0.05),
-    }
+    Params { mss, switches, ..parameters(&Settings::defaults(PARAMS), 0) }
 }

@@ -171,7 +171,8 @@ pub struct Ebb {
     state: State,
 }
 
-fn parameters(settings: &Settings<'_>, mss: u32) -> Params {
+/// Returns settings as the integers of the core. `mss` in bytes.
+pub fn parameters(settings: &Settings<'_>, mss: u32) -> Params {
     let switch = |key, bit| if settings.get(key) { bit } else { 0 };
     Params {
         mss: mss.into(),

@@ -34,7 +34,7 @@ impl Store {
     /// Removes what is at the place of a directory, to the backups if there are any. False if it must not be removed.
     pub(super) fn clear(&self, dir: &Dir, steps: &[OsString], there: &There) -> io::Result<bool> {
         let (Some(name), true) = (steps.last(), self.gives_way(there)) else { return Ok(false) };
-        // One at a time: whoever comes second finds it cleared, or a directory in its place.
+        // One at a time: the second finds it cleared, or a directory in its place.
         static CLEARED: Mutex<()> = Mutex::new(());
         let _one = CLEARED.lock().even_poisoned();
         if There::if_any(dir, name)?.is_none_or(|there| there.is_directory) {

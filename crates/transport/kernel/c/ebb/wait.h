@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The way back from the floor. As `floor.rs` of afteryou-cc's ebb_core.
+ * Returns from the floor. As `floor.rs` of afteryou-cc's ebb_core.
  */
 #ifndef AFTERYOU_EBB_WAIT_H
 #define AFTERYOU_EBB_WAIT_H

@@ -102,7 +102,7 @@ pub fn states() -> Result<Vec<States>, Error> {
 
 /// Returns the identity of this build's object: version and hash.
 pub fn identity() -> String {
-    format!("{}-{:016x}", env!("CARGO_PKG_VERSION"), fnv1a(OBJECT))
+    format!("{}-{}", env!("CARGO_PKG_VERSION"), &blake3::hash(OBJECT).to_hex()[..16])
 }
 
 /// Returns whether bpffs is mounted in its place.
@@ -152,11 +152,4 @@ fn remove_folder() -> Result<(), Error> {
         fs::remove_file(entry.map_err(attempt())?.path()).map_err(attempt())?;
     }
     fs::remove_dir(FOLDER).map_err(attempt())
-}
-
-/// Returns the FNV-1a hash of 64 bits.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

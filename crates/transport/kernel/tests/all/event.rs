@@ -1,5 +1,6 @@
 //! An event as both rules take it.
 
+use crate::recorded::Line;
 use afteryou_cc::ledbat_core::AckEvent;
 
 /// Numbers of an event of any rule, its kind first.
@@ -30,11 +31,9 @@ pub struct Event {
 }
 
 impl Event {
-    /// Reads the first eight cells of a line of the vectors.
-    pub fn parse(cells: &[&str]) -> Event {
-        let [name, numbers @ ..] = cells else { panic!("an empty line") };
-        let number = |i: usize| numbers[i].parse::<u64>().expect("an integer");
-        let kind = match *name {
+    /// Takes an event from a line of the vectors.
+    pub fn of(Line { kind, event, .. }: &Line) -> Event {
+        let kind = match kind.as_str() {
             "ack" => Kind::Ack,
             "loss" => Kind::Loss,
             "timeout" => Kind::Timeout,
@@ -44,13 +43,13 @@ impl Event {
             other => panic!("no event {other:?}"),
         };
         let ack = AckEvent {
-            now: number(0),
-            sent_at: number(1),
-            smoothed_rtt: number(2),
-            delivered: number(3),
-            flightsize: number(4),
-            delay_us: number(5) as u32,
-            flags: number(6) as u32,
+            now: event[0],
+            sent_at: event[1],
+            smoothed_rtt: event[2],
+            delivered: event[3],
+            flightsize: event[4],
+            delay_us: event[5] as u32,
+            flags: event[6] as u32,
         };
         Event { kind, ack }
     }

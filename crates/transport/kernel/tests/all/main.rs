@@ -16,6 +16,7 @@ mod paced;
 #[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
 mod pinned;
 mod random;
+mod recorded;
 mod rules;
 #[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
 mod turn;

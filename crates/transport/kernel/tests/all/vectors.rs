@@ -2,36 +2,21 @@
 
 use crate::compiled::Compiled;
 use crate::event::{Event, NUMBERS};
+use crate::recorded::{first_other, recorded};
 use crate::rules::{Carofiglio, PlusPlus, Rfc6817, Rule};
 use std::collections::HashMap;
-use std::path::Path;
 
-/// A rule's recorded events with the states after them.
-struct Recorded {
-    params: Vec<u64>,
-    events: Vec<Event>,
-    states: Vec<Vec<u64>>,
-}
+/// Cells of an event.
+const CELLS: usize = 8;
 
-fn recorded<R: Rule>() -> Recorded {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cc/vectors").join(format!("{}.csv", R::NAME));
-    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let mut lines = text.lines();
-    let params = lines.next().unwrap().trim_start_matches("# ");
-    let params: HashMap<&str, u64> = params
+/// Returns a rule's parameters as the C has them.
+fn params<R: Rule>(recorded: &str) -> Vec<u64> {
+    let values: HashMap<&str, u64> = recorded
         .split(' ')
         .map(|param| param.split_once('=').unwrap())
         .map(|(name, value)| (name, value.parse().unwrap()))
         .collect();
-    let params = R::PARAMS.iter().map(|(name, _)| params[name]).collect();
-    let (mut events, mut states) = (Vec::new(), Vec::new());
-    for line in lines.skip(1) {
-        let cells: Vec<&str> = line.split(',').collect();
-        events.push(Event::parse(&cells[..8]));
-        states.push(cells[8..].iter().map(|cell| cell.parse().unwrap()).collect());
-    }
-    assert!(events.len() >= 1000, "{} has {} events", file.display(), events.len());
-    Recorded { params, events, states }
+    R::PARAMS.iter().map(|(name, _)| values[name]).collect()
 }
 
 /// Returns the first event after which the C has another state than the one recorded.
@@ -40,13 +25,10 @@ fn first_difference<R: Rule>(compiled: &Compiled) -> Option<String> {
 }
 
 fn difference<R: Rule>(replay: impl FnOnce(&[u64], &[[u64; NUMBERS]]) -> Vec<Vec<u64>>) -> Option<String> {
-    let Recorded { params, events, states } = recorded::<R>();
-    let numbers: Vec<_> = events.iter().map(Event::numbers).collect();
-    let replayed = replay(&params, &numbers);
-    assert_eq!(replayed.len(), states.len());
-    let mut after = states.iter().zip(&replayed);
-    let i = after.position(|(state, columns)| columns[..state.len()] != state[..])?;
-    Some(format!("{}, event {i}: {:?} after {:?}, not {:?}", R::NAME, replayed[i], events[i], states[i]))
+    let recorded = recorded(R::NAME, CELLS);
+    let numbers: Vec<_> = recorded.lines.iter().map(|line| Event::of(line).numbers()).collect();
+    let replayed = replay(&params::<R>(&recorded.params), &numbers);
+    first_other(&recorded.lines, &replayed).map(|other| format!("{}, {other}", R::NAME))
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! An event of ebb as both take it.
 
 use crate::event::NUMBERS;
+use crate::recorded::Line;
 use afteryou_cc::ebb_core::AckEvent;
 
 /// A kind of event, in the order of `tests/c/ebb_run.h`.
@@ -22,11 +23,9 @@ pub struct Event {
 }
 
 impl Event {
-    /// Reads the first eleven cells of a line of the vectors.
-    pub fn parse(cells: &[&str]) -> Event {
-        let [name, numbers @ ..] = cells else { panic!("an empty line") };
-        let number = |i: usize| numbers[i].parse::<u64>().expect("an integer");
-        let kind = match *name {
+    /// Takes an event from a line of the vectors.
+    pub fn of(Line { kind, event, .. }: &Line) -> Event {
+        let kind = match kind.as_str() {
             "sent" => Kind::Sent,
             "ack" => Kind::Ack,
             "loss" => Kind::Loss,
@@ -36,16 +35,16 @@ impl Event {
             other => panic!("no event {other:?}"),
         };
         let ack = AckEvent {
-            now: number(0),
-            sent_at: number(1),
-            number: number(2),
-            delivered: number(3),
-            in_flight: number(4),
-            rate: number(5),
-            rtt_us: number(6) as u32,
-            smoothed_us: number(7) as u32,
-            reverse_us: number(8) as u32,
-            flags: number(9) as u32,
+            now: event[0],
+            sent_at: event[1],
+            number: event[2],
+            delivered: event[3],
+            in_flight: event[4],
+            rate: event[5],
+            rtt_us: event[6] as u32,
+            smoothed_us: event[7] as u32,
+            reverse_us: event[8] as u32,
+            flags: event[9] as u32,
         };
         Event { kind, ack }
     }

@@ -6,6 +6,7 @@ mod rule;
 
 use crate::compiled::Compiled;
 use crate::event::NUMBERS;
+use crate::recorded::{first_other, recorded};
 use afteryou_cc::ebb_core::Params;
 use event::Event;
 use path::{Path, Random};
@@ -22,25 +23,11 @@ fn all_numbers(events: &[Event]) -> Vec<[u64; NUMBERS]> {
     events.iter().map(Event::numbers).collect()
 }
 
-/// Returns the recorded events with the answers after them.
-fn recorded() -> (Vec<Event>, Vec<Vec<u64>>) {
-    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../cc/vectors/ebb.csv");
-    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let lines: Vec<Vec<&str>> = text.lines().skip(2).map(|line| line.split(',').collect()).collect();
-    assert!(lines.len() >= 1000, "{} has {} events", file.display(), lines.len());
-    let events = lines.iter().map(|cells| Event::parse(&cells[..11])).collect();
-    let answers = lines.iter().map(|cells| cells[11..].iter().map(|cell| cell.parse().unwrap()).collect());
-    (events, answers.collect())
-}
-
 /// Returns the first event after which the C has another answer than the one recorded. The parameters are the defaults of the C.
 fn difference(replay: &mut Replay) -> Option<String> {
-    let (events, answers) = recorded();
-    let replayed = replay(&[1448, 10], &all_numbers(&events));
-    assert_eq!(replayed.len(), answers.len());
-    let mut after = answers.iter().zip(&replayed);
-    let i = after.position(|(answer, columns)| columns[..answer.len()] != answer[..])?;
-    Some(format!("event {i}: {:?} after {:?}, not {:?}", replayed[i], events[i], answers[i]))
+    let lines = recorded(NAME, NUMBERS).lines;
+    let events: Vec<Event> = lines.iter().map(Event::of).collect();
+    first_other(&lines, &replay(&[1448, 10], &all_numbers(&events)))
 }
 
 /// How often random paths have been in each phase, with a train, and the events of all.
@@ -60,7 +47,7 @@ struct Case {
 
 impl Case {
     fn new(seed: u64) -> Case {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let params = defaults(random.within(500, 1_500));
         let initial_packets = random.within(0, 20);
         let is_wild = seed % 4 == 3;

@@ -4,36 +4,35 @@
 use super::event::{Event, Kind};
 use super::rule::{Ebb, EVERY_US, RATE, WINDOW};
 use afteryou_cc::ebb_core::{AckEvent, APP_LIMITED, HAS_REVERSE, HAS_RTT, MARKED, MAY_HAVE_WAITED};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 use std::collections::VecDeque;
 
 const SECOND_US: u64 = 1_000_000;
 
-/// Random numbers (SplitMix64).
-pub struct Random(pub u64);
+/// Random numbers.
+pub struct Random(Pcg64Mcg);
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+    /// Returns the numbers of a seed.
+    pub fn new(seed: u64) -> Random {
+        Random(Pcg64Mcg::seed_from_u64(seed))
     }
 
     /// Draws a number from `least` to `most`.
     pub fn within(&mut self, least: u64, most: u64) -> u64 {
-        least + self.next() % (most - least + 1)
+        least + self.0.next_u64() % (most - least + 1)
     }
 
     /// Returns true once in `times`.
     pub fn once_in(&mut self, times: u64) -> bool {
-        self.next().is_multiple_of(times)
+        self.0.next_u64().is_multiple_of(times)
     }
 
     /// Draws a number of any size: each length in bits up to `bits` is as likely.
     fn any(&mut self, bits: u64) -> u64 {
         let shift = 64 - self.within(1, bits);
-        self.next() >> shift
+        self.0.next_u64() >> shift
     }
 }
 
@@ -194,7 +193,7 @@ impl Path {
         Event { kind, ack: AckEvent { now: self.now, delivered, ..AckEvent::default() } }
     }
 
-    /// Returns an event with numbers of any size. Time goes on from the one of the path.
+    /// Returns an event with numbers of any size. Its time is not before the path's.
     fn wild(&mut self) -> Event {
         let random = &mut self.random;
         let kind = [Kind::Sent, Kind::Ack, Kind::Ack, Kind::Ack, Kind::Loss][random.within(0, 4) as usize];

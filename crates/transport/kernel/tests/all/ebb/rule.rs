@@ -1,8 +1,9 @@
 //! Ebb in Rust, with parameters and answers as columns of integers.
 
 use super::event::{Event, Kind};
-use afteryou_cc::ebb_core::units::ratio;
-use afteryou_cc::ebb_core::{switches, Params, Spread, State};
+use afteryou_base::param::Settings;
+use afteryou_cc::ebb::{parameters, PARAMS};
+use afteryou_cc::ebb_core::{Params, Spread, State};
 
 /// Columns of the answer.
 pub const WINDOW: usize = 0;
@@ -12,30 +13,7 @@ pub const PHASE: usize = 3;
 
 /// Returns the parameters that the vectors and the programs in the kernel have.
 pub fn defaults(mss: u64) -> Params {
-    Params {
-        mss,
-        target_us: 2500,
-        target_packets: ratio(1.5),
-        own: ratio(1.5),
-        ceiling_us: 5000,
-        ceiling_packets: ratio(4.0),
-        slack: ratio(0.6),
-        gain: ratio(0.5),
-        obey: ratio(0.7),
-        patience: 3,
-        switches: switches::STEP_BACK
-            | switches::SHARE_TEST
-            | switches::TRAIN
-            | switches::EARLY
-            | switches::CAP,
-        floor: ratio(0.01),
-        hold_us: 200_000,
-        hold_most_us: 2_000_000,
-        again_us: 3_000_000,
-        low: ratio(0.9),
-        lossy: ratio(0.1),
-        growth: ratio(0.05),
-    }
+    Params { mss, ..parameters(&Settings::defaults(PARAMS), 0) }
 }
 
 /// Returns the parameters as the program in C reads them, with the initial window in packets.
