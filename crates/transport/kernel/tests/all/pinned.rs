@@ -16,10 +16,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A user without privileges.
 const NOBODY: u32 = 65534;
+/// What a connection has queued arrives within this time of its last write.
+const MOST_STUCK: Duration = Duration::from_secs(3);
 /// Load and unload this many times; the environment's `CYCLES` has precedence.
 const CYCLES: u32 = 8;
 
@@ -189,11 +191,18 @@ impl Traffic {
         let is_stopped = Arc::clone(&stop);
         let receiver = thread::spawn(move || {
             let (mut block, mut received) = (vec![0; 65_536], 0);
-            // What the sender has still queued may take long at its floor: closing gives that up.
-            while !is_stopped.load(Ordering::Relaxed) {
-                received += peer.read(&mut block).unwrap_or(0) as u64;
+            let mut stopped_at = None;
+            loop {
+                match peer.read(&mut block) {
+                    Ok(0) => return received,
+                    Ok(bytes) => received += bytes as u64,
+                    Err(_) => {}
+                }
+                if is_stopped.load(Ordering::Relaxed) {
+                    let since = stopped_at.get_or_insert_with(Instant::now).elapsed();
+                    assert!(since < MOST_STUCK, "what was queued has not arrived {since:?} later");
+                }
             }
-            received
         });
         Traffic { port, stop, receiver }
     }
@@ -234,7 +243,7 @@ fn the_state_of_each_connection_is_read() {
 fn loading_and_unloading_under_traffic_leaves_nothing() {
     alone(|| {
         let cycles = std::env::var("CYCLES").map_or(CYCLES, |cycles| cycles.parse().expect("a number"));
-        let began = std::time::Instant::now();
+        let began = Instant::now();
         let mut before: Option<Traffic> = None;
         for cycle in 0..cycles {
             pinned::load(false).unwrap();
