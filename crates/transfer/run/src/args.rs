@@ -3,6 +3,7 @@
 use afteryou_rate::Rate;
 use clap::Args;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// Words about exit codes.
 const AFTER_HELP: &str = "\
@@ -16,6 +17,10 @@ TCP connections to other machines yield in both directions, those of all process
 included. Connections over UDP (QUIC) are not steered, which is said once. No root is needed, and no change of the
 program: its sockets are set from outside, and have what they had before when run ends. Where the system forbids
 that, a private proxy takes its place for programs that honour http_proxy and https_proxy.
+
+As root on Linux 6.10 or newer, a build with the kernel part sends by the rule itself, inside the kernel: from the first
+packet on, marked LE, and all connections of COMMAND together take what one would. After
+`sudo afteryou kernel load --allow-users` other users' uploads follow that rule, too, each connection for itself.
 
 Exit codes:
   COMMAND's own, or 128 and the number of the signal that ended it
@@ -46,6 +51,18 @@ pub struct RunArgs {
     /// these variables are not steered by it.
     #[arg(long, conflicts_with = "pid")]
     pub proxy: bool,
+
+    /// Keep root's rights for COMMAND, which otherwise runs as the user who called sudo
+    #[arg(long, conflicts_with = "pid")]
+    pub as_root: bool,
+
+    /// Print at the end how many connections sent by the rule in the kernel, and how many did not
+    #[arg(long)]
+    pub verbose: bool,
+
+    /// The process that becomes the program: the file that takes it into the control group of the run
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub enter: Option<PathBuf>,
 
     /// The second process of a run: the descriptor to the first
     #[arg(long, hide = true, value_name = "FD")]

@@ -1,5 +1,9 @@
 //! Why a program did not run under `afteryou run`.
 
+#[cfg(target_os = "linux")]
+use afteryou_terminal::output;
+#[cfg(target_os = "linux")]
+use std::ffi::OsStr;
 use std::io;
 
 /// Why a program did not run, or why its sockets were not steered.
@@ -33,6 +37,16 @@ pub enum Error {
         /// The kernel's reason.
         source: io::Error,
     },
+    /// The program cannot run as the user who called sudo.
+    #[error(
+        "the program cannot run as user {uid}, who called sudo: {source}; with --as-root it runs as root"
+    )]
+    User {
+        /// Which.
+        uid: u32,
+        /// The kernel's reason.
+        source: io::Error,
+    },
     /// Something of the system failed.
     #[error("{attempt}: {source}")]
     System {
@@ -50,6 +64,16 @@ impl Error {
             Error::NotFound { .. } => 127,
             Error::NotStarted { .. } => 126,
             _ => 125,
+        }
+    }
+
+    /// Returns the error of a program that did not start.
+    #[cfg(target_os = "linux")]
+    pub fn of_start(name: &OsStr, error: &io::Error) -> Error {
+        let name = output::printable(&name.to_string_lossy());
+        match error.kind() {
+            io::ErrorKind::NotFound => Error::NotFound { name },
+            _ => Error::NotStarted { name, reason: error.to_string() },
         }
     }
 

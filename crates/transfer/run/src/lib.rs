@@ -3,7 +3,18 @@
 //! ```no_run
 //! use afteryou_run::RunArgs;
 //!
-//! let args = RunArgs { max_rate: None, status: true, pid: None, proxy: false, steering: None, record: None, command: vec!["wget".into()] };
+//! let args = RunArgs {
+//!     max_rate: None,
+//!     status: true,
+//!     pid: None,
+//!     proxy: false,
+//!     as_root: false,
+//!     verbose: false,
+//!     enter: None,
+//!     steering: None,
+//!     record: None,
+//!     command: vec!["wget".into()],
+//! };
 //! args.run()?;
 //! # Ok::<(), afteryou_terminal::Failure>(())
 //! ```
@@ -14,6 +25,9 @@
 //! - `linux/front.rs`: the one that the shell sees. It hands signals on, returns the program's exit code, and restores the sockets if the
 //!   other one dies.
 //! - `linux/steering.rs`: its child and the program's parent, which the kernel requires of one that touches sockets. It steers them.
+//!
+//! - `linux/enter.rs`: the program itself, before it begins. It enters the control group of the run's job in the kernel (`linux/job.rs`), and
+//!   becomes the user who called sudo.
 //!
 //! The lines between them are those of `linux/message.rs`. A file that both have open lists what was changed. If both die, the next `run` or
 //! `ctl` restores the sockets by it. The folder `proxy` has `afteryou proxy`, which is steered in the same way.

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Ebb, LEDBAT, fLEDBAT and LEDBAT++ as congestion controllers of Linux (struct_ops, kernel 6.10 and newer).
+ * Ebb, LEDBAT, fLEDBAT and LEDBAT++ as congestion controllers of Linux (struct_ops, kernel 6.10 and newer), and a program that chooses them.
  *
  * Model, states, constants, source
  *   Those of ebb.h, ledbat.h, fledbat.h and ledbatpp.h. The delay is the round-trip time of the newest acknowledged packet, us.
  *
  * Not implemented
- *   One-way delays from TCP timestamps. Pacing by the LEDBAT family: the kernel paces where fq is used. A shared budget of several sockets.
+ *   One-way delays from TCP timestamps. Pacing by the LEDBAT family: the kernel paces where fq is used. A job
+ *   (job.h) of connections of the LEDBAT family.
  *
  * Known bad cases
  *   A loaded reverse path looks like forward queue. A slowdown ends with the first ack after its time, not at its time. Windows are
  *   whole packets.
  */
+#include "cover.h"
 #include "ebb_controller.h"
 #include "fledbat.h"
 #include "ledbat.h"

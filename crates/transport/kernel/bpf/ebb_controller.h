@@ -22,6 +22,7 @@
 #define AFTERYOU_EBB_CONTROLLER_H
 
 #include "ebb.h"
+#include "job.h"
 #include "sender.h"
 
 #define INITIAL_PACKETS 10
@@ -54,6 +55,7 @@ struct ebb_connection {
     struct ebb_params p;
     struct ebb state;
     struct ebb_sender sender;
+    struct ebb_member member;
 };
 
 struct {
@@ -70,7 +72,7 @@ CHECKED_ALONE u64 ebb_pacing_rate(const struct ebb_connection *self, u32 srtt_us
 {
     if (!self)
         return 0;
-    struct ebb_spread spread = ebb_spread(&self->state, &self->p);
+    struct ebb_spread spread = job_spread(&self->state, &self->p);
     if (spread.every_us)
         return max_u64(rate_of(2 * self->p.mss, spread.every_us), 1);
     return spread.rate ? spread.rate : rate_of(2 * self->state.cwnd, srtt_us);
@@ -133,6 +135,15 @@ KERNEL_INLINE u64 ebb_rate_of(const struct rate_sample *sample, u64 mss)
     s64 interval_us = sample->interval_us;
     s32 delivered = sample->delivered;
     return delivered > 0 && interval_us > 0 ? rate_of(delivered * mss, interval_us) : 0;
+}
+
+/* Hands an ack to the rule, with what the job knows. */
+KERNEL_INLINE void ebb_take_ack(struct ebb_connection *self, const struct ebb_ack *ack)
+{
+    u64 members = job_members(&self->member, ack->now, !ebb_ack_has(ack, APP_LIMITED));
+    self->p.own = ebb_defaults(self->p.mss).own / members;
+    job_tell(&self->member, &self->state, &self->p, ack->now, members);
+    ebb_on_ack(&self->state, &self->p, ack);
 }
 
 /* Returns the event of an ack that delivers something. */
@@ -201,8 +212,9 @@ void ebb_bpf_cong_control(u64 *context)
     ebb_note_sent(connection, tp);
     struct ebb_ack ack = ebb_ack_of(connection, tp, sample);
     if (sample->acked_sacked)
-        ebb_on_ack(&connection->state, &connection->p, &ack);
+        ebb_take_ack(connection, &ack);
     ebb_note_lost(connection, tp, ack.sent_at);
+    job_hear(&connection->member, &connection->state, ack.now);
     ebb_apply(connection, sk);
 }
 
@@ -243,7 +255,7 @@ u32 ebb_bpf_undo_cwnd(u64 *context) { return ((struct tcp_sock *)context[0])->sn
 /* Returns the pause after the packet that is next at the floor, us. */
 KERNEL_INLINE u64 ebb_pause_us(struct ebb_connection *self, const struct tcp_sock *tp)
 {
-    struct ebb_spread spread = ebb_spread(&self->state, &self->p);
+    struct ebb_spread spread = job_spread(&self->state, &self->p);
     u32 sent = tp->snd_nxt - self->sender.pair;
     if (sent > 0 && sent <= self->p.mss)
         return spread.every_us - spread.apart_us;

@@ -18,12 +18,14 @@ typedef long long s64;
 #define MAP_NUMBER(name, value) int(*name)[value]
 #define MAP_TYPE(name, type) type *name
 
-enum { BPF_MAP_TYPE_SK_STORAGE = 24, BPF_F_NO_PREALLOC = 1, BPF_SK_STORAGE_GET_F_CREATE = 1 };
+enum { BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_SK_STORAGE = 24, BPF_F_NO_PREALLOC = 1, BPF_SK_STORAGE_GET_F_CREATE = 1 };
 
 /* As INLINE, for functions that read the kernel's structs: the places of fields are found by what the compiler notes of their lines. */
 #define KERNEL_INLINE static inline __attribute__((always_inline))
 
 struct sock;
+static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
+static long (*const bpf_setsockopt)(void *context, int level, int option, void *value, int length) = (void *)49;
 static void *(*const bpf_sk_storage_get)(void *map, struct sock *sk, void *value, u64 flags) = (void *)107;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -105,6 +107,53 @@ struct tcp_congestion_ops {
     void (*init)(struct sock *);
     char name[16];
 };
+
+/* What a sock_ops program gets (linux/bpf.h): addresses are in the order of the network. */
+struct bpf_sock_ops {
+    u32 op;
+    u32 replies[4];
+    u32 family;
+    u32 remote_ip4;
+    u32 local_ip4;
+    u32 remote_ip6[4];
+};
+
+/* A socket, as programs of control groups see it (linux/bpf.h). */
+struct bpf_sock {
+    u32 bound_dev_if;
+    u32 family;
+    u32 type;
+    u32 protocol;
+    u32 mark;
+    u32 priority;
+    u32 src_ip4;
+    u32 src_ip6[4];
+    u32 src_port;
+    u32 dst_port;
+    u32 dst_ip4;
+    u32 dst_ip6[4];
+    u32 state;
+};
+
+/* What a program gets that sees options before they are set (linux/bpf.h). */
+struct bpf_sockopt {
+    struct bpf_sock *sk;
+    u64 optval;
+    u64 optval_end;
+    s32 level;
+    s32 optname;
+    /* -1: the kernel does nothing, and the caller sees a success. */
+    s32 optlen;
+};
+
+/* States of a socket without a connection. */
+enum { BPF_TCP_CLOSE = 7, BPF_TCP_LISTEN = 10 };
+
+/* Before a connection is asked for, and when one that was asked for stands. */
+enum { BPF_SOCK_OPS_TCP_CONNECT_CB = 3, BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB = 5 };
+enum { AF_INET = 2, AF_INET6 = 10, IPPROTO_TCP = 6 };
+/* Options of sockets, by level. */
+enum { SOL_IP = 0, IP_TOS = 1, SOL_TCP = 6, TCP_CONGESTION = 13, SOL_IPV6 = 41, IPV6_TCLASS = 67 };
 
 /* Kinds of relocation of a bit field, as clang and libbpf number them. */
 enum { FIELD_BYTE_OFFSET = 0, FIELD_LSHIFT_U64 = 4, FIELD_RSHIFT_U64 = 5 };

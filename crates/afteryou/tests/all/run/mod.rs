@@ -2,6 +2,7 @@
 
 mod ends;
 mod harm;
+mod job;
 pub mod namespace;
 mod private;
 mod settings;

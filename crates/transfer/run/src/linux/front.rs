@@ -2,6 +2,7 @@
 //! if the one that steers dies.
 
 use super::control;
+use super::job;
 use super::message::Message;
 use super::HANDED_ON;
 use crate::args::RunArgs;
@@ -87,8 +88,12 @@ fn start(args: &RunArgs, theirs: &OwnedFd, record: &File) -> Result<Pid, Error> 
     if args.status {
         command.arg("--status");
     }
-    if args.proxy {
-        command.arg("--proxy");
+    for (is_given, option) in
+        [(args.proxy, "--proxy"), (args.as_root, "--as-root"), (args.verbose, "--verbose")]
+    {
+        if is_given {
+            command.arg(option);
+        }
     }
     match args.pid {
         Some(pid) => command.arg(format!("--pid={pid}")),
@@ -184,6 +189,7 @@ impl Front {
         let _ = waitpid(steering, None);
         restore(record::sockets(&self.record).unwrap_or_default());
         record::remove(&self.record);
+        job::repair();
         afteryou_terminal::output::complain(
             "afteryou: the steering process was killed; the program continues at its own rate\n",
         );

@@ -1,9 +1,12 @@
 //! On Linux.
 
 pub mod control;
+mod enter;
 pub mod front;
+mod job;
 pub mod message;
 mod private;
+mod program;
 pub mod shown;
 mod steering;
 
@@ -28,6 +31,9 @@ const HANDED_ON: [Signal; 8] = [
 /// # Errors
 /// See [`Error`].
 pub fn run(args: RunArgs) -> Result<u8, Error> {
+    if let Some(group) = &args.enter {
+        return Err(enter::become_program(group, args.as_root, &args.command));
+    }
     match args.steering {
         Some(descriptor) => steering::run(args, descriptor),
         None => front::run(args),

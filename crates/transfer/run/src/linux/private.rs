@@ -2,6 +2,7 @@
 //!
 //! It listens at a port of its own and serves clients with the password, which is in the program's variables alone.
 
+use super::program::found;
 use crate::args::RunArgs;
 use crate::error::Error;
 use afteryou_outside::linux::{reach, Reach, Roster};
@@ -9,7 +10,7 @@ use afteryou_proxy::{variables, Credentials, Options, Proxy};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
 
@@ -111,13 +112,4 @@ fn changes_user(name: &Path) -> bool {
         && found(name)
             .and_then(|path| fs::metadata(path).ok())
             .is_some_and(|metadata| metadata.permissions().mode() & SET_ID != 0)
-}
-
-/// Returns the file that a shell would start.
-fn found(name: &Path) -> Option<PathBuf> {
-    if name.components().count() > 1 {
-        return Some(name.to_owned());
-    }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }

@@ -1,5 +1,6 @@
 //! Messages on stderr.
 
+use super::job::WITHOUT;
 use afteryou_base::Span;
 use afteryou_outside::linux::{Status, Steer};
 use afteryou_outside::rule::Direction;
@@ -19,6 +20,7 @@ pub struct Shown {
     line: String,
     has_said_udp: bool,
     has_said_refused: bool,
+    has_said_uploads: bool,
 }
 
 impl Shown {
@@ -30,6 +32,7 @@ impl Shown {
             line: String::new(),
             has_said_udp: has_proxy,
             has_said_refused: has_proxy,
+            has_said_uploads: has_proxy,
         }
     }
 
@@ -39,7 +42,10 @@ impl Shown {
             return;
         }
         self.next = Instant::now() + APART;
-        if steer.has_udp() && !std::mem::replace(&mut self.has_said_udp, true) {
+        if steer.has_own_uploads() && !std::mem::replace(&mut self.has_said_uploads, true) {
+            output::complain(&format!("afteryou: {WITHOUT}\n"));
+        }
+        if steer.udp() > 0 && !std::mem::replace(&mut self.has_said_udp, true) {
             output::complain("afteryou: a connection uses UDP (QUIC), which run does not steer\n");
         }
         if let (Some(pid), false) = (steer.refused(), self.has_said_refused) {
@@ -51,6 +57,15 @@ impl Shown {
         if self.has_status {
             self.print(steer);
         }
+    }
+
+    /// Prints how many connections were covered by a job in the kernel, and how many were not.
+    pub fn covered(&mut self, covered: &str, steer: &Steer) {
+        let udp = match steer.udp() {
+            0 => String::new(),
+            udp => format!(", {udp} over UDP (QUIC) at its own rate"),
+        };
+        output::complain(&format!("afteryou: {covered}{udp}\n"));
     }
 
     /// Prints the last state.

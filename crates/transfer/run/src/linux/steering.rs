@@ -1,13 +1,16 @@
 //! The process between: starts the program and steers its sockets, until its last descendant has ended.
 
 use super::control::Control;
+use super::enter::caller;
+use super::job::{self, Job};
 use super::message::Message;
 use super::private::{decide, Decision, Private};
+use super::program::found;
 use super::shown::{in_words, Shown};
 use super::HANDED_ON;
 use crate::args::RunArgs;
 use crate::error::Error;
-use afteryou_outside::linux::{take_inherited, Record, Steer};
+use afteryou_outside::linux::{take_inherited, InKernel, Record, Steer};
 use afteryou_outside::rule::Params;
 use afteryou_terminal::output;
 use nix::errno::Errno;
@@ -18,11 +21,10 @@ use nix::unistd::Pid;
 use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
@@ -52,6 +54,7 @@ pub fn run(args: RunArgs, descriptor: i32) -> Result<u8, Error> {
                 shown: Shown::new(args.status, program.private.is_some()),
                 program,
                 front,
+                is_verbose: args.verbose,
                 has_told_end: false,
                 next_note: Instant::now(),
             }
@@ -88,19 +91,19 @@ fn begin(args: &RunArgs) -> Result<Program, Error> {
     if let Some(pid) = args.pid {
         // Signal 0 asks whether the process is there and ours.
         kill(Pid::from_raw(pid), None).map_err(|error| Error::Process { pid, source: error.into() })?;
-        return Ok(Program { pid, child: None, private: None });
+        return Ok(Program { pid, child: None, private: None, job: None });
     }
     let Some((name, rest)) = args.command.split_first() else {
         return Err(Error::NotFound { name: String::new() });
     };
-    let shown = output::printable(&name.to_string_lossy());
     let private = private_proxy(args)?;
     let variables = private.iter().flat_map(|private| private.variables.clone()).collect::<Vec<_>>();
-    let child = spawn(name, rest, &variables).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => Error::NotFound { name: shown },
-        _ => Error::NotStarted { name: shown, reason: error.to_string() },
-    })?;
-    Ok(Program { pid: i32::try_from(child.id()).unwrap_or_default(), child: Some(child), private })
+    let job = job::begin();
+    let child = match (&job, caller()) {
+        (None, None) => spawn(name, rest, &variables).map_err(|error| Error::of_start(name, &error))?,
+        _ => enter(args, job.as_ref(), &variables)?,
+    };
+    Ok(Program { pid: i32::try_from(child.id()).unwrap_or_default(), child: Some(child), private, job })
 }
 
 /// Starts a private proxy if it is needed, and prints what is steered with it and what is not.
@@ -128,18 +131,30 @@ fn spawn(name: &OsStr, arguments: &[OsString], variables: &[(&str, String)]) -> 
     let variables = || variables.iter().map(|(name, value)| (name, value));
     match Command::new(name).args(arguments).envs(variables()).spawn() {
         Err(error) if error.raw_os_error() == Some(Errno::ENOEXEC as i32) => {
-            Command::new("/bin/sh").arg(found(name)).args(arguments).envs(variables()).spawn()
+            let file = found(Path::new(name)).unwrap_or_else(|| name.into());
+            Command::new("/bin/sh").arg(file).args(arguments).envs(variables()).spawn()
         }
         started => started,
     }
 }
 
-/// Returns the path of a program that is there.
-fn found(name: &OsStr) -> PathBuf {
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    let is_path = name.as_bytes().contains(&b'/');
-    let mut paths = std::env::split_paths(&folders).filter(|_| !is_path).map(|folder| folder.join(name));
-    paths.find(|path| path.is_file()).unwrap_or_else(|| name.into())
+/// Starts the process that enters the job and becomes the program.
+fn enter(args: &RunArgs, job: Option<&Job>, variables: &[(&str, String)]) -> Result<Child, Error> {
+    let own = std::env::current_exe().map_err(Error::system("the path of afteryou is not known"))?;
+    let mut members = OsString::from("--enter=");
+    members.push(job.map(Job::members).unwrap_or_default());
+    let mut command = Command::new(own);
+    command.arg("run").arg(members);
+    if args.as_root {
+        command.arg("--as-root");
+    }
+    let variables = variables.iter().map(|(name, value)| (name, value));
+    command
+        .arg("--")
+        .args(&args.command)
+        .envs(variables)
+        .spawn()
+        .map_err(Error::system("the program's process"))
 }
 
 /// Catches the signals that are for the program. One that is caught is as usual in a program that is started; one that was ignored, as by
@@ -201,6 +216,7 @@ struct Program {
     /// If this process has started it.
     child: Option<Child>,
     private: Option<Private>,
+    job: Option<Job>,
 }
 
 impl Program {
@@ -211,7 +227,8 @@ impl Program {
             None => self.pid,
         };
         let max_rate = args.max_rate.map(|rate| rate.bytes_per_second() as f64);
-        let steer = Steer::new(root, Params::default(), max_rate);
+        let in_kernel = InKernel::of_this_process().with_job(self.job.as_ref().map(Job::name));
+        let steer = Steer::new(root, Params::default(), max_rate).with_in_kernel(in_kernel);
         match &self.private {
             Some(private) => steer.with_roster(private.roster.clone()),
             None => steer,
@@ -235,6 +252,7 @@ struct Steering {
     steer: Steer,
     shown: Shown,
     front: Front,
+    is_verbose: bool,
     /// The program was asked to end.
     has_told_end: bool,
     next_note: Instant,
@@ -251,6 +269,9 @@ impl Steering {
                 Family::Ended(code) => {
                     has_ended = true;
                     self.shown.last(&self.steer);
+                    if let Some(job) = self.program.job.as_ref().filter(|_| self.is_verbose) {
+                        self.shown.covered(&job.covered(), &self.steer);
+                    }
                     self.front.tell(&Message::Ended { code });
                     let_go_of_terminal();
                 }
@@ -266,6 +287,8 @@ impl Steering {
             }
             thread::sleep(self.steer.pause().saturating_sub(began.elapsed()));
         }
+        // While it is there, it keeps its controller.
+        drop(self.program.job.take());
         self.steer.give_back();
         if self.program.child.is_none() && !has_ended {
             self.front.tell(&Message::Ended { code: 0 });

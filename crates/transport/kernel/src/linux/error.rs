@@ -38,6 +38,12 @@ pub enum Error {
     /// The pins are gone, and the kernel has the names still.
     #[error("the pins are removed, but another process or pin keeps the controllers loaded; end `afteryou` processes that use them")]
     Held,
+    /// The system has no control groups of version 2.
+    #[error("this kernel has no control groups of version 2; use one with CONFIG_CGROUPS")]
+    NoCgroup,
+    /// The object lacks a part.
+    #[error("the object of this build has no {0}; build afteryou anew")]
+    Object(&'static str),
     /// A call of the system failed.
     #[error("{attempt}: {source}")]
     System {

@@ -10,6 +10,9 @@ use std::path::Path;
 /// The compiled eBPF programs, for little-endian machines.
 pub(crate) const OBJECT: &[u8] = include_bytes!("../../bpf/afteryou.bpf.o");
 
+/// The programs that choose the controller for the connections of a control group.
+const OF_A_JOB: [&str; 2] = ["cover", "cover_keeps"];
+
 /// The controllers, registered with the kernel. Dropping it unregisters them; connections that use one keep it to their end.
 #[derive(Debug)]
 pub struct Loaded {
@@ -23,14 +26,12 @@ impl Loaded {
     /// # Errors
     /// The kernel has no BTF, is too old or has the names already, or the process lacks the privileges.
     pub fn new() -> Result<Loaded, Error> {
-        let release = release();
-        if is_older(&release) {
-            return Err(Error::TooOld(release));
+        check_kernel()?;
+        let mut object = ObjectBuilder::default().open_memory(OBJECT)?;
+        for mut program in object.progs_mut().filter(|program| is_of_a_job(program.name())) {
+            program.set_autoload(false);
         }
-        if !Path::new(BTF).exists() {
-            return Err(Error::NoBtf);
-        }
-        let mut object = ObjectBuilder::default().open_memory(OBJECT)?.load()?;
+        let mut object = object.load()?;
         let mut links = Vec::new();
         for mut map in object.maps_mut().filter(|map| map.map_type() == MapType::StructOps) {
             links.push(map.attach_struct_ops()?);
@@ -56,6 +57,26 @@ impl Loaded {
 /// Returns the rule of a map of connections, by the map's name in the object.
 pub(crate) fn rule_of(map: &OsStr) -> Option<&str> {
     map.to_str()?.strip_suffix("_connections")
+}
+
+/// Returns whether a program is of a job alone.
+pub(crate) fn is_of_a_job(program: &OsStr) -> bool {
+    OF_A_JOB.iter().any(|name| program == *name)
+}
+
+/// Tests whether this kernel can run the programs.
+///
+/// # Errors
+/// It has no BTF or is too old.
+pub(crate) fn check_kernel() -> Result<(), Error> {
+    let release = release();
+    if is_older(&release) {
+        return Err(Error::TooOld(release));
+    }
+    match Path::new(BTF).exists() {
+        true => Ok(()),
+        false => Err(Error::NoBtf),
+    }
 }
 
 /// Returns the running kernel's release; empty if it cannot be read.

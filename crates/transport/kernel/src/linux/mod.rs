@@ -1,7 +1,9 @@
 //! The controllers in the kernel of this machine: loading, pinning, and looking at them.
 
+mod cgroup;
 pub mod choosers;
 mod error;
+mod job;
 mod layout;
 mod loaded;
 mod names;
@@ -10,7 +12,9 @@ pub mod pinned;
 pub mod settings;
 pub mod sockets;
 
+pub use cgroup::repair;
 pub use error::Error;
+pub use job::{Counts, Job};
 pub use layout::State;
 pub use loaded::{release, Loaded};
 pub use names::NAMES;

@@ -7,6 +7,8 @@ mod event;
 #[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
 mod in_ebpf;
 #[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
+mod job;
+#[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
 mod loaded;
 #[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
 mod network;

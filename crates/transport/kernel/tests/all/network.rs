@@ -97,7 +97,8 @@ impl Network {
     }
 
     /// Connects with this congestion controller. Returns the socket and its peer.
-    pub fn connect(&self, controller: &'static str) -> std::io::Result<(Socket, TcpStream)> {
+    pub fn connect(&self, controller: impl Into<String>) -> std::io::Result<(Socket, TcpStream)> {
+        let controller: String = controller.into();
         let listener = self.receiver.run(|| TcpListener::bind("10.0.2.2:0"))?;
         let address: SocketAddr = listener.local_addr()?;
         let socket = self.sender.run(move || {

@@ -1,10 +1,11 @@
 //! A connection that is steered: what it says, and what is set.
 
+use super::in_kernel::InKernel;
 use super::original::{Original, Place, REPLACEMENT};
 use super::roster::{lift, Added, Socket};
 use super::scan::{Found, Scan};
 use super::socket;
-use super::system::{self, TcpInfo};
+use super::system::{self, TcpInfo, NO_RTT};
 use crate::rule::{Id, Reading};
 use afteryou_base::Span;
 use rustix::fs::{fcntl_getfl, OFlags};
@@ -25,8 +26,6 @@ const IDLE: Duration = Duration::from_secs(10);
 const IDLE_NEW: Duration = Duration::from_secs(1);
 /// Rates are set anew if they change by more than a part in this many.
 const RATE_STEP: u64 = 32;
-/// TCP_INFO's least round-trip time before there is one.
-const NO_RTT: u32 = u32::MAX;
 /// A smoothed round-trip time keeps this part of the old one with each packet.
 const SMOOTHING: f64 = 7.0 / 8.0;
 
@@ -54,8 +53,8 @@ pub struct Connection {
     /// Largest rate that is set, bytes a second.
     rate: u64,
     is_lifted: bool,
-    /// Its congestion control was looked at.
-    is_examined: bool,
+    /// It sends by a background rule in the kernel.
+    is_in_kernel: bool,
     began: Instant,
     last_moved: Option<Instant>,
 }
@@ -101,7 +100,7 @@ impl Connection {
             rtt: None,
             clamp: u32::MAX,
             is_lifted: false,
-            is_examined: false,
+            is_in_kernel: false,
             began: now,
             last_moved: None,
         }
@@ -117,6 +116,11 @@ impl Connection {
         let found = Found { place, inode: 0, peer: socket::peer(socket) };
         let connection = Connection::new(now, found, added.original, added.info);
         Ok(Connection { own: Some(added.socket), is_lifted: true, ..connection })
+    }
+
+    /// Returns whether a rule in the kernel decides what it sends.
+    pub fn is_in_kernel(&self) -> bool {
+        self.is_in_kernel
     }
 
     /// Returns whether the socket is on the roster.
@@ -219,12 +223,11 @@ impl Connection {
     pub fn differs(&self, settings: &Settings) -> bool {
         settings.window.is_some_and(|window| self.clamp_for(window) != self.clamp)
             || settings.rate.is_some_and(|rate| self.is_other_rate(rate))
-            || (settings.rate.is_some() && !self.is_examined)
             || self.is_to_be_lifted(false)
     }
 
-    /// Sets a socket. Returns whether its congestion control was replaced.
-    pub fn set(&mut self, socket: BorrowedFd<'_>, settings: &Settings) -> bool {
+    /// Sets a socket.
+    pub fn set(&mut self, socket: BorrowedFd<'_>, settings: &Settings) {
         if self.is_to_be_lifted(never_blocks(socket)) {
             self.is_lifted = true;
             lift(socket);
@@ -233,13 +236,11 @@ impl Connection {
             // With the first data the kernel sets it itself.
             let _ = system::set_window_clamp(socket, self.clamp_for(window));
         }
-        let Some(rate) = settings.rate else { return false };
-        let is_replaced = self.replace_bbr(socket);
+        let Some(rate) = settings.rate else { return };
         let wanted = (rate as u64).min(self.original.pacing_rate);
         if self.is_other_rate(rate) && system::set_max_pacing_rate(socket, wanted).is_ok() {
             self.rate = wanted;
         }
-        is_replaced
     }
 
     fn is_other_rate(&self, rate: f64) -> bool {
@@ -255,17 +256,22 @@ impl Connection {
         is_safe && !self.is_lifted && self.original.window_clamp.is_none()
     }
 
-    /// Gives an upload of BBR to reno: for BBR a limited rate is what the path has, and it takes seconds to find more. reno is always allowed.
-    fn replace_bbr(&mut self, socket: BorrowedFd<'_>) -> bool {
-        if std::mem::replace(&mut self.is_examined, true) {
-            return false;
+    /// Gives its upload to the background rule in the kernel if there is one for this process, or from BBR to reno: for BBR a limited rate is
+    /// what the path has, and it takes seconds to find more. reno is always allowed.
+    pub fn choose_controller(&mut self, socket: BorrowedFd<'_>, in_kernel: &InKernel) {
+        let Ok(name) = tcp_congestion(socket) else { return };
+        if let Some(default) = in_kernel.instead_of(&name) {
+            self.original.congestion_control = Some(default.to_owned());
         }
-        let Ok(name) = tcp_congestion(socket) else { return false };
-        if !name.starts_with("bbr") || set_tcp_congestion(socket, REPLACEMENT).is_err() {
-            return false;
+        self.is_in_kernel = in_kernel.has(&name) || self.original.congestion_control.is_some();
+        if self.is_in_kernel {
+            return;
         }
-        self.original.congestion_control = Some(name);
-        true
+        let rule = in_kernel.offered();
+        self.is_in_kernel = rule.is_some_and(|rule| set_tcp_congestion(socket, rule).is_ok());
+        if self.is_in_kernel || name.starts_with("bbr") && set_tcp_congestion(socket, REPLACEMENT).is_ok() {
+            self.original.congestion_control = Some(name);
+        }
     }
 }
 

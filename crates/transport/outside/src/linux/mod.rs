@@ -5,13 +5,16 @@
 
 mod connection;
 mod fitness;
+mod in_kernel;
 mod original;
 mod own;
 pub mod record;
 mod roster;
 mod scan;
+mod sending;
 mod shared;
 mod socket;
+mod status;
 mod steer;
 mod system;
 mod traffic;
@@ -19,11 +22,13 @@ mod tree;
 mod tried;
 mod unread;
 
+pub use in_kernel::InKernel;
 pub use original::{restore, Original, Place};
 pub use own::Own;
 pub use record::Record;
 pub use roster::Roster;
-pub use steer::{Status, Steer, TICK};
+pub use status::Status;
+pub use steer::{Steer, TICK};
 pub use system::{take_inherited, window_clamp};
 pub use tried::{lacks_pidfd_getfd, reach, Reach, Tried};
 pub use unread::{bound_unread, unbound_unread};

@@ -1,5 +1,6 @@
 //! Settings of a socket before it was steered, and their return.
 
+use super::in_kernel::is_of_a_run;
 use super::socket::{self, Process};
 use super::system::{self, TcpInfo};
 use super::tree;
@@ -13,7 +14,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 const UNBOUNDED_WINDOW: u32 = 1 << 30;
 /// The kernel bounds a window by this at least while it connects, bytes: a window without a scale.
 const CONNECTING: u32 = 65_535;
-/// The congestion control that replaces BBR meanwhile.
+/// The congestion control that replaces BBR meanwhile, where there is no background rule.
 pub const REPLACEMENT: &str = "reno";
 
 /// A descriptor of a process.
@@ -68,7 +69,7 @@ impl Original {
 }
 
 fn is_replaced(socket: BorrowedFd<'_>) -> bool {
-    tcp_congestion(socket).is_ok_and(|name| name == REPLACEMENT)
+    tcp_congestion(socket).is_ok_and(|name| name == REPLACEMENT || is_of_a_run(&name))
 }
 
 /// Returns whether a bound is smaller than any that the kernel chooses, so that the program must have set it. The kernel's is half of the

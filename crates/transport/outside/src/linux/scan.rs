@@ -58,8 +58,8 @@ pub struct Scan {
     has_own: bool,
     /// Nothing is looked for.
     is_off: bool,
-    /// A connection that does not use TCP was seen.
-    pub has_udp: bool,
+    /// Connections that were seen and do not use TCP.
+    pub udp: u64,
     /// A process whose sockets may not be touched.
     pub refused: Option<i32>,
 }
@@ -193,7 +193,7 @@ impl Scan {
         let cookie = socket::cookie(socket.as_fd()).ok()?;
         match socket::kind(socket.as_fd()) {
             Kind::Tcp(peer) => return Some(Found { place: Place { pid, fd, cookie }, inode, peer }),
-            Kind::Udp(_) => self.has_udp = true,
+            Kind::Udp(_) => self.udp += 1,
             // It may get a peer.
             Kind::UdpAlone => return None,
             Kind::Other => {}

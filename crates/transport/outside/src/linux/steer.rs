@@ -2,10 +2,13 @@
 
 use super::connection::{Connection, Settings};
 use super::fitness::{fitness, Fitness};
+use super::in_kernel::InKernel;
 use super::record::Record;
 use super::roster::{Added, Roster};
 use super::scan::{Found, Scan};
+use super::sending::Sending;
 use super::shared::Shared;
+use super::status::Status;
 use super::system;
 use super::traffic::Traffic;
 use crate::rule::group::{FIRST_WINDOW, WAITING_DOWNLOAD, WAITING_UPLOAD_PER_S};
@@ -26,23 +29,6 @@ const IDLE_READ: usize = 10;
 /// A connection that is not where it was has this long to be found elsewhere, and two rounds of the scan: its descriptor may be in a message
 /// to another process.
 const LOST_KEPT: Duration = Duration::from_secs(2);
-
-/// State of a direction.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Status {
-    /// Connections with a place.
-    pub active: usize,
-    /// Connections with more data than a trickle.
-    pub wanting: usize,
-    /// Queuing delay, once it was seen.
-    pub queue: Option<Span>,
-    /// Round-trip time without a queue.
-    pub base: Option<Span>,
-    /// Payload, bytes a second.
-    pub rate: f64,
-    /// Others have the link.
-    pub is_yielding: bool,
-}
 
 /// A connection that is not where it was.
 #[derive(Debug)]
@@ -72,6 +58,8 @@ pub struct Steer {
     record: Option<Record>,
     down: Group,
     up: Group,
+    in_kernel: InKernel,
+    sending: Sending,
     /// Bytes a second that each direction may use, if there is a bound.
     max_rate: Option<f64>,
     pause: Duration,
@@ -100,6 +88,8 @@ impl Steer {
             record: None,
             down: Group::new(Direction::Down, params),
             up: Group::new(Direction::Up, params),
+            in_kernel: InKernel::default(),
+            sending: Sending::default(),
             max_rate,
             pause: TICK,
         }
@@ -120,9 +110,19 @@ impl Steer {
         Steer { record: Some(record), ..self }
     }
 
-    /// Returns whether a connection was seen that does not use TCP.
-    pub fn has_udp(&self) -> bool {
-        self.scan.has_udp
+    /// Leaves what connections send to rules in the kernel, where there are any.
+    pub fn with_in_kernel(self, in_kernel: InKernel) -> Steer {
+        Steer { in_kernel, ..self }
+    }
+
+    /// Returns how many connections were seen that do not use TCP.
+    pub fn udp(&self) -> u64 {
+        self.scan.udp
+    }
+
+    /// Returns whether a connection's uploads are steered from here, since no rule in the kernel decides what it sends.
+    pub fn has_own_uploads(&self) -> bool {
+        self.up.places().1 > 0
     }
 
     /// Returns a process whose sockets may not be touched, if there was one.
@@ -142,8 +142,12 @@ impl Steer {
 
     /// Returns the state of a direction.
     pub fn status(&self, direction: Direction) -> Status {
+        let in_kernel = self.connections.iter().filter(|connection| connection.is_in_kernel());
         let group = match direction {
             Direction::Down => &self.down,
+            Direction::Up if in_kernel.clone().next().is_some() => {
+                return self.sending.status(in_kernel.map(|connection| &connection.info));
+            }
             Direction::Up => &self.up,
         };
         let (active, wanting) = group.places();
@@ -224,6 +228,7 @@ impl Steer {
         self.scan.settle(found.inode);
         self.shared.ask(found.inode);
         let mut connection = Connection::new(now, found, original, info);
+        connection.choose_controller(socket.as_fd(), &self.in_kernel);
         self.note(&connection);
         let first = Settings { window: Some(FIRST_WINDOW), rate: None };
         connection.set(socket.as_fd(), &first);
@@ -234,7 +239,9 @@ impl Steer {
     /// Begins to steer a connection of the roster, which has its first window already.
     fn take_own(&mut self, now: Instant, added: Added) -> io::Result<()> {
         let Some(socket) = added.socket.upgrade() else { return Ok(()) };
-        self.connections.push(Connection::own(now, added, (*socket).as_fd())?);
+        let mut connection = Connection::own(now, added, (*socket).as_fd())?;
+        connection.choose_controller((*socket).as_fd(), &self.in_kernel);
+        self.connections.push(connection);
         Ok(())
     }
 
@@ -269,8 +276,13 @@ impl Steer {
 
     fn read_one(&mut self, now: Instant, connection: &mut Connection) -> io::Result<()> {
         let socket = connection.socket(&self.scan)?;
+        let before = connection.info.delivered;
         if connection.read(now, socket.as_fd())? {
             self.note(connection);
+        }
+        if connection.is_in_kernel() {
+            let packets = connection.info.delivered.wrapping_sub(before);
+            self.sending.add(u64::from(packets) * u64::from(connection.info.snd_mss));
         }
         Ok(())
     }
@@ -279,8 +291,10 @@ impl Steer {
     fn steer(&mut self, time: Time, now: Instant) {
         let busy = || self.connections.iter().filter(|connection| !connection.is_idle(now));
         let downs: Vec<Reading> = busy().filter_map(Connection::down).collect();
-        let ups = busy().filter_map(Connection::up);
+        let ups = busy().filter(|connection| !connection.is_in_kernel()).filter_map(Connection::up);
         let ups: Vec<Reading> = ups.collect();
+        self.sending.tick(now);
+        let in_kernel = self.status(Direction::Up);
         self.traffic.read(now, self.root);
         self.down.note_opposite_rate(time, self.traffic.sent_per_s());
         self.up.note_opposite_rate(time, self.traffic.received_per_s());
@@ -290,7 +304,10 @@ impl Steer {
             let id = Id(connection.place.cookie);
             let settings = Settings {
                 window: windows.get(&id).map(|granted| self.window(&connection, granted)),
-                rate: shares.get(&id).and_then(|granted| self.rate(granted)),
+                rate: match connection.is_in_kernel() {
+                    true => Some(self.part(in_kernel.wanting)),
+                    false => shares.get(&id).and_then(|granted| self.rate(granted)),
+                },
             };
             if connection.differs(&settings) {
                 self.set(&mut connection, &settings);
@@ -302,9 +319,7 @@ impl Steer {
     fn set(&mut self, connection: &mut Connection, settings: &Settings) {
         // If it is gone, the next tick notices.
         let Ok(socket) = connection.socket(&self.scan) else { return };
-        if connection.set(socket.as_fd(), settings) {
-            self.note(connection);
-        }
+        connection.set(socket.as_fd(), settings);
     }
 
     /// Returns the window that a download may have, bytes.
@@ -327,8 +342,13 @@ impl Steer {
         let starting = self.up.law().phase() == law::Phase::SlowStart;
         let member = self.up.member(granted.id)?;
         let wanted = rate(member, granted, self.up.base_of(member)?, starting);
-        let Some(max_rate) = self.max_rate else { return Some(wanted) };
-        Some(wanted.min((max_rate / self.up.places().0.max(1) as f64).max(WAITING_UPLOAD_PER_S)))
+        Some(wanted.min(self.part(self.up.places().0)))
+    }
+
+    /// Returns the part of the largest rate that an upload of several may have, bytes a second.
+    fn part(&self, uploads: usize) -> f64 {
+        let part = |max_rate: f64| (max_rate / uploads.max(1) as f64).max(WAITING_UPLOAD_PER_S);
+        self.max_rate.map_or(f64::INFINITY, part)
     }
 
     /// Gives a socket its settings back.

@@ -16,6 +16,9 @@ const SO_MAX_PACING_RATE: libc::c_int = 47;
 /// TCP_WINDOW_CLAMP.
 const TCP_WINDOW_CLAMP: libc::c_int = 10;
 
+/// TCP_INFO's least round-trip time before there is one.
+pub const NO_RTT: u32 = u32::MAX;
+
 /// TCP_INFO as far as it is used; the kernel's structure only grows at its end (linux/tcp.h). Fields that a kernel lacks are zero.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
