@@ -63,8 +63,8 @@ fn prepare(_: Listener) -> Option<Arc<http::Prepare>> {
 fn prepare(listener: Listener) -> Option<Arc<http::Prepare>> {
     let reported = std::sync::Once::new();
     Some(Arc::new(move |stream| {
-        let text = match afteryou_outside::hint::background(stream) {
-            Ok(hinted) => hinted.to_string(),
+        let text = match afteryou_background::set_background(stream) {
+            Ok(background) => format!("this transfer {background}"),
             Err(error) => error.to_string(),
         };
         reported.call_once(|| listener(Event::Notice { text }));

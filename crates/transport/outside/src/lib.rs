@@ -20,7 +20,8 @@
 //! - [`rule`] decides, without sockets and clocks: readings of connections go in, and what each may have under way comes out.
 //! - `linux` reads and sets the sockets of other processes.
 //! - [`probe`] finds what kind of sender a server is.
-//! - [`hint`] asks macOS and Windows to do the same for a connection of this process, by their own means.
+//!
+//! For a connection of this process, macOS and Windows have means of their own: see the crate `afteryou-background`.
 //!
 //! # Design
 //! A download is bounded by the receive window that the kernel announces (RFC 9840), an upload by SO_MAX_PACING_RATE. Both follow one rule, whose
@@ -31,8 +32,6 @@
 //! `tests/all` runs the rule over a small model of a path. `afteryou run` is tested with real programs in `crates/afteryou`.
 #![warn(missing_docs)]
 
-#[cfg(any(unix, windows))]
-pub mod hint;
 pub mod probe;
 pub mod rule;
 

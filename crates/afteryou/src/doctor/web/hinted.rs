@@ -1,9 +1,9 @@
 //! Systems other than Linux: whether the system itself makes a download a background transfer.
 
 use crate::doctor::Check;
+use afteryou_background::{set_background, Background, Error};
 use afteryou_base::lock::EvenPoisoned;
 use afteryou_http::Look;
-use afteryou_outside::hint::{background, Error, Hinted};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::net::TcpStream;
@@ -11,13 +11,13 @@ use tokio::net::TcpStream;
 /// Takes sockets from the client.
 #[derive(Default)]
 pub struct Sockets {
-    hinted: Mutex<Option<Result<Hinted, Error>>>,
+    hinted: Mutex<Option<Result<Background, Error>>>,
 }
 
 impl Sockets {
     /// Takes the socket of a new connection.
     pub fn take(&self, stream: &TcpStream) {
-        *self.hinted.lock().even_poisoned() = Some(background(stream));
+        *self.hinted.lock().even_poisoned() = Some(set_background(stream));
     }
 }
 
@@ -42,7 +42,8 @@ impl Watch {
         const NAME: &str = "background downloads";
         let todo = "limit the rate: afteryou get --max-rate";
         vec![match &*self.sockets.hinted.lock().even_poisoned() {
-            Some(Ok(hinted)) => Check::ok(NAME, hinted.to_string()),
+            Some(Ok(background)) if background.rule.is_ok() => Check::ok(NAME, background.to_string()),
+            Some(Ok(background)) => Check::warn(NAME, background.to_string(), todo),
             Some(Err(error)) => Check::warn(NAME, error.to_string(), todo),
             None => Check::warn(NAME, "no connection was made", todo),
         }]

@@ -70,8 +70,8 @@ async fn serve(args: &ProxyArgs, options: Options) -> Result<(), Failure> {
 fn hinted(options: Options) -> Options {
     let reported = std::sync::Once::new();
     let opened = move |socket: &std::sync::Arc<tokio::net::TcpStream>| {
-        let text = match afteryou_outside::hint::background(&**socket) {
-            Ok(hinted) => hinted.to_string(),
+        let text = match afteryou_background::set_background(&**socket) {
+            Ok(background) => format!("each connection {background}"),
             Err(error) => error.to_string(),
         };
         reported.call_once(|| output::complain(&format!("afteryou: {text}\n")));

@@ -1,4 +1,4 @@
-//! The two calls that no safe crate has: everything unsafe of [`super`].
+//! The two calls that no safe crate has: everything unsafe of this crate.
 
 #![allow(unsafe_code)] // see each block
 
