@@ -1,5 +1,7 @@
 //! The rules in C beside those in Rust, event by event: compiled for this machine, as eBPF, and as controllers of its kernel.
 
+#[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
+mod background;
 mod clang;
 mod compiled;
 mod ebb;
@@ -19,6 +21,8 @@ mod paced;
 mod pinned;
 mod random;
 mod recorded;
+#[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
+mod routes;
 mod rules;
 #[cfg(all(feature = "kernel", target_os = "linux", target_endian = "little"))]
 mod turn;

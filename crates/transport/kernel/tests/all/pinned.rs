@@ -26,7 +26,7 @@ const MOST_STUCK: Duration = Duration::from_secs(3);
 const CYCLES: u32 = 8;
 
 /// Runs a test where bpffs is not mounted, in its turn, or prints why it cannot run.
-fn alone(test: impl FnOnce() + Send + 'static) {
+pub fn alone(test: impl FnOnce() + Send + 'static) {
     let _turn = Turn::wait();
     let prepared = move || {
         unshare(CloneFlags::CLONE_NEWNS).map_err(|error| format!("a mount namespace: {error}"))?;
@@ -57,7 +57,7 @@ fn alone(test: impl FnOnce() + Send + 'static) {
 }
 
 /// Runs `task` as a user without privileges.
-fn as_nobody<T: Send>(task: impl FnOnce() -> T + Send) -> T {
+pub fn as_nobody<T: Send>(task: impl FnOnce() -> T + Send) -> T {
     let nobody = Uid::from_raw(NOBODY);
     thread::scope(|threads| {
         let thread = threads.spawn(|| {
