@@ -8,6 +8,7 @@
 
 from afteryou._afteryou import (
     Ack,
+    Background,
     Idle,
     League,
     Loss,
@@ -19,6 +20,7 @@ from afteryou._afteryou import (
     __version__,
     explain,
     run,
+    set_background,
     study,
 )
 from afteryou.errors import Error, RuleError, ScenarioError
@@ -28,6 +30,7 @@ from afteryou.sweeps import Swept, sweep
 
 __all__ = [
     "Ack",
+    "Background",
     "Error",
     "Idle",
     "League",
@@ -45,6 +48,7 @@ __all__ = [
     "league",
     "rule",
     "run",
+    "set_background",
     "study",
     "sweep",
 ]

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, final, overload
+from typing import Any, Literal, Protocol, final, overload
 
 import pandas
 
 __version__: str
 __all__ = [
     "Ack",
+    "Background",
     "Idle",
     "League",
     "Loss",
@@ -32,6 +33,7 @@ __all__ = [
     "register_steered",
     "run",
     "run_part",
+    "set_background",
     "study",
 ]
 
@@ -327,6 +329,42 @@ def study(ids: list[str], quick: bool = False) -> Table:
 
     ids: papers ("gong2012") or entries ("gong2012/fig2"), or ["all"], which takes hours.
     quick: thinner grids and fewer seeds, never shorter runs.
+    """
+
+class HasFileno(Protocol):
+    """A socket: ``socket.socket``, ``ssl.SSLSocket``, the socket of an asyncio transport."""
+
+    def fileno(self) -> int: ...
+
+@final
+class Background:
+    """The facts about a socket after ``set_background``. ``str()`` is one sentence."""
+
+    @property
+    def rule(self) -> str | None:
+        """The rule that yields: the name of a controller in Linux' kernel, or the means of another system. None if the socket keeps its ordinary one."""
+
+    @property
+    def missing(self) -> Literal["not-loaded", "not-permitted", "locked", "not-tcp", "no-means", "refused"] | None:
+        """The reason why there is no rule."""
+
+    @property
+    def marked(self) -> bool:
+        """Whether packets carry the lower-effort mark (DSCP 1, RFC 8622)."""
+
+    @property
+    def low_priority(self) -> bool:
+        """Whether this machine's own queue sends packets of the socket last (Linux)."""
+
+    @property
+    def sentence(self) -> str:
+        """The same for people, with advice."""
+
+def set_background(sock: HasFileno | int) -> Background:
+    """Makes a TCP socket background traffic, as far as the system permits, and returns what was managed.
+
+    ``sock`` is a socket or its descriptor. Call it on a connection, right after it is established. Raises OSError if it is
+    not an open socket, and ValueError if it is not one of the Internet.
     """
 
 def register(name: str, class_: type[Any], parameters: list[tuple[str, float]], background: bool) -> None:

@@ -3,7 +3,7 @@
 //! Everything is a thin cover of a crate of the project. These are [`scenario`] of `afteryou-scenario-file`, [`run`] of
 //! `afteryou-engines`, [`result`] and [`table`] of `afteryou-report`, [`analysis`] of `afteryou-fluid`, [`study`] of
 //! `afteryou-studies`, [`league`] and [`standings`] of `afteryou-league`, [`command`] of the command line, [`sweep`] the folders
-//! of sweeps, [`steering`] a flow for the Gymnasium environment. Errors become exceptions of `afteryou.errors` ([`errors`]). The interpreter is released while an
+//! of sweeps, [`steering`] a flow for the Gymnasium environment, [`background`] of `afteryou-background`. Errors become exceptions of `afteryou.errors` ([`errors`]). The interpreter is released while an
 //! engine runs, unless a rule in Python does ([`rules`], [`events`]).
 //!
 //! A catalogue entry is permanent and its constructor carries no data, so a parameter `rule` names the Python class. A rule that raises an
@@ -22,6 +22,7 @@
 #![cfg(feature = "module")]
 
 mod analysis;
+mod background;
 mod command;
 mod errors;
 mod events;
@@ -45,6 +46,8 @@ use pyo3::prelude::*;
 mod _afteryou {
     #[pymodule_export]
     use super::analysis::explain;
+    #[pymodule_export]
+    use super::background::{set_background, Background};
     #[pymodule_export]
     use super::command::command;
     #[pymodule_export]

@@ -32,11 +32,11 @@ typedef enum {
    */
   AY_BACKGROUND_OK = 0,
   /*
-   A null pointer, or the number of no socket.
+   A null pointer.
    */
   AY_BACKGROUND_BAD_ARGUMENT = -1,
   /*
-   Not an open socket.
+   Not an open socket, such as -1.
    */
   AY_BACKGROUND_NOT_OPEN = -2,
   /*

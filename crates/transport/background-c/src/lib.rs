@@ -1,9 +1,9 @@
 //! A socket as background traffic, for programs in C and C++.
 //!
-//! The one function is [`afteryou_background::set_background`] with C's types. The header `include/afteryou_background.h` is made of this
+//! The one function is [`afteryou_background::set_background_raw`] with C's types. The header `include/afteryou_background.h` is made of this
 //! file by cbindgen. `examples/upload.c` is a whole program.
 
-use afteryou_background::{set_background, Background, Error, Missing, Rule};
+use afteryou_background::{set_background_raw, Background, Error, Missing, Rule};
 use std::ffi::c_char;
 
 /// Length of the name of a controller, with its zero byte: TCP_CA_NAME_MAX of Linux.
@@ -18,9 +18,9 @@ pub const AY_BACKGROUND_SENTENCE: usize = 256;
 pub enum Code {
     /// The facts are written. They may be that the socket keeps its ordinary rule.
     AY_BACKGROUND_OK = 0,
-    /// A null pointer, or the number of no socket.
+    /// A null pointer.
     AY_BACKGROUND_BAD_ARGUMENT = -1,
-    /// Not an open socket.
+    /// Not an open socket, such as -1.
     AY_BACKGROUND_NOT_OPEN = -2,
     /// A socket that is neither of IPv4 nor of IPv6.
     AY_BACKGROUND_NOT_INTERNET = -3,
@@ -83,40 +83,13 @@ pub unsafe extern "C" fn ay_set_background(socket: isize, managed: *mut ay_backg
         return Code::AY_BACKGROUND_BAD_ARGUMENT;
     }
     // SAFETY: the caller keeps the socket open during the call.
-    let Some(outcome) = (unsafe { set(socket) }) else { return Code::AY_BACKGROUND_BAD_ARGUMENT };
-    let (facts, code) = match outcome {
+    let (facts, code) = match unsafe { set_background_raw(socket as i64) } {
         Ok(background) => (facts(&background), Code::AY_BACKGROUND_OK),
         Err(error) => (none(&error), code(&error)),
     };
     // SAFETY: it is not null, and the caller promises the rest.
     unsafe { managed.write(facts) };
     code
-}
-
-/// Returns nothing if no descriptor has this number.
-///
-/// # Safety
-/// The descriptor stays open during the call.
-#[cfg(unix)]
-unsafe fn set(socket: isize) -> Option<Result<Background, Error>> {
-    let descriptor = i32::try_from(socket).ok().filter(|descriptor| *descriptor >= 0)?;
-    // SAFETY: it is not -1, and open by the caller's promise.
-    let descriptor = unsafe { std::os::fd::BorrowedFd::borrow_raw(descriptor) };
-    Some(set_background(&descriptor))
-}
-
-/// Returns nothing for INVALID_SOCKET.
-///
-/// # Safety
-/// The socket stays open during the call.
-#[cfg(windows)]
-unsafe fn set(socket: isize) -> Option<Result<Background, Error>> {
-    if socket == -1 {
-        return None;
-    }
-    // SAFETY: it is not INVALID_SOCKET, and open by the caller's promise.
-    let socket = unsafe { std::os::windows::io::BorrowedSocket::borrow_raw(socket as _) };
-    Some(set_background(&socket))
 }
 
 fn facts(background: &Background) -> ay_background {

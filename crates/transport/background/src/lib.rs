@@ -45,10 +45,12 @@ mod fact;
 #[cfg(target_os = "linux")]
 mod linux;
 mod mark;
-#[cfg(any(target_os = "macos", windows))]
+#[cfg(any(unix, windows))]
 mod system;
 
 pub use fact::{Background, Missing, Rule};
+#[cfg(any(unix, windows))]
+pub use system::set_background_raw;
 
 use socket2::{SockRef, Type};
 use std::io;

@@ -1,9 +1,44 @@
-//! The two calls that no safe crate has: everything unsafe of this crate.
+//! Two calls that no safe crate has, and sockets that are numbers: everything unsafe of this crate.
 
 #![allow(unsafe_code)] // see each block
 
+use crate::{set_background, Background, Error};
+#[cfg(any(target_os = "macos", windows))]
 use socket2::SockRef;
 use std::io;
+
+/// Does the same as [`set_background`] for the number of a descriptor, or of a SOCKET on Windows: for interfaces to other languages.
+///
+/// # Errors
+/// As [`set_background`]; [`Error::NotOpen`] for a number that no socket has, such as -1.
+///
+/// # Safety
+/// Nothing else closes the socket during the call.
+#[cfg(unix)]
+pub unsafe fn set_background_raw(socket: i64) -> Result<Background, Error> {
+    /// EBADF, the same on all systems.
+    const NONE: i32 = 9;
+    let descriptor = i32::try_from(socket).ok().filter(|descriptor| *descriptor >= 0);
+    let descriptor = descriptor.ok_or_else(|| io::Error::from_raw_os_error(NONE))?;
+    // SAFETY: it is not -1, and nothing closes it. If it is not open, the system refuses it.
+    set_background(&unsafe { std::os::fd::BorrowedFd::borrow_raw(descriptor) })
+}
+
+/// Does the same as [`set_background`] for the number of a descriptor, or of a SOCKET on Windows: for interfaces to other languages.
+///
+/// # Errors
+/// As [`set_background`]; [`Error::NotOpen`] for a number that no socket has, such as -1.
+///
+/// # Safety
+/// Nothing else closes the socket during the call.
+#[cfg(windows)]
+pub unsafe fn set_background_raw(socket: i64) -> Result<Background, Error> {
+    use windows_sys::Win32::Networking::WinSock::{INVALID_SOCKET, WSAENOTSOCK};
+    let socket = u64::try_from(socket).ok().filter(|socket| *socket != INVALID_SOCKET as u64);
+    let socket = socket.ok_or_else(|| io::Error::from_raw_os_error(WSAENOTSOCK))?;
+    // SAFETY: it is not INVALID_SOCKET, and nothing closes it. If it is not open, the system refuses it.
+    set_background(&unsafe { std::os::windows::io::BorrowedSocket::borrow_raw(socket) })
+}
 
 /// Sets the traffic class of the system's own background transfers, and reads it back: a class that the kernel replaces has no effect.
 ///
