@@ -1,6 +1,6 @@
 //! Routes that choose a controller: `ip route … congctl`, in a network namespace of the test.
 
-use crate::pinned::{alone, as_nobody};
+use crate::pinned::{alone, as_nobody, NOBODY};
 use afteryou_background::{set_background, Missing, Rule};
 use afteryou_kernel::{choosers, pinned};
 use nix::sched::{unshare, CloneFlags};
@@ -15,13 +15,17 @@ const ORDINARY: &str = "10.8.0.3";
 
 /// Runs a test in a network namespace of its own with all controllers loaded, for root alone.
 fn in_namespace(test: impl FnOnce() + Send + 'static) {
-    alone(|| {
+    in_namespace_offering(false, test);
+}
+
+fn in_namespace_offering(allow_users: bool, test: impl FnOnce() + Send + 'static) {
+    alone(move || {
+        pinned::load(allow_users).unwrap();
         unshare(CloneFlags::CLONE_NEWNET).unwrap();
         if let Err(reason) = ip("link set lo up") {
             eprintln!("SKIPPED: routes with congctl: {reason}");
             return;
         }
-        pinned::load(false).unwrap();
         ip(&format!("route add local {ORDINARY}/32 dev lo")).unwrap();
         test();
         pinned::unload().unwrap();
@@ -82,6 +86,10 @@ fn a_route_replaces_what_a_socket_has_chosen_before_it_connects() {
     in_namespace(|| {
         ip(&format!("route add local {UNLOCKED}/32 dev lo congctl ay_ledbatpp")).unwrap();
         assert_eq!(sends(UNLOCKED, Some("cubic")), "ay_ledbatpp");
+        let listener = TcpListener::bind((UNLOCKED, 0)).unwrap();
+        SockRef::from(&listener).set_tcp_congestion(b"cubic").unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        assert_eq!(controller(SockRef::from(&listener.accept().unwrap().0)), "ay_ledbatpp");
         let (client, _server) = connected(UNLOCKED, None);
         SockRef::from(&client).set_tcp_congestion(b"cubic").unwrap();
         assert_eq!(controller(SockRef::from(&client)), "cubic", "afterwards it may choose");
@@ -137,5 +145,34 @@ fn a_route_with_an_unloaded_controller_chooses_nothing() {
         assert_eq!(sends(UNLOCKED, None), default);
         pinned::load(false).unwrap();
         assert_eq!(sends(UNLOCKED, None), "ay_ledbatpp", "loaded again, the route has its controller");
+    });
+}
+
+#[test]
+fn a_rule_of_routing_chooses_for_a_user_and_so_for_a_service() {
+    in_namespace(|| {
+        let default = sends(ORDINARY, None);
+        // The peer is this machine, whose own table would come first.
+        ip("rule add pref 200 lookup local").unwrap();
+        ip("rule del pref 0").unwrap();
+        ip(&format!("rule add pref 100 uidrange {NOBODY}-{NOBODY} lookup 51")).unwrap();
+        ip(&format!("route add local {ORDINARY}/32 dev lo table 51 congctl afteryou")).unwrap();
+        assert_eq!(as_nobody(|| sends(ORDINARY, None)), "afteryou");
+        assert_eq!(sends(ORDINARY, None), default);
+    });
+}
+
+#[test]
+fn the_default_of_another_network_namespace_is_among_what_root_offers() {
+    const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+    // What root does not offer is refused. That is not tried here: Linux 6.18 would keep the controller in memory until the machine restarts.
+    in_namespace_offering(true, || {
+        let default = sends(ORDINARY, None);
+        std::fs::write(DEFAULT, "ay_ledbatpp").unwrap();
+        let (client, _server) = connected(ORDINARY, None);
+        assert_eq!(controller(SockRef::from(&client)), "ay_ledbatpp");
+        assert_eq!(set_background(&client).unwrap().rule, Ok(Rule::Controller("ay_ledbatpp")));
+        // Or the namespace would keep it loaded.
+        std::fs::write(DEFAULT, default).unwrap();
     });
 }
