@@ -11,8 +11,10 @@ import os
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -121,6 +123,7 @@ def command(*words: str) -> str:
 RUN_HERE = {
     "README.md",
     "python/README.md",
+    "docs/src/background.md",
     "docs/src/cluster.md",
     "docs/src/python.md",
     "docs/src/python-rules.md",
@@ -161,6 +164,25 @@ def test_the_page_about_python_runs_and_so_does_every_call_of_its_tables(place: 
         module.__dict__["path"] = "result" if call.startswith("Result") else path
         assert eval(call.replace('"name"', '"of the table"'), module.__dict__) is not None, call
     assert {"windows", "sets", "comparison", "queues", "series"} <= set(dir(module.__dict__["result"]))
+
+
+def test_the_page_about_sockets_sends_to_a_server(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    received: list[int] = []
+
+    def receive(server: socket.socket) -> None:
+        for _ in python_of("docs/src/background.md"):
+            connection, _ = server.accept()
+            with connection:
+                received.append(sum(len(part) for part in iter(lambda: connection.recv(1 << 16), b"")))
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        host, port = server.getsockname()
+        receiver = threading.Thread(target=receive, args=(server,))
+        receiver.start()
+        run_page("docs/src/background.md", {'"192.0.2.1", 9000': f'"{host}", {port}'})
+        receiver.join()
+    assert received == [9_000_000, 9_000_000]
+    assert "marked LE" in capsys.readouterr().out
 
 
 def test_the_rule_of_the_book_runs_and_yields(place: Path) -> None:

@@ -9,7 +9,7 @@ pub struct Background {
     pub rule: Result<Rule, Missing>,
     /// Whether packets carry the lower-effort mark (DSCP 1, RFC 8622), or the system's reason why not.
     pub mark: Result<(), String>,
-    /// Linux: whether packets have the priority TC_PRIO_FILLER, which pfifo_fast, fq and prio send after all other packets of this machine.
+    /// Linux: whether packets have the priority TC_PRIO_FILLER, which pfifo_fast sends after all other packets of this machine.
     pub low_priority: bool,
 }
 

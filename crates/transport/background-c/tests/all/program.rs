@@ -45,6 +45,29 @@ fn compile(source: &Path, folder: &Path) -> PathBuf {
     program
 }
 
+/// Returns the program of the book's page, which is a function, with a call of it.
+fn of_the_book() -> String {
+    let page = include_str!("../../../../../docs/src/background.md");
+    let (_, rest) = page.split_once("```c\n").expect("a program in C");
+    let (function, _) = rest.split_once("```").expect("its end");
+    let call = "#include <sys/socket.h>\nint main(void) { return yield_to_others(socket(AF_INET, SOCK_DGRAM, 0)); }\n";
+    format!("{function}{call}")
+}
+
+#[test]
+fn the_function_of_the_book_reports_what_a_socket_got() {
+    if let Some(reason) = missing() {
+        eprintln!("SKIPPED: a program in C: {reason}");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("book.c");
+    std::fs::write(&source, of_the_book()).unwrap();
+    let program = compile(&source, folder.path());
+    let output = run(Command::new(program).env("LD_LIBRARY_PATH", folder.path()));
+    assert!(output.starts_with("this upload sends by its program's own rule, marked LE"), "{output}");
+}
+
 #[test]
 fn a_c_program_sends_as_background_traffic() {
     if let Some(reason) = missing() {
