@@ -122,6 +122,16 @@ pub enum Error {
         /// The system's error.
         reason: io::Error,
     },
+    /// The kernel does not have the rule of a flow, and it cannot be loaded.
+    #[error("flow {flow:?}: the kernel's {name} is not loaded: {reason}")]
+    NotLoaded {
+        /// The flow.
+        flow: String,
+        /// The kernel's name of the rule.
+        name: String,
+        /// Why it cannot be loaded, and what to do.
+        reason: String,
+    },
     /// The wire needs real-time priority and does not get it.
     #[error("no real-time priority: {0}; run as root or grant CAP_SYS_NICE: round-trip times of 10 ms or less need it")]
     RealTime(io::Error),

@@ -1,5 +1,6 @@
 //! The ground of a run: namespaces, the kernel's queues, the threads of the applications, and the clock.
 
+use super::rules::Rules;
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::net::{KernelQueue, Plan, Topology};
@@ -26,6 +27,7 @@ const UNSENT_BYTES: Range<u32> = 8 << 10..256 << 10;
 /// The resources of a run that outlive its flows and its wire.
 pub(super) struct Ground {
     queues: Vec<KernelQueue>,
+    _rules: Rules,
     pub(super) topology: Topology,
     pub(super) runtime: Runtime,
     pub(super) timing: Timing,
@@ -37,6 +39,7 @@ impl Ground {
         let runtime = runtime().map_err(Error::Thread)?;
         allow_sockets();
         let plan = Plan::of_scenario(scenario)?;
+        let rules = Rules::of_scenario(scenario)?;
         let topology = Topology::build(&plan)?;
         let queues = match options.queue_by {
             QueueBy::Afteryou => Vec::new(),
@@ -44,7 +47,7 @@ impl Ground {
         };
         let clock = Clock::since(Instant::now() + SET_UP);
         let timing = Timing { clock, begins: Time::ZERO, from: Span::ZERO };
-        Ok(Ground { queues, topology, runtime, timing })
+        Ok(Ground { queues, _rules: rules, topology, runtime, timing })
     }
 
     /// Starts the wire between the namespaces, with the kernel's queues.

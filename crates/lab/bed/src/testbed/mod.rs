@@ -8,8 +8,8 @@
 //! (`steering`).
 //!
 //! # Not implemented
-//! Parameters of the kernel's congestion control. All hosts of a swarm are in the two namespaces, so connections between them are
-//! real and their access links are the wire's.
+//! Parameters of the kernel's congestion control, our rules in the kernel included. All hosts of a swarm are in the two namespaces, so
+//! connections between them are real and their access links are the wire's.
 
 mod flows;
 mod ground;
@@ -18,6 +18,7 @@ mod opening;
 mod programs;
 mod ready;
 mod recorded;
+mod rules;
 mod shown;
 mod steering;
 mod watching;

@@ -4,6 +4,8 @@ mod common;
 #[cfg(target_os = "linux")]
 mod kernel_queues;
 #[cfg(target_os = "linux")]
+mod kernel_rules;
+#[cfg(target_os = "linux")]
 mod namespaces;
 #[cfg(target_os = "linux")]
 mod recorded;

@@ -83,7 +83,7 @@ fn ledbat_plus_plus_over_utp_keeps_a_small_share_beside_cubic_of_the_kernel() {
 #[test]
 fn a_congestion_control_that_the_kernel_does_not_have_is_one_sentence() {
     let mut scenario = scenario(CUBIC);
-    scenario.flow[0].controller = Some(Algorithm::named("ledbat"));
+    scenario.flow[0].controller = Some(Algorithm::named("copa"));
     let error =
         testbed::run(&scenario.checked().unwrap(), &Options::default(), &mut |_| ControlFlow::Continue(()))
             .unwrap_err();
@@ -91,7 +91,7 @@ fn a_congestion_control_that_the_kernel_does_not_have_is_one_sentence() {
         return skipped(error).unwrap_or_default();
     }
     let text = error.to_string();
-    assert!(text.starts_with("flow \"cubic\": the kernel gives no congestion control \"ledbat\""), "{text}");
+    assert!(text.starts_with("flow \"cubic\": the kernel gives no congestion control \"copa\""), "{text}");
     assert!(text.contains("reno") && text.lines().count() == 1, "{text}");
 }
 

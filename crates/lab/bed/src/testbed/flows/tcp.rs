@@ -1,6 +1,7 @@
 //! Connections of the kernel's TCP.
 
 use super::super::ready::present;
+use super::super::rules::kernel_name;
 use super::course::Course;
 use super::sampled::Sampled;
 use super::Directable;
@@ -83,20 +84,11 @@ pub(in crate::testbed) struct Sample {
     pub(in crate::testbed) delivery_bit_s: f64,
 }
 
-/// Returns the kernel's name of a congestion control.
-fn kernel_name(controller: &str) -> &str {
-    match controller {
-        "newreno" => "reno",
-        other => other,
-    }
-}
-
 impl Tcp {
     pub(super) fn new(spec: &Flow, recorded: Option<FlowLog>) -> Result<Tcp, Error> {
-        let controller = spec.controller.as_ref().map_or("cubic", |controller| &controller.kind);
         Ok(Tcp {
             flow: spec.name.clone(),
-            congestion: kernel_name(controller).to_owned(),
+            congestion: kernel_name(spec).to_owned(),
             tos: u32::from(spec.dscp().0.tos(0)),
             no_delay: !matches!(spec.traffic, Traffic::Bulk | Traffic::OnOff { .. }),
             probes: Arc::default(),
