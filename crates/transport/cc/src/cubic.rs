@@ -44,7 +44,8 @@
 //! | HyStart | off | §4.10 recommends HyStart++; off so that the reference needs no delay samples. `linux` is what Linux does, see
 //! [`crate::hystart::linux`] |
 //! | friendly | rfc9438 | §4.3 has W_est grow like Reno above the last window. `linux` keeps the slower growth there, as the kernel's
-//! `tcp_cubic.c` does, so that it takes less beside Reno |
+//! `tcp_cubic.c` does, so that it takes less beside Reno. It also grows by 5 % per round trip at least until the first loss, and from a timeout
+//! to the next loss: after an early end of slow start the cubic function alone needs seconds to fill the path |
 //!
 //! # Source
 //! RFC 9438 (August 2023), sections at each rule. Where it states nothing: growth of one ack is scaled by the bytes it
@@ -74,6 +75,8 @@ use afteryou_base::About;
 
 /// The window's growth in a round trip is limited to this many times itself (§4.2).
 const TARGET_CLAMP: f64 = 1.5;
+/// Least growth in a round trip while no loss has shown the capacity, as a part of the window, in Linux' `bictcp_update`.
+const BLIND_GROWTH: f64 = 0.05;
 /// Floor after a mark, packets (§4.6).
 const ECE_FLOOR_PACKETS: f64 = 1.0;
 
@@ -99,7 +102,8 @@ params! {
     );
     pub const FRIENDLY_AS_LINUX: Key<bool> = Key::choice("friendly", &["rfc9438", "linux"], &[false, true])
         .explained(
-            "growth in the Reno-friendly region: Reno's own above the last window, or slower throughout, as in Linux",
+            "growth in the Reno-friendly region: Reno's own above the last window, or slower throughout, as in Linux, and there 5 % \
+             per round trip at least before the first loss",
             "RFC 9438 §4.3; Linux tcp_cubic.c",
         );
 }
@@ -142,6 +146,8 @@ struct Curve {
     cwnd_prior: f64,
     /// None until the first ack in congestion avoidance.
     epoch: Option<Epoch>,
+    /// No loss has shown the capacity since the beginning or the latest timeout.
+    is_blind: bool,
 }
 
 /// The state that a loss changes.
@@ -161,6 +167,8 @@ pub struct Cubic {
     alpha: f64,
     /// The same above the window before the latest congestion event.
     alpha_above: f64,
+    /// Least growth in a round trip before the first loss, as a part of the window.
+    blind_growth: f64,
     fast_convergence: bool,
     mss: u32,
     window: Window,
@@ -183,15 +191,17 @@ impl Cubic {
         let mss = setup.mss;
         let beta = settings.get(&BETA);
         let alpha = 3.0 * (1.0 - beta) / (1.0 + beta);
+        let as_linux = settings.get(&FRIENDLY_AS_LINUX);
         Cubic {
             c: settings.get(&C),
             beta,
             alpha,
-            alpha_above: if settings.get(&FRIENDLY_AS_LINUX) { alpha } else { 1.0 },
+            alpha_above: if as_linux { alpha } else { 1.0 },
+            blind_growth: if as_linux { BLIND_GROWTH } else { 0.0 },
             fast_convergence: settings.get(&FAST_CONVERGENCE),
             mss,
             window: Window::new(settings, mss, early_exit),
-            curve: Curve { w_max: None, cwnd_prior: 0.0, epoch: None },
+            curve: Curve { w_max: None, cwnd_prior: 0.0, epoch: None, is_blind: true },
             gate: LossGate::default(),
             recovering: false,
             undo: Undo::default(),
@@ -249,6 +259,9 @@ impl Cubic {
         let share = (acked / cwnd).min(1.0);
         let alpha = if epoch.w_est >= self.curve.cwnd_prior { self.alpha_above } else { self.alpha };
         epoch.w_est += self.packets(alpha) * share;
+        if self.curve.is_blind {
+            self.window.grow_to(cwnd + self.blind_growth * acked);
+        }
         if self.w_cubic(w_max, epoch.k, t) < epoch.w_est {
             self.window.grow_to(epoch.w_est);
         } else {
@@ -269,7 +282,7 @@ impl Cubic {
         // §4.7: a window that did not reach its last maximum again meets more flows than before.
         let others_need_room = self.fast_convergence && self.curve.w_max.is_some_and(|w_max| cwnd < w_max);
         let w_max = if others_need_room { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
-        self.curve = Curve { w_max: Some(w_max), cwnd_prior: cwnd, epoch: None };
+        self.curve = Curve { w_max: Some(w_max), cwnd_prior: cwnd, epoch: None, is_blind: false };
         self.window.reduce(self.reduced(flightsize), self.packets(floor_packets), self.mss);
         true
     }
@@ -278,6 +291,7 @@ impl Cubic {
     fn forget(&mut self) {
         self.curve.w_max = None;
         self.curve.epoch = None;
+        self.curve.is_blind = true;
         self.recovering = false;
     }
 }

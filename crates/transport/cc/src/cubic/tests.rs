@@ -113,6 +113,27 @@ fn above_the_last_window_the_friendly_region_grows_like_reno_or_as_slowly_as_bel
 }
 
 #[test]
+fn linux_grows_by_five_percent_a_round_trip_until_a_loss_and_again_after_a_timeout() {
+    let grown = |friendly: &'static str, prepare: fn(&mut Cubic)| {
+        let mut controller = avoiding(100.0, &[("friendly", Value::Choice(friendly))]);
+        prepare(&mut controller);
+        controller.on_ack(&ack(200, 0));
+        let before = controller.window.cwnd;
+        controller.on_ack(&ack(201, 10));
+        in_packets(controller.window.cwnd - before)
+    };
+    let lose: fn(&mut Cubic) = |controller| controller.on_loss(&loss(50, 100, 100));
+    assert!(close(grown("linux", |_| ()), 0.5), "{}", grown("linux", |_| ()));
+    assert!(grown("rfc9438", |_| ()) < 0.2);
+    assert!(grown("linux", lose) < 0.2, "{}", grown("linux", lose));
+    let forget: fn(&mut Cubic) = |controller| {
+        controller.on_loss(&loss(50, 100, 100));
+        controller.forget();
+    };
+    assert!(close(grown("linux", forget), 0.5), "{}", grown("linux", forget));
+}
+
+#[test]
 fn one_ack_closes_its_share_of_the_gap_to_the_window_a_round_trip_ahead() {
     let mut controller = after_loss_at_100();
     controller.on_ack(&ack(200, 0));
