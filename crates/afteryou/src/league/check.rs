@@ -31,6 +31,7 @@ pub(super) fn check(args: &LeagueArgs, draws: &[Draw<'_>]) -> Result<(), Failure
 /// Returns the recorded league that this one repeats.
 fn recorded(args: &LeagueArgs) -> Option<Recorded> {
     let is_usual = args.engine == LeagueEngine::Sim
+        && args.cell.is_empty()
         && args.set.first() == Some(&LeagueSet::Train)
         && args.seeds().first() == Some(&1);
     is_usual.then_some(if args.quick { Recorded::Quick } else { Recorded::Whole })

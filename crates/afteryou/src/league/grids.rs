@@ -36,8 +36,22 @@ impl LeagueArgs {
                 "{} draws: two sets, or two seeds of one, can be compared",
                 grids.len()
             ))),
-            false => Ok(grids),
+            false => grids.into_iter().map(|grid| self.chosen(grid)).collect(),
         }
+    }
+
+    /// Returns a draw with the cells that the command line names; all without a name.
+    fn chosen(&self, mut grid: Grid) -> Result<Grid, Failure> {
+        let is_unknown = |name: &&String| grid.cells.iter().all(|cell| cell.name != **name);
+        if let Some(name) = self.cell.iter().find(is_unknown) {
+            let [first, .., last] = &grid.cells[..] else { return Ok(grid) };
+            return Err(Failure::usage(format!(
+                "there is no cell {name} in {}: use a name from {} to {}",
+                grid.name, first.name, last.name
+            )));
+        }
+        grid.cells.retain(|cell| self.cell.is_empty() || self.cell.contains(&cell.name));
+        Ok(grid)
     }
 
     /// Returns the seeds of the grid: those of commits, or else those that are given.
@@ -62,6 +76,7 @@ impl LeagueArgs {
             false => name.clone(),
         }));
         words.extend(self.quick.then(|| "--quick".to_owned()));
+        words.extend(self.cell.iter().map(|cell| format!("--cell {cell}")));
         let sets = self.set.iter().filter_map(|set| set.to_possible_value());
         words.extend(sets.map(|set| format!("--set {}", set.get_name())));
         words.extend(self.seeds().iter().map(|seed| format!("--grid-seed {seed}")));

@@ -66,6 +66,10 @@ pub struct LeagueArgs {
     #[arg(long, value_name = "HASH[,K]", value_parser = seed_of_commit)]
     pub grid_seed_of: Vec<u64>,
 
+    /// Run this cell of the grid alone, such as train-081. Given several times, each of them
+    #[arg(long, value_name = "NAME")]
+    pub cell: Vec<String>,
+
     /// Run 144 probing cells as well, and print slices: means over cells of one kind, with bounds
     #[arg(long)]
     pub slices: bool,
@@ -94,7 +98,7 @@ pub struct LeagueArgs {
 /// Runs and judges a league.
 ///
 /// # Errors
-/// A controller that does not exist, more than two draws, a folder that cannot be written or that another league writes. With `--check` a
+/// A controller or a cell that does not exist, more than two draws, a folder that cannot be written or that another league writes. With `--check` a
 /// failed run, draws that differ, and scores other than the recorded ones.
 pub fn run(args: &LeagueArgs) -> Result<(), Failure> {
     let who = entrants(&args.controllers).map_err(failure)?;

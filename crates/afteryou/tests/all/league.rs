@@ -46,6 +46,18 @@ fn a_wrong_name_is_answered_with_the_nearest_and_three_draws_are_refused() {
     assert_eq!(kept(dir.path()), 0);
 }
 
+#[test]
+fn single_cells_are_run_by_name_and_an_unknown_one_is_answered_with_the_range() {
+    let dir = tempfile::tempdir().unwrap();
+    let two = run(dir.path(), &["--cell", "train-081", "--cell", "train-028"]);
+    assert!(two.status.success(), "{}", text(&two.stderr));
+    // Each with the background and without.
+    assert_eq!(kept(dir.path()), 4);
+    let unknown = run(dir.path(), &["--cell", "train-81"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(text(&unknown.stderr).contains("from train-001 to train-200"), "{}", text(&unknown.stderr));
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_league_continues_writes_everything_and_is_there_at_once_the_next_time() {
