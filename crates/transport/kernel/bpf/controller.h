@@ -146,7 +146,7 @@ void OF_RULE(bpf_cwnd_event)(u64 *context)
     struct sock *sk = (struct sock *)context[0];
     struct tcp_sock *tp = (struct tcp_sock *)sk;
     struct OF_RULE(connection) *connection = OF_RULE(find)(sk);
-    if (!connection || (u32)context[1] != CA_EVENT_TX_START || !is_idle_since(connection->sender.acked_at / 1000, tp))
+    if (!connection || (u32)context[1] != CA_EVENT_TX_START || !is_idle_since(connection->sender.acked_at / 1000, 0, tp))
         return;
     struct OF_RULE(params) p = OF_RULE(params_of)(tp);
     OF_RULE(was_idle)(&connection->state, &p);

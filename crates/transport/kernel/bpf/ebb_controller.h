@@ -37,6 +37,8 @@
 struct ebb_sender {
     /* Bytes that have left, and one more, which is no number of a byte. */
     u64 number;
+    /* Those that left when the receive window last limited the sender. */
+    u64 limited_until;
     /* When the latest ack came, us. */
     u64 acked_at;
     /* Sequence number after the last byte of `number`. */
@@ -105,6 +107,13 @@ KERNEL_INLINE void ebb_note_sent(struct ebb_connection *self, const struct tcp_s
     sender->next = tp->snd_nxt;
 }
 
+/* Takes note of a receive window that limits the sender: the path would have carried more than the packets that have left. */
+KERNEL_INLINE void ebb_note_limit(struct ebb_sender *self, const struct tcp_sock *tp)
+{
+    if (tp->snd_una + tp->snd_wnd - tp->snd_nxt < mss_of(tp))
+        self->limited_until = self->number;
+}
+
 /* Takes note of the packets that were lost since the ack before. */
 KERNEL_INLINE void ebb_note_lost(struct ebb_connection *self, const struct tcp_sock *tp, u64 sent_at)
 {
@@ -163,7 +172,7 @@ KERNEL_INLINE struct ebb_ack ebb_ack_of(struct ebb_connection *self, const struc
         .smoothed_us = smoothed_us,
         .flags = rtt_us > 0 ? HAS_RTT : 0,
     };
-    if (sample->is_app_limited)
+    if (sample->is_app_limited || ack.number <= self->sender.limited_until)
         ack.flags |= APP_LIMITED;
     if (tp->delivered_ce != self->sender.marked)
         ack.flags |= MARKED;
@@ -210,6 +219,7 @@ void ebb_bpf_cong_control(u64 *context)
         ebb_on_mtu(&connection->state, &connection->p);
     }
     ebb_note_sent(connection, tp);
+    ebb_note_limit(&connection->sender, tp);
     struct ebb_ack ack = ebb_ack_of(connection, tp, sample);
     if (sample->acked_sacked)
         ebb_take_ack(connection, &ack);
@@ -241,7 +251,11 @@ void ebb_bpf_cwnd_event(u64 *context)
     struct sock *sk = (struct sock *)context[0];
     struct tcp_sock *tp = (struct tcp_sock *)sk;
     struct ebb_connection *connection = ebb_find(sk);
-    if (!connection || (u32)context[1] != CA_EVENT_TX_START || !is_idle_since(connection->sender.acked_at, tp))
+    if (!connection || (u32)context[1] != CA_EVENT_TX_START)
+        return;
+    /* At the floor it is the rule that pauses. */
+    u64 pause_us = job_spread(&connection->state, &connection->p).every_us;
+    if (!is_idle_since(connection->sender.acked_at, pause_us, tp))
         return;
     u64 window = ebb_initial_window(&connection->p, INITIAL_PACKETS);
     ebb_on_idle(&connection->state, tp->tcp_mstamp, window);

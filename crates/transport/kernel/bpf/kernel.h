@@ -40,6 +40,8 @@ struct sock {
 struct tcp_sock {
     u32 snd_una;
     u32 snd_nxt;
+    /* Bytes after snd_una that the receiver takes. */
+    u32 snd_wnd;
     u32 snd_cwnd;
     u32 snd_cwnd_clamp;
     u32 snd_ssthresh;

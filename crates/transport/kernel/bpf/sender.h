@@ -75,13 +75,13 @@ KERNEL_INLINE struct ack_event ack_event_of(struct sender *self, const struct tc
 }
 
 /*
- * Returns whether more than a retransmission timeout has passed with nothing in flight. A packet that leaves again after a timeout is
- * still outstanding.
+ * Returns whether more than a retransmission timeout and a pause of the rule's own have passed with nothing in flight. A packet that leaves
+ * again after a timeout is still outstanding.
  */
-KERNEL_INLINE bool is_idle_since(u64 acked_us, const struct tcp_sock *tp)
+KERNEL_INLINE bool is_idle_since(u64 acked_us, u64 pause_us, const struct tcp_sock *tp)
 {
     u64 rto_us = (u64)(tp->srtt_us >> 3) + tp->rttvar_us;
-    return tp->packets_out == 0 && acked_us && saturating_sub(tp->tcp_mstamp, acked_us) > rto_us;
+    return tp->packets_out == 0 && acked_us && saturating_sub(tp->tcp_mstamp, acked_us) > rto_us + pause_us;
 }
 
 #endif

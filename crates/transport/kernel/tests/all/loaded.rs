@@ -33,6 +33,7 @@ fn controllers_are_loaded_move_data_with_a_short_queue_and_are_unloaded() {
     the_queue_is_short_and_the_link_is_used(&network);
     connections_yield(&network);
     paced::it_yields_to_cubic_and_comes_back(&network);
+    paced::it_comes_back_on_a_slow_link();
     paced::an_interruption_is_survived(&network);
     an_interruption_is_followed_by_a_climb_to_a_threshold(&network);
     silence_is_followed_by_a_slow_start_from_the_floor(&network);

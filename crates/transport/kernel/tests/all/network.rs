@@ -115,6 +115,12 @@ impl Network {
         self.sender.run(move || report(port))
     }
 
+    /// Changes the bottleneck: bits per second, and bytes of its queue.
+    pub fn change(&self, rate: f64, queue: u32) -> Result<(), String> {
+        self.router
+            .commands(format!("tc qdisc change dev right root tbf rate {rate}bit burst 5kb limit {queue}"))
+    }
+
     /// Interrupts the path for this long.
     pub fn interrupt(&self, span: Duration) {
         self.router.commands("ip link set right down".to_owned()).unwrap();

@@ -99,6 +99,28 @@ pub fn it_yields_to_cubic_and_comes_back(network: &Network) {
     assert!(missed.len() < 3, "{missed:?}");
 }
 
+// Six packets a second are the least at the floor: there the pauses are longer than a retransmission timeout, and are no idle time.
+pub fn it_comes_back_on_a_slow_link() {
+    const SLOW: f64 = 4e6;
+    let network = Network::new().unwrap();
+    // A short queue: the timeout is short, too.
+    network.change(SLOW, 24_000).unwrap();
+    let came_back = || {
+        let began = Instant::now();
+        let reports = std::thread::scope(|threads| {
+            let polite = threads.spawn(|| network.measure(NAME, Duration::ZERO, 16 * SECOND).unwrap());
+            std::thread::sleep(4 * SECOND);
+            network.measure("reno", Duration::ZERO, 5 * SECOND).unwrap();
+            polite.join().unwrap().reports
+        });
+        let part = |from, to| share(&reports, began + from * SECOND, began + to * SECOND) * RATE / SLOW;
+        let (beside, after) = (part(7, 9), part(12, 16));
+        println!("afteryou at 4 Mbit/s: {beside:.3} of the link beside Reno, {after:.3} after it");
+        beside <= 0.1 && after >= 0.8
+    };
+    assert!((0..3).any(|_| came_back()));
+}
+
 // Five seconds of the link, one of the interruption, and a timeout that has doubled.
 pub fn an_interruption_is_survived(network: &Network) {
     let (mut socket, mut peer) = network.connect(NAME).unwrap();
