@@ -2,7 +2,7 @@
 
 use afteryou_kernel::choosers::{self, Route};
 use afteryou_kernel::sockets::{self, Connection};
-use afteryou_kernel::{pinned, release, settings, Error, NAMES};
+use afteryou_kernel::{is_ours, pinned, release, settings, Error, NAMES};
 use serde::Serialize;
 
 /// Processes that change congestion controllers by themselves.
@@ -92,7 +92,7 @@ impl Report {
         let unread = match &pinned {
             _ if is_foreign => Some("another build of afteryou loaded the controllers".to_owned()),
             Err(Error::NotPinned) => {
-                Some("another process than `afteryou kernel load` loaded the controllers".to_owned())
+                Some("only those of `afteryou kernel load` can be read".to_owned())
             }
             Err(Error::NotPermitted) => Some("it requires root".to_owned()),
             Err(error) => Some(error.to_string()),
@@ -101,16 +101,19 @@ impl Report {
         let all = sockets::connections(&pinned.unwrap_or_default());
         let all = all.map_err(|error| Error::listing("connections", error))?;
         let (available, allowed) = (settings::available(), settings::allowed());
-        let mut connections: Vec<Row> =
-            all.iter().filter(|one| NAMES.contains(&one.controller.as_str())).map(row).collect();
+        let mut connections: Vec<Row> = all.iter().filter(|one| is_ours(&one.controller)).map(row).collect();
         connections
             .sort_by(|a, b| (&a.controller, &a.local, &a.peer).cmp(&(&b.controller, &b.local, &b.peer)));
-        let loaded = NAMES.iter().filter(|name| available.iter().any(|found| found == *name));
-        let controllers: Vec<Controller> = loaded
+        // Those of runs come last.
+        let of_runs = available.iter().filter(|name| !NAMES.contains(&name.as_str()) && is_ours(name));
+        let of_all = NAMES.iter().filter(|name| available.iter().any(|found| found == *name));
+        let controllers: Vec<Controller> = of_all
+            .map(|name| (*name).to_owned())
+            .chain(of_runs.cloned())
             .map(|name| Controller {
-                name: (*name).to_owned(),
-                for_users: allowed.iter().any(|found| found == name),
-                connections: connections.iter().filter(|row| row.controller == *name).count(),
+                for_users: allowed.contains(&name),
+                connections: connections.iter().filter(|row| row.controller == name).count(),
+                name,
             })
             .collect();
         Ok(Report {
@@ -161,8 +164,12 @@ pub fn text(report: &Report) -> String {
         (None, _) => text += "\n",
     }
     let controllers = report.controllers.iter().map(|one| {
-        let chosen_by = if one.for_users { "every user" } else { "root and CAP_NET_ADMIN" };
-        vec![one.name.clone(), format!("chosen by {chosen_by}"), count(one.connections)]
+        let is_for = match (NAMES.contains(&one.name.as_str()), one.for_users) {
+            (false, _) => "of one `afteryou run`",
+            (true, true) => "chosen by every user",
+            (true, false) => "chosen by root and CAP_NET_ADMIN",
+        };
+        vec![one.name.clone(), is_for.to_owned(), count(one.connections)]
     });
     text += &table(controllers.collect());
     if !report.connections.is_empty() {

@@ -7,6 +7,7 @@ use super::cgroup::Group;
 use super::error::Error;
 use super::layout::Layout;
 use super::loaded::{check_kernel, is_of_a_job, OBJECT};
+use super::names::OF_A_JOB;
 use super::sockets::States;
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, MapType, Object, ObjectBuilder, OpenObject};
 use std::ffi::OsStr;
@@ -20,9 +21,6 @@ const CONTROLLER: &str = "ebb_ops";
 const CONNECTIONS: &str = "ebb_connections";
 const COUNTS: &str = "cover_counts";
 const SETTINGS: &str = ".rodata.settings";
-
-/// The controller's name is this and eight digits.
-const PREFIX: &str = "ay_";
 
 /// Where the kernel's table of a controller has the name: after the pointers of `struct tcp_congestion_ops` in bpf/kernel.h.
 const NAME_AT: usize = 9 * 8;
@@ -111,7 +109,7 @@ impl Job {
 fn name() -> io::Result<String> {
     let mut random = [0; 4];
     File::open("/dev/urandom")?.read_exact(&mut random)?;
-    Ok(format!("{PREFIX}{:08x}", u32::from_ne_bytes(random)))
+    Ok(format!("{OF_A_JOB}{:08x}", u32::from_ne_bytes(random)))
 }
 
 /// Leaves the other controllers out, and sets names and mark.

@@ -17,4 +17,4 @@ pub use error::Error;
 pub use job::{Counts, Job};
 pub use layout::State;
 pub use loaded::{release, Loaded};
-pub use names::NAMES;
+pub use names::{is_ours, NAMES};
