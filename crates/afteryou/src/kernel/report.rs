@@ -91,9 +91,7 @@ impl Report {
         let is_foreign = object.as_ref().is_ok_and(|object| *object != pinned::identity());
         let unread = match &pinned {
             _ if is_foreign => Some("another build of afteryou loaded the controllers".to_owned()),
-            Err(Error::NotPinned) => {
-                Some("only those of `afteryou kernel load` can be read".to_owned())
-            }
+            Err(Error::NotPinned) => Some("only those of `afteryou kernel load` can be read".to_owned()),
             Err(Error::NotPermitted) => Some("it requires root".to_owned()),
             Err(error) => Some(error.to_string()),
             Ok(_) => None,
