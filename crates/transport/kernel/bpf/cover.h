@@ -56,17 +56,9 @@ KERNEL_INLINE bool is_connected_elsewhere(const struct bpf_sock *sk)
     return sk->family == AF_INET6 && !is_local_ip6(sk->dst_ip6[0], sk->dst_ip6[1], sk->dst_ip6[2], sk->dst_ip6[3]);
 }
 
-SEC("sockops")
-int cover(struct bpf_sock_ops *context)
+/* Gives a connection its mark and its controller; zero if the kernel does. */
+KERNEL_INLINE long choose(struct bpf_sock_ops *context)
 {
-    if (context->op != BPF_SOCK_OPS_TCP_CONNECT_CB && context->op != BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB)
-        return 1;
-    if (context->family != AF_INET && context->family != AF_INET6)
-        return 1;
-    if (is_local(context)) {
-        count(LOCAL);
-        return 1;
-    }
     char name[sizeof settings.name];
     for (u32 i = 0; i < sizeof name; i++)
         name[i] = settings.name[i];
@@ -75,7 +67,23 @@ int cover(struct bpf_sock_ops *context)
     bpf_setsockopt(context, SOL_IP, IP_TOS, &mark, sizeof mark);
     if (context->family == AF_INET6)
         bpf_setsockopt(context, SOL_IPV6, IPV6_TCLASS, &mark, sizeof mark);
-    count(bpf_setsockopt(context, SOL_TCP, TCP_CONGESTION, name, sizeof name) ? REFUSED : COVERED);
+    return bpf_setsockopt(context, SOL_TCP, TCP_CONGESTION, name, sizeof name);
+}
+
+/* A route with congctl replaces the controller while a connection is made: then it is chosen once more. */
+SEC("sockops")
+int cover(struct bpf_sock_ops *context)
+{
+    u32 op = context->op;
+    bool stands = op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB || op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;
+    if (!stands && op != BPF_SOCK_OPS_TCP_CONNECT_CB)
+        return 1;
+    if (context->family != AF_INET && context->family != AF_INET6)
+        return 1;
+    bool local = is_local(context);
+    long refused = local ? 0 : choose(context);
+    if (stands)
+        count(local ? LOCAL : refused ? REFUSED : COVERED);
     return 1;
 }
 

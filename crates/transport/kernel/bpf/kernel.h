@@ -151,8 +151,12 @@ struct bpf_sockopt {
 /* States of a socket without a connection. */
 enum { BPF_TCP_CLOSE = 7, BPF_TCP_LISTEN = 10 };
 
-/* Before a connection is asked for, and when one that was asked for stands. */
-enum { BPF_SOCK_OPS_TCP_CONNECT_CB = 3, BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB = 5 };
+/* Before a connection is asked for, and when it stands: at its own end, at the other one's. */
+enum {
+    BPF_SOCK_OPS_TCP_CONNECT_CB = 3,
+    BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB = 4,
+    BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB = 5,
+};
 enum { AF_INET = 2, AF_INET6 = 10, IPPROTO_TCP = 6 };
 /* Options of sockets, by level. */
 enum { SOL_IP = 0, IP_TOS = 1, SOL_TCP = 6, TCP_CONGESTION = 13, SOL_IPV6 = 41, IPV6_TCLASS = 67 };

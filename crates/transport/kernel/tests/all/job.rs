@@ -79,6 +79,12 @@ fn connections_of_a_job_to_other_machines_have_its_controller_and_mark_and_keep_
             assert!(chosen(&job, address).starts_with(&format!("{default} 0 {default} 0 ")), "{address}");
         }
         assert_eq!(job.counts(), Counts { covered: 4, local: 6, refused: 0 });
+        // A route would choose another one.
+        let route = "route replace table local local 192.0.2.1 dev lo congctl reno";
+        assert!(Command::new("ip").args(route.split(' ')).status().unwrap().success());
+        assert_eq!(chosen(&job, "192.0.2.1"), format!("{name} {TOS} {name} {TOS} {name} {TOS}"));
+        let route = "route replace table local local 192.0.2.1 dev lo";
+        assert!(Command::new("ip").args(route.split(' ')).status().unwrap().success());
         // Those of this process are none of the job's.
         let listener = TcpListener::bind("192.0.2.1:0").unwrap();
         let own = Socket::from(TcpStream::connect(listener.local_addr().unwrap()).unwrap());
